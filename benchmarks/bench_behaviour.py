@@ -1,6 +1,8 @@
-"""Time to score a behavioural study of full size: `python benchmarks/bench_behaviour.py [WORLDS] [REPEATS]`.
+"""Time to score a behavioural study of full size: `python benchmarks/bench_behaviour.py
+[WORLDS] [REPEATS]`.
 
-The episodes are those of an agent that slips in three of ten steps, written directly, so that only scoring is timed.
+The episodes are those of an agent that slips in three of ten steps, written directly,
+so that only scoring is timed.
 """
 
 import json
@@ -24,10 +26,22 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
 CONDITIONS = [
-    {"size": size, "density": density} for size in (7, 9, 11, 13, 15) for density in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    {"size": size, "density": density}
+    for size in (7, 9, 11, 13, 15)
+    for density in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 ]
 SLIP = 0.3
-METRICS = ("success", "accuracy", "outcomes", "length", "policy", "calibration", "efficiency", "overlap", "difficulty")
+METRICS = (
+    "success",
+    "accuracy",
+    "outcomes",
+    "length",
+    "policy",
+    "calibration",
+    "efficiency",
+    "overlap",
+    "difficulty",
+)
 TEXT = Observation(text="")
 
 
@@ -35,10 +49,16 @@ def study(worlds: int, repeats: int) -> Evidence:
     """Episodes on `worlds` grids, spread evenly over sizes and densities."""
     rng, models, trajectories = np.random.default_rng(0), {}, []
     for condition, labels in enumerate(CONDITIONS):
-        environment = GridEnvironment(GridConfig(size=int(labels["size"]), density=labels["density"]))
+        environment = GridEnvironment(
+            GridConfig(size=int(labels["size"]), density=labels["density"])
+        )
         for index in range(worlds // len(CONDITIONS)):
             environment.reset(index)
-            world, horizon, model = environment.world(), environment.task().horizon, environment.mdp()
+            world, horizon, model = (
+                environment.world(),
+                environment.task().horizon,
+                environment.mdp(),
+            )
             models[world.id] = model
             solution = solve(model)
             for repeat in range(repeats):
@@ -54,14 +74,20 @@ def study(worlds: int, repeats: int) -> Evidence:
                         ending="terminated" if turns[-1].terminated else "horizon",
                     )
                 )
-    return Evidence(trajectories=tuple(trajectories), mdp=lambda one: models[one.world.id])
+    return Evidence(
+        trajectories=tuple(trajectories), mdp=lambda one: models[one.world.id]
+    )
 
 
-def _walk(model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Generator) -> Iterator[Turn]:
+def _walk(
+    model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Generator
+) -> Iterator[Turn]:
     state = int(model.start.argmax())
     for index in range(horizon):
         best = solution.optimal[state].nonzero()[0]
-        action = int(rng.integers(model.n_actions) if rng.random() < SLIP else rng.choice(best))
+        action = int(
+            rng.integers(model.n_actions) if rng.random() < SLIP else rng.choice(best)
+        )
         after = int(model.transition[action].indices[state])
         over = bool(model.terminal is not None and model.terminal[after])
         yield Turn(
@@ -90,11 +116,17 @@ def _seconds(metric: tuple[str, Metric], evidence: Evidence) -> tuple[float, int
 
 
 def main() -> None:
-    """Print one JSON object: seconds and measurements of each metric, on the whole and on each of 30 conditions."""
-    worlds, repeats = map(int, sys.argv[1:3]) if len(sys.argv) == 3 else size((1500, 10), (12, 2))
+    """Print one JSON object: seconds and measurements of each metric, on the whole and
+    on each of 30 conditions.
+    """
+    worlds, repeats = (
+        map(int, sys.argv[1:3]) if len(sys.argv) == 3 else size((1500, 10), (12, 2))
+    )
     evidence = study(worlds, repeats)
     metrics = {
-        offer.name: offer.make(offer.config(), PlainContext()) for offer in gde_metrics() if offer.name in METRICS
+        offer.name: offer.make(offer.config(), PlainContext())
+        for offer in gde_metrics()
+        if offer.name in METRICS
     }
     timed = {name: _seconds((name, metrics[name]), evidence) for name in METRICS}
     figures = {

@@ -1,9 +1,11 @@
-"""Time to read activations by replay, beside the time to generate the same turns. Prints one JSON object.
+"""Time to read activations by replay, beside the time to generate the same turns.
+Prints one JSON object.
 
     python benchmarks/bench_capture.py
 
-`share` is capture over generation: at most 0.1 is wanted. It is small where a completion is long beside its prompt,
-for generation takes a forward pass a token and replay takes one in all.
+`share` is capture over generation: at most 0.1 is wanted. It is small where a
+completion is long beside its prompt, for generation takes a forward pass a token and
+replay takes one in all.
 """
 
 import asyncio
@@ -38,7 +40,9 @@ COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 
 
 def tiny_model() -> Any:
-    """A random GPT-OSS of nano's size; its completions never stop, so they are as long as they are told to be."""
+    """A random GPT-OSS of nano's size; its completions never stop, so they are as long
+    as they are told to be.
+    """
     config = GptOssConfig(
         vocab_size=1000,
         hidden_size=128,
@@ -62,16 +66,27 @@ def tiny_model() -> Any:
 def bench_tiny(model: Any, prompt: int, completion: int) -> dict[str, float]:
     """Prompts and completions of given lengths, in tokens."""
     rng = np.random.default_rng(0)
-    prompts = [tuple(int(token) for token in rng.integers(1000, size=prompt)) for _ in range(TURNS)]
-    jobs = [Job(prompt=each, seed=n, sampling=Sampling(max_tokens=completion)) for n, each in enumerate(prompts)]
+    prompts = [
+        tuple(int(token) for token in rng.integers(1000, size=prompt))
+        for _ in range(TURNS)
+    ]
+    jobs = [
+        Job(prompt=each, seed=n, sampling=Sampling(max_tokens=completion))
+        for n, each in enumerate(prompts)
+    ]
     began = time.perf_counter()
     made = generate(model, jobs, stops=frozenset(), context=4096, halt=Event())
     generated = time.perf_counter() - began
     sequences = [
-        TokenSequence(tokens=each + answer.tokens, positions=positions(prompt, prompt + completion))
+        TokenSequence(
+            tokens=each + answer.tokens,
+            positions=positions(prompt, prompt + completion),
+        )
         for each, answer in zip(prompts, made, strict=True)
     ]
-    read = timed_capture(partial(Reader(model, TURNS).capture, sequences), model.config.num_hidden_layers)
+    read = timed_capture(
+        partial(Reader(model, TURNS).capture, sequences), model.config.num_hidden_layers
+    )
     return report(prompt, completion, generated, read)
 
 
@@ -80,7 +95,10 @@ def bench_nano(side: int) -> dict[str, float]:
     model = make_nano(NanoConfig(), OutsideRun())
     assert isinstance(model, WhiteBox)
     requests = [
-        ChatRequest(messages=(Message(role="user", content=COMPACT + open_grid(side, seed)),), seed=seed)
+        ChatRequest(
+            messages=(Message(role="user", content=COMPACT + open_grid(side, seed)),),
+            seed=seed,
+        )
         for seed in range(TURNS)
     ]
 
@@ -90,7 +108,10 @@ def bench_nano(side: int) -> dict[str, float]:
     began = time.perf_counter()
     made = asyncio.run(complete_all())
     generated = time.perf_counter() - began
-    sequences = [TokenSequence(tokens=each.prompt_tokens + each.tokens, positions=each.positions) for each in made]
+    sequences = [
+        TokenSequence(tokens=each.prompt_tokens + each.tokens, positions=each.positions)
+        for each in made
+    ]
     read = timed_capture(partial(model.capture, sequences), model.info.n_layers)
     model.close()
     lengths = np.mean([(each.n_prompt, each.n_completion) for each in made], axis=0)
@@ -108,19 +129,30 @@ def open_grid(side: int, seed: int) -> str:
     lines = ["", *map(str, range(side))]
     rows = [[str(column) for column in range(side)], *cells.tolist()]
     return "\n".join(
-        head.ljust(width) + "".join(symbol.ljust(width) for symbol in row).rstrip() + " "
+        head.ljust(width)
+        + "".join(symbol.ljust(width) for symbol in row).rstrip()
+        + " "
         for head, row in zip(lines, rows, strict=True)
     )
 
 
 def positions(prompt: int, end: int) -> dict[str, tuple[int, ...]]:
-    """As harmony sets them: the end of the prompt, and eight tokens before the end of the answer."""
-    return {"pre": tuple(range(prompt - 3, prompt)), "post": tuple(range(end - 11, end - 8))}
+    """As harmony sets them: the end of the prompt, and eight tokens before the end of
+    the answer.
+    """
+    return {
+        "pre": tuple(range(prompt - 3, prompt)),
+        "post": tuple(range(end - 11, end - 8)),
+    }
 
 
-def timed_capture(read: Callable[[CaptureRequest], object], n_layers: int) -> dict[str, float]:
+def timed_capture(
+    read: Callable[[CaptureRequest], object], n_layers: int
+) -> dict[str, float]:
     """Seconds to read the middle layer, and all layers."""
-    read(CaptureRequest(layers=(EMBEDDING,)))  # the first call prepares the model for reading
+    read(
+        CaptureRequest(layers=(EMBEDDING,))
+    )  # the first call prepares the model for reading
     seconds = {}
     for name, layers in (("middle", (n_layers // 2,)), ("all", tuple(range(n_layers)))):
         began = time.perf_counter()
@@ -129,9 +161,13 @@ def timed_capture(read: Callable[[CaptureRequest], object], n_layers: int) -> di
     return seconds
 
 
-def report(prompt: float, completion: float, generated: float, read: dict[str, float]) -> dict[str, float]:
+def report(
+    prompt: float, completion: float, generated: float, read: dict[str, float]
+) -> dict[str, float]:
     """One case."""
-    shares = {f"share_{name}": round(seconds / generated, 3) for name, seconds in read.items()}
+    shares = {
+        f"share_{name}": round(seconds / generated, 3) for name, seconds in read.items()
+    }
     seconds = {f"capture_{name}_s": round(value, 3) for name, value in read.items()}
     lengths = {"prompt_tokens": prompt, "completion_tokens": completion}
     return {**lengths, "generation_s": round(generated, 3), **seconds, **shares}
@@ -141,8 +177,13 @@ def main() -> None:
     """Random models over the lengths that matter, and nano where it is installed."""
     torch.set_num_threads(1)
     model = tiny_model()
-    bench_tiny(model, 32, 32)  # the first pass of a process pays for lazy initialisation
-    cases = {f"tiny/{prompt}+{completion}": bench_tiny(model, prompt, completion) for prompt, completion in LENGTHS}
+    bench_tiny(
+        model, 32, 32
+    )  # the first pass of a process pays for lazy initialisation
+    cases = {
+        f"tiny/{prompt}+{completion}": bench_tiny(model, prompt, completion)
+        for prompt, completion in LENGTHS
+    }
     if find_spec("gde_plugins.language_models.nano"):
         cases |= {f"nano/{side}x{side}": bench_nano(side) for side in NANO_SIZES}
     sys.stdout.write(json.dumps({"turns": TURNS, "cases": cases}) + "\n")

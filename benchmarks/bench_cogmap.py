@@ -1,12 +1,14 @@
-"""The factored probe against the same training on materialised (activation, row, column) rows.
+"""The factored probe against the same training on materialised (activation, row,
+column) rows.
 
-Both train the MLP of Arghal et al. (2026), section 5.1 (3 x 2880 activations + 2 coordinates, 1024 hidden units,
-15 x 15 cells, 5 classes), from the same weights on the same turns in the same order, for the same number of AdamW
-steps. On one or two threads,
+Both train the MLP of Arghal et al. (2026), section 5.1 (3 x 2880 activations + 2
+coordinates, 1024 hidden units, 15 x 15 cells, 5 classes), from the same weights on the
+same turns in the same order, for the same number of AdamW steps. On one or two threads,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_cogmap.py
 
-prints one JSON object: seconds of both, their ratio, and the greatest difference between the two loss curves.
+prints one JSON object: seconds of both, their ratio, and the greatest difference
+between the two loss curves.
 """
 
 import json
@@ -45,23 +47,41 @@ def examples(rng: np.random.Generator) -> Examples:
     inputs = rng.standard_normal((TURNS, WIDTH), dtype=np.float32)
     planted = inputs @ rng.standard_normal((WIDTH, SIDE**2 * CLASSES), dtype=np.float32)
     targets = planted.reshape(TURNS, SIDE**2, CLASSES).argmax(axis=-1)
-    return Examples(inputs=inputs, shape=(SIDE, SIDE), targets=targets, weights=class_weights(targets, CLASSES))
+    return Examples(
+        inputs=inputs,
+        shape=(SIDE, SIDE),
+        targets=targets,
+        weights=class_weights(targets, CLASSES),
+    )
 
 
-def materialised(start: CellWeights, data: Examples, rng: np.random.Generator) -> list[float]:
+def materialised(
+    start: CellWeights, data: Examples, rng: np.random.Generator
+) -> list[float]:
     """The loss of every step of plain torch on one row a cell."""
     network = network_of(start)
     optimizer = torch.optim.AdamW(
-        network.parameters(), lr=SETTINGS.learning_rate, weight_decay=SETTINGS.weight_decay, fused=True
+        network.parameters(),
+        lr=SETTINGS.learning_rate,
+        weight_decay=SETTINGS.weight_decay,
+        fused=True,
     )
-    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=SETTINGS.epochs * TURNS // SETTINGS.batch)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(
+        optimizer, T_max=SETTINGS.epochs * TURNS // SETTINGS.batch
+    )
     losses = []
     for _ in range(SETTINGS.epochs):
         for turns in np.split(rng.permutation(TURNS), TURNS // SETTINGS.batch):
             optimizer.zero_grad()
             logits = network(torch.from_numpy(rows(data.inputs[turns])))
-            each = cross_entropy(logits, torch.from_numpy(data.targets[turns].ravel()), reduction="none")
-            loss = each @ torch.from_numpy(data.weights[turns].ravel().astype(np.float32)) / len(each)
+            each = cross_entropy(
+                logits, torch.from_numpy(data.targets[turns].ravel()), reduction="none"
+            )
+            loss = (
+                each
+                @ torch.from_numpy(data.weights[turns].ravel().astype(np.float32))
+                / len(each)
+            )
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             cosine.step()
@@ -79,7 +99,9 @@ def rows(inputs: NDArray[np.float32]) -> NDArray[np.float32]:
 def network_of(weights: CellWeights) -> torch.nn.Sequential:
     """The same network as a torch module on materialised rows."""
     network = torch.nn.Sequential(
-        torch.nn.Linear(WIDTH + 2, SETTINGS.hidden), torch.nn.ReLU(), torch.nn.Linear(SETTINGS.hidden, CLASSES)
+        torch.nn.Linear(WIDTH + 2, SETTINGS.hidden),
+        torch.nn.ReLU(),
+        torch.nn.Linear(SETTINGS.hidden, CLASSES),
     )
     first = np.concatenate([weights.activation, weights.coordinate]).T
     arrays = (first, weights.bias, weights.output, weights.output_bias)
@@ -92,7 +114,10 @@ def network_of(weights: CellWeights) -> torch.nn.Sequential:
 def main() -> None:
     """Run both and print the comparison."""
     rng = np.random.default_rng(SEED)
-    data, start = examples(rng), CellWeights.initial(WIDTH, 2, CLASSES, SETTINGS.hidden, rng)
+    data, start = (
+        examples(rng),
+        CellWeights.initial(WIDTH, 2, CLASSES, SETTINGS.hidden, rng),
+    )
     # The first optimizer of a process imports much of torch.
     train(start, data, replace(SETTINGS, epochs=1), np.random.default_rng(SEED))
     begin = perf_counter()

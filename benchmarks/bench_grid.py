@@ -1,4 +1,6 @@
-"""Speed of the grid world and its oracle, with MiniGrid in the same run: `python benchmarks/bench_grid.py`."""
+"""Speed of the grid world and its oracle, with MiniGrid in the same run: `python
+benchmarks/bench_grid.py`.
+"""
 
 import json
 import sys
@@ -32,7 +34,10 @@ def grid_steps_per_second() -> float:
     """Random actions through the Environment protocol, texts and resets included."""
     environment = GridEnvironment(GridConfig(size=SIZE))
     environment.reset(0)
-    actions = [ACTIONS[index] for index in np.random.default_rng(0).integers(len(ACTIONS), size=STEPS)]
+    actions = [
+        ACTIONS[index]
+        for index in np.random.default_rng(0).integers(len(ACTIONS), size=STEPS)
+    ]
     started = time.perf_counter()
     for turn, action in enumerate(actions):
         if environment.step(action).terminated:
@@ -41,7 +46,9 @@ def grid_steps_per_second() -> float:
 
 
 def minigrid_steps_per_second() -> float:
-    """Random actions in an empty MiniGrid room of the same size, without wrappers, resets included."""
+    """Random actions in an empty MiniGrid room of the same size, without wrappers,
+    resets included.
+    """
     environment = gymnasium.make("MiniGrid-Empty-8x8-v0", size=SIZE).unwrapped
     environment.reset(seed=0)
     actions = np.random.default_rng(0).integers(3, size=PEER_STEPS).tolist()
@@ -57,8 +64,13 @@ def grids_read_per_second() -> float:
     """Lines of a file of random grids, checked and made into grids."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "grids.jsonl"
-        drawn = [generate(SIZE, 0.5, np.random.default_rng(seed)) for seed in range(LINES)]
-        lines = [json.dumps({"id": str(number), **asdict(grid)}) for number, grid in enumerate(drawn)]
+        drawn = [
+            generate(SIZE, 0.5, np.random.default_rng(seed)) for seed in range(LINES)
+        ]
+        lines = [
+            json.dumps({"id": str(number), **asdict(grid)})
+            for number, grid in enumerate(drawn)
+        ]
         path.write_text("\n".join(lines), encoding="utf-8")
         started = time.perf_counter()
         read_origins(str(path))
@@ -79,7 +91,9 @@ def main() -> None:
     """Print one JSON object."""
     environment = GridEnvironment(GridConfig(size=SIZE))
     reset = milliseconds(environment.reset)
-    transformed = GridEnvironment(GridConfig(size=SIZE, transform="reflect+rotate90", actions="N/S/W/E"))
+    transformed = GridEnvironment(
+        GridConfig(size=SIZE, transform="reflect+rotate90", actions="N/S/W/E")
+    )
     grid = Grid.from_record(environment.world(), environment.state())
     ours, peer = grid_steps_per_second(), minigrid_steps_per_second()
     figures = {

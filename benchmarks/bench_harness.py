@@ -1,12 +1,15 @@
-"""CPU that the harness itself takes: per turn of a scripted agent, and to start. Prints one JSON object.
+"""CPU that the harness itself takes: per turn of a scripted agent, and to start. Prints
+one JSON object.
 
     python benchmarks/bench_harness.py
 
-At most 0.15 ms a turn is wanted for rollout, journal and scoring together, and 0.2 s for `gde --help`. What worlds,
-their solutions and the agent take is no doing of the harness: in the same run a bare loop plays the same episodes,
-records nothing and measures nothing, and what it takes is left out. Of each the best of three rounds counts, for others
-use the machine too. The peer of the journal is the naive one that commits every turn by itself with a flush to the
-disk. Slow steps, each 10 ms of waiting, are to pass side by side.
+At most 0.15 ms a turn is wanted for rollout, journal and scoring together, and 0.2 s
+for `gde --help`. What worlds, their solutions and the agent take is no doing of the
+harness: in the same run a bare loop plays the same episodes, records nothing and
+measures nothing, and what it takes is left out. Of each the best of three rounds
+counts, for others use the machine too. The peer of the journal is the naive one that
+commits every turn by itself with a flush to the disk. Slow steps, each 10 ms of
+waiting, are to pass side by side.
 """
 
 import json
@@ -43,13 +46,21 @@ ROUNDS = size(3, 1)
 SOLVED = frozenset({Capability.STATE, Capability.MDP})
 WAIT = 0.01
 """Seconds of a slow step."""
-METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))
+METRICS = tuple(
+    Choice(name=name) for name in ("success", "accuracy", "outcomes", "length")
+)
 
 
 class NoPage:
     """A reporter that shows nothing."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
+    def render(
+        self,
+        plan: Plan,  # noqa: ARG002
+        result: Result,  # noqa: ARG002
+        evidence: Evidence,  # noqa: ARG002
+        folder: Path,
+    ) -> Path:
         """Give the run folder."""
         return folder
 
@@ -57,7 +68,13 @@ class NoPage:
 def plan(episodes: int) -> Plan:
     """A random agent on 15x15 grids, with all behaviour metrics and without a page."""
     grid = Choice(name="grid", config={"size": SIZE})
-    return Plan(environment=grid, agent=Choice(name="random"), episodes=episodes, metrics=METRICS, reporters=(NoPage,))
+    return Plan(
+        environment=grid,
+        agent=Choice(name="random"),
+        episodes=episodes,
+        metrics=METRICS,
+        reporters=(NoPage,),
+    )
 
 
 class Slow(Corridor):
@@ -70,17 +87,31 @@ class Slow(Corridor):
 
 
 def slow_steps(run: Path) -> dict[str, float]:
-    """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
+    """Wall time of some slow steps, 32 episodes at once, and what they would take one
+    after another.
+    """
     slow = EnvironmentOffer(
-        name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True
+        name="slow",
+        summary="",
+        config=NoConfig,
+        make=lambda _, __: Slow(),
+        gives=SOLVED,
+        blocking=True,
     )
     plan = Plan(
-        environment=Choice(name="slow", part=slow), agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,)
+        environment=Choice(name="slow", part=slow),
+        agent=walker,
+        episodes=134,
+        metrics=METRICS,
+        reporters=(NoPage,),
     )
     start = time.perf_counter()
     result = evaluate(plan, run)
     wall = time.perf_counter() - start
-    steps = sum(len(trajectory.turns) for trajectory in load_evidence(Path(result.run)).trajectories)
+    steps = sum(
+        len(trajectory.turns)
+        for trajectory in load_evidence(Path(result.run)).trajectories
+    )
     return {"steps": steps, "wall_s": wall, "one_by_one_s": steps * WAIT}
 
 
@@ -90,7 +121,9 @@ def walker() -> ScriptedAgent:
 
 
 def played(trajectories: Sequence[Trajectory]) -> float:
-    """CPU seconds to play the same episodes in a bare loop: worlds made and solved, the agent asked, steps taken."""
+    """CPU seconds to play the same episodes in a bare loop: worlds made and solved, the
+    agent asked, steps taken.
+    """
     environment = GridEnvironment(GridConfig(size=SIZE))
     start = time.process_time()
     for trajectory in trajectories:
@@ -101,7 +134,9 @@ def played(trajectories: Sequence[Trajectory]) -> float:
         for turn in trajectory.turns:
             best = solve(environment.mdp()).optimal[environment.state().index]
             action = answered(agent.act(observation)).action
-            if action != turn.decision.action or environment.mdp().actions[best.argmax()] not in (turn.optimal or ()):
+            if action != turn.decision.action or environment.mdp().actions[
+                best.argmax()
+            ] not in (turn.optimal or ()):
                 raise RuntimeError("the bare loop plays other episodes")
             observation = environment.step(action).observation
     return time.process_time() - start
@@ -120,7 +155,9 @@ def answered(acting: Coroutine[Any, Any, Decision]) -> Decision:
 def main() -> None:
     """Measure and print."""
     with TemporaryDirectory() as folder:
-        evaluate(plan(2), Path(folder) / "imports")  # what is loaded once is not a cost of a turn
+        evaluate(
+            plan(2), Path(folder) / "imports"
+        )  # what is loaded once is not a cost of a turn
         took = []
         for number in range(ROUNDS):
             start = time.process_time()
@@ -129,10 +166,17 @@ def main() -> None:
         cpu = min(took)
         trajectories = load_evidence(Path(result.run)).trajectories
         n = sum(len(trajectory.turns) for trajectory in trajectories)
-        texts = [turn.observation.text for trajectory in trajectories for turn in trajectory.turns]
+        texts = [
+            turn.observation.text
+            for trajectory in trajectories
+            for turn in trajectory.turns
+        ]
         bare = min(played(trajectories) for _ in range(ROUNDS))
         slow = slow_steps(Path(folder) / "slow")
-        size, naive = record_bytes(Path(result.run)), naive_journal(Path(folder) / "naive.sqlite", texts)
+        size, naive = (
+            record_bytes(Path(result.run)),
+            naive_journal(Path(folder) / "naive.sqlite", texts),
+        )
     figures = {
         "turns": n,
         "cpu_ms_per_turn": 1000 * cpu / n,
@@ -166,7 +210,12 @@ def naive_journal(path: Path, texts: list[str]) -> float:
 def start_up(command: str) -> float:
     """CPU seconds, user and system, of one command in a fresh process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "gde", command], check=True, stdout=subprocess.DEVNULL, env=os.environ)
+    subprocess.run(
+        [sys.executable, "-m", "gde", command],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env=os.environ,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

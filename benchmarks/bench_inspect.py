@@ -1,13 +1,15 @@
-"""CPU that two harnesses add to a turn of a language model that answers at once. Prints one JSON object.
+"""CPU that two harnesses add to a turn of a language model that answers at once. Prints
+one JSON object.
 
     pip install inspect-ai
     python benchmarks/bench_inspect.py [EPISODES]
 
-The peer is `inspect_ai`, which need not be installed for anything else: without it nothing is measured. Both walk the
-same grids with the same model, shown the observation of the turn alone; both write their usual record and give the
-success of every episode. Only this one solves worlds and keeps what would have been best: it is measured with that, and
-in grids that do not tell what is best, where it does the same work. The second of two runs counts, for what is loaded
-once is no cost of a turn.
+The peer is `inspect_ai`, which need not be installed for anything else: without it
+nothing is measured. Both walk the same grids with the same model, shown the observation
+of the turn alone; both write their usual record and give the success of every episode.
+Only this one solves worlds and keeps what would have been best: it is measured with
+that, and in grids that do not tell what is best, where it does the same work. The
+second of two runs counts, for what is loaded once is no cost of a turn.
 """
 
 import asyncio
@@ -23,7 +25,17 @@ from typing import Any
 
 from sizes import size
 
-from gde import Catalogue, Choice, EnvironmentOffer, Evidence, ModelOffer, NoConfig, Plan, Result, hookimpl
+from gde import (
+    Catalogue,
+    Choice,
+    EnvironmentOffer,
+    Evidence,
+    ModelOffer,
+    NoConfig,
+    Plan,
+    Result,
+    hookimpl,
+)
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
 from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
@@ -41,7 +53,13 @@ Measured = tuple[int, float]
 class NoPage:
     """A reporter that shows nothing."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
+    def render(
+        self,
+        plan: Plan,  # noqa: ARG002
+        result: Result,  # noqa: ARG002
+        evidence: Evidence,  # noqa: ARG002
+        folder: Path,
+    ) -> Path:
         """Give the run folder."""
         return folder
 
@@ -53,7 +71,9 @@ class Instant:
 
     async def complete(self, request: ChatRequest) -> Completion:  # noqa: ARG002
         """The answer."""
-        return Completion(text="RIGHT", reasoning=None, finish="stop", n_prompt=100, n_completion=1)
+        return Completion(
+            text="RIGHT", reasoning=None, finish="stop", n_prompt=100, n_completion=1
+        )
 
     def close(self) -> None:
         """Nothing is held."""
@@ -71,13 +91,27 @@ class Unsolved:
 @hookimpl
 def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     """The model: this file is a plugin as well."""
-    return (ModelOffer(name="instant", summary="answers at once", config=NoConfig, make=lambda _, __: Instant()),)
+    return (
+        ModelOffer(
+            name="instant",
+            summary="answers at once",
+            config=NoConfig,
+            make=lambda _, __: Instant(),
+        ),
+    )
 
 
 @hookimpl
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     """The grids of which nothing is solved."""
-    return (EnvironmentOffer(name="unsolved", summary="grids", config=NoConfig, make=lambda _, __: Unsolved()),)
+    return (
+        EnvironmentOffer(
+            name="unsolved",
+            summary="grids",
+            config=NoConfig,
+            make=lambda _, __: Unsolved(),
+        ),
+    )
 
 
 def here(episodes: int, folder: Path) -> int:
@@ -110,7 +144,9 @@ def known() -> Catalogue:
 
 
 def bare(episodes: int, folder: Path) -> int:  # noqa: ARG001
-    """The turns of a loop that makes the same worlds and asks the same model, and records and scores nothing."""
+    """The turns of a loop that makes the same worlds and asks the same model, and
+    records and scores nothing.
+    """
 
     async def walk() -> int:
         asked, grid, turns = Instant(), GridEnvironment(GridConfig(size=SIZE)), 0
@@ -118,7 +154,13 @@ def bare(episodes: int, folder: Path) -> int:  # noqa: ARG001
             observation = grid.reset(world_seed(0, world, 0))
             for turn in range(grid.task().horizon):
                 message = Message(role="user", content=observation.text)
-                outcome = grid.step((await asked.complete(ChatRequest(messages=(message,), seed=turn))).text)
+                outcome = grid.step(
+                    (
+                        await asked.complete(
+                            ChatRequest(messages=(message,), seed=turn)
+                        )
+                    ).text
+                )
                 observation, turns = outcome.observation, turns + 1
                 if outcome.terminated or outcome.truncated:
                     break
@@ -131,7 +173,14 @@ def there(episodes: int, folder: Path) -> int:
     """The turns of a run of inspect_ai."""
     from inspect_ai import Task, eval
     from inspect_ai.dataset import Sample
-    from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
+    from inspect_ai.model import (
+        ChatMessageUser,
+        GenerateConfig,
+        ModelAPI,
+        ModelOutput,
+        get_model,
+        modelapi,
+    )
     from inspect_ai.scorer import Score, mean, scorer
     from inspect_ai.solver import solver
 
@@ -139,9 +188,17 @@ def there(episodes: int, folder: Path) -> int:
 
     @modelapi(name="instant")
     class Instantly(ModelAPI):
-        async def generate(self, input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> ModelOutput:  # noqa: ARG002
+        async def generate(
+            self,
+            input: Any,
+            tools: Any,  # noqa: ARG002
+            tool_choice: Any,  # noqa: ARG002
+            config: GenerateConfig,
+        ) -> ModelOutput:
             message = Message(role="user", content=input[-1].text)
-            answer = await asked.complete(ChatRequest(messages=(message,), seed=config.seed or 0))
+            answer = await asked.complete(
+                ChatRequest(messages=(message,), seed=config.seed or 0)
+            )
             return ModelOutput.from_content("instant", answer.text)
 
         def max_connections(self) -> int:
@@ -152,7 +209,10 @@ def there(episodes: int, folder: Path) -> int:
         async def solve(state: Any, generate: Any) -> Any:  # noqa: ARG001
             nonlocal turns
             grid, model = GridEnvironment(GridConfig(size=SIZE)), get_model()
-            observation, reached = grid.reset(world_seed(0, int(state.sample_id) - 1, 0)), 0.0
+            observation, reached = (
+                grid.reset(world_seed(0, int(state.sample_id) - 1, 0)),
+                0.0,
+            )
             for _ in range(grid.task().horizon):
                 said = await model.generate([ChatMessageUser(content=observation.text)])
                 outcome = grid.step(said.completion)

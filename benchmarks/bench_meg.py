@@ -1,13 +1,17 @@
-"""Speed, memory and cost of MEG, with the published way in the same run: `python benchmarks/bench_meg.py`.
+"""Speed, memory and cost of MEG, with the published way in the same run: `python
+benchmarks/bench_meg.py`.
 
-`python benchmarks/bench_meg.py --plot docs/meg-cost.svg` measures the cost against the number of states, the horizon
-and the number of policies, and draws it instead.
+`python benchmarks/bench_meg.py --plot docs/meg-cost.svg` measures the cost against the
+number of states, the horizon and the number of policies, and draws it instead.
 
-The published way is Algorithm 1 of MacDermott et al. (2024): gradient ascent on the rationality, each step a soft value
-iteration and a pass forwards over one dense array of transitions. It is computed twice: as `imitation` (Gleave et al.
-2022) does, with SciPy's logsumexp and an einsum over three arrays, which cost most of its time on arrays this small;
-and in plain NumPy. It is stopped twice: by the rule of such a library, at a gradient of 1e-4, which ours is held to as
-well; and, as it could not do by itself, as soon as it is within 1e-6 nats of the exact value.
+The published way is Algorithm 1 of MacDermott et al. (2024): gradient ascent on the
+rationality, each step a soft value iteration and a pass forwards over one dense array
+of transitions. It is computed twice: as `imitation` (Gleave et al.
+2022) does, with SciPy's logsumexp and an einsum over three arrays, which cost most of
+      its time on arrays this small;
+and in plain NumPy. It is stopped twice: by the rule of such a library, at a gradient of
+1e-4, which ours is held to as well; and, as it could not do by itself, as soon as it is
+within 1e-6 nats of the exact value.
 """
 
 import json
@@ -48,10 +52,14 @@ LARGE = size((1_000_000, 10), (100, 10))
 
 
 class Dense:
-    """Soft value iteration on a dense (S, A, S) array and gradient ascent on the rationality, as in `imitation`."""
+    """Soft value iteration on a dense (S, A, S) array and gradient ascent on the
+    rationality, as in `imitation`.
+    """
 
     def __init__(self, mdp: TabularMDP, policy: Floats) -> None:
-        self.transition = np.stack([matrix.toarray() for matrix in mdp.transition], axis=1)
+        self.transition = np.stack(
+            [matrix.toarray() for matrix in mdp.transition], axis=1
+        )
         self.start, self.reward, self.policy = mdp.start, mdp.reward, policy
         self.visits = self.occupancy(policy)
         self.earned = float((self.visits @ self.reward).sum())
@@ -81,11 +89,15 @@ class Dense:
 
     def accuracy(self, predicted: Floats) -> float:
         seen = self.visits[:, :, None] * self.policy
-        nats = np.log(predicted * predicted.shape[-1], where=seen > 0, out=np.zeros_like(seen))
+        nats = np.log(
+            predicted * predicted.shape[-1], where=seen > 0, out=np.zeros_like(seen)
+        )
         return float((seen * nats).sum())
 
     def ascend(self, step: Step, stop: Stop) -> int | None:
-        """Number of gradient steps until the slope and the predicted policy make it stop; None if given up."""
+        """Number of gradient steps until the slope and the predicted policy make it
+        stop; None if given up.
+        """
         beta = 0.0
         for number in range(GIVEN_UP):
             predicted = self.plan(beta)
@@ -97,7 +109,9 @@ class Dense:
 
 
 class PlainDense(Dense):
-    """The same in plain NumPy: what remains of the difference is that of the searches."""
+    """The same in plain NumPy: what remains of the difference is that of the
+    searches.
+    """
 
     def soft_maximum(self, quality: Floats) -> Floats:
         best = quality.max(axis=1)
@@ -105,7 +119,9 @@ class PlainDense(Dense):
         return values
 
     def next_visits(self, visits: Floats, policy: Floats) -> Floats:
-        arrived: Floats = (visits[:, None] * policy).ravel() @ self.transition.reshape(-1, len(visits))
+        arrived: Floats = (visits[:, None] * policy).ravel() @ self.transition.reshape(
+            -1, len(visits)
+        )
         return arrived
 
 
@@ -128,7 +144,9 @@ def plain(rate: float) -> Step:
 
 
 def seconds(work: Callable[[], object], times: int = 5) -> float:
-    """The least processor time of several runs: others on the machine only ever add to it."""
+    """The least processor time of several runs: others on the machine only ever add to
+    it.
+    """
     spent = []
     for _ in range(times):
         started = time.process_time()
@@ -138,11 +156,19 @@ def seconds(work: Callable[[], object], times: int = 5) -> float:
 
 
 def against_the_published_way() -> dict[str, object]:
-    """Both ways on policies of the published tables (MacDermott et al. 2024, appendix D.1)."""
+    """Both ways on policies of the published tables (MacDermott et al. 2024, appendix
+    D.1).
+    """
     mdp = cliff_world()
     optimal = greedy(mdp, HORIZON)
-    policies = {f"epsilon {epsilon}": epsilon_greedy(optimal, epsilon, "others") for epsilon in EPSILONS}
-    return {name: _both_ways(mdp, policy) for name, policy in {"optimal": optimal, **policies}.items()}
+    policies = {
+        f"epsilon {epsilon}": epsilon_greedy(optimal, epsilon, "others")
+        for epsilon in EPSILONS
+    }
+    return {
+        name: _both_ways(mdp, policy)
+        for name, policy in {"optimal": optimal, **policies}.items()
+    }
 
 
 def _both_ways(mdp: TabularMDP, policy: Policy) -> dict[str, object]:
@@ -151,18 +177,28 @@ def _both_ways(mdp: TabularMDP, policy: Policy) -> dict[str, object]:
     ours = seconds(lambda: known_utility(mdp, policy, HORIZON))
     figures: dict[str, object] = {"ms": round(1000 * ours, 2)}
     if np.isfinite(meg.beta):
-        figures["slope"] = abs(dense.earned - float((dense.occupancy(dense.plan(meg.beta)) @ dense.reward).sum()))
+        figures["slope"] = abs(
+            dense.earned
+            - float((dense.occupancy(dense.plan(meg.beta)) @ dense.reward).sum())
+        )
     stops: dict[str, Stop] = {
         "slope 1e-4": lambda slope, _: abs(slope) <= SLOPE,
-        "exact to 1e-6": lambda _, predicted: abs(dense.accuracy(predicted) - meg.value) <= NATS,
+        "exact to 1e-6": lambda _, predicted: (
+            abs(dense.accuracy(predicted) - meg.value) <= NATS
+        ),
     }
     for (label, stop), (name, rate, steps) in product(
-        stops.items(), (("adam", 0.01, adam), ("plain", 1e-4, plain), ("plain", 1e-3, plain))
+        stops.items(),
+        (("adam", 0.01, adam), ("plain", 1e-4, plain), ("plain", 1e-3, plain)),
     ):
         reached = dense.ascend(steps(rate), stop)
-        row: dict[str, object] = {"steps": f"{GIVEN_UP} and not there" if reached is None else reached}
+        row: dict[str, object] = {
+            "steps": f"{GIVEN_UP} and not there" if reached is None else reached
+        }
         for peer, way in peers.items():
-            spent = seconds(partial(_ascend_anew, way, partial(steps, rate), stop), times=2)
+            spent = seconds(
+                partial(_ascend_anew, way, partial(steps, rate), stop), times=2
+            )
             row[f"ratio to {peer}"] = round(spent / ours, 1)
         figures[f"{name} {rate:g}, {label}"] = row
     return figures
@@ -186,12 +222,16 @@ def large_grid() -> dict[str, float]:
 
     return {
         "soft_value_iteration_ms": round(1000 * seconds(iteration), 1),
-        "known_utility_s": round(seconds(lambda: known_utility(mdp, policy, horizon), times=2), 3),
+        "known_utility_s": round(
+            seconds(lambda: known_utility(mdp, policy, horizon), times=2), 3
+        ),
     }
 
 
 def unknown() -> dict[str, dict[str, float]]:
-    """Any utility of states: seconds to the certified optimum and nats between its bounds."""
+    """Any utility of states: seconds to the certified optimum and nats between its
+    bounds.
+    """
     figures = {}
     for width, height, horizon in size(((10, 4, 30), (16, 16, 64)), ((4, 4, 6),)):
         mdp = cliff_world(width, height)
@@ -199,14 +239,26 @@ def unknown() -> dict[str, dict[str, float]]:
         started = time.process_time()
         meg = unknown_utility(mdp, policy, "states", horizon)
         spent = time.process_time() - started
-        figures[f"{height}x{width}_h{horizon}"] = {"s": spent, "nats": meg.value, "between": meg.bounds[1] - meg.value}
+        figures[f"{height}x{width}_h{horizon}"] = {
+            "s": spent,
+            "nats": meg.value,
+            "between": meg.bounds[1] - meg.value,
+        }
     return figures
 
 
 def memory() -> dict[str, float]:
-    """A whole known-utility measurement of 10^6 states in a process of its own: peak memory and time."""
+    """A whole known-utility measurement of 10^6 states in a process of its own: peak
+    memory and time.
+    """
     code = "import bench_meg; bench_meg.measure_large()"
-    done = subprocess.run([sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=HERE,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     figures: dict[str, float] = json.loads(done.stdout)
     return figures
 
@@ -222,7 +274,13 @@ def measure_large() -> None:
     started = time.process_time()
     meg = known_utility(mdp, Policy(probabilities=table), horizon)
     spent = time.process_time() - started
-    figures = {"states": n_states, "horizon": horizon, "model_gib": before, "peak_gib": _peak_gib(), "s": spent}
+    figures = {
+        "states": n_states,
+        "horizon": horizon,
+        "model_gib": before,
+        "peak_gib": _peak_gib(),
+        "s": spent,
+    }
     sys.stdout.write(json.dumps({**figures, "converged": meg.converged}) + "\n")
 
 
@@ -232,16 +290,31 @@ def _peak_gib() -> float:
 
 def cost() -> list[dict[str, object]]:
     """Seconds against each of what the cost depends on, the others held fixed."""
-    by_states = [("states", side * side, cliff_world(side, side), 64, 1) for side in (8, 16, 32, 64, 128)]
-    by_horizon = [("horizon", horizon, cliff_world(32, 32), horizon, 1) for horizon in (16, 32, 64, 128, 256)]
-    by_policies = [("policies", policies, cliff_world(32, 32), 64, policies) for policies in (1, 2, 4, 8, 16)]
+    by_states = [
+        ("states", side * side, cliff_world(side, side), 64, 1)
+        for side in (8, 16, 32, 64, 128)
+    ]
+    by_horizon = [
+        ("horizon", horizon, cliff_world(32, 32), horizon, 1)
+        for horizon in (16, 32, 64, 128, 256)
+    ]
+    by_policies = [
+        ("policies", policies, cliff_world(32, 32), 64, policies)
+        for policies in (1, 2, 4, 8, 16)
+    ]
     return [_row(*each) for each in (*by_states, *by_horizon, *by_policies)]
 
 
-def _row(what: str, size: int, mdp: TabularMDP, horizon: int, policies: int) -> dict[str, object]:
+def _row(
+    what: str, size: int, mdp: TabularMDP, horizon: int, policies: int
+) -> dict[str, object]:
     optimal = greedy(mdp, horizon)
-    measured = [epsilon_greedy(optimal, epsilon) for epsilon in np.linspace(0.2, 0.6, policies)]
-    spent = seconds(lambda: [known_utility(mdp, policy, horizon) for policy in measured], times=3)
+    measured = [
+        epsilon_greedy(optimal, epsilon) for epsilon in np.linspace(0.2, 0.6, policies)
+    ]
+    spent = seconds(
+        lambda: [known_utility(mdp, policy, horizon) for policy in measured], times=3
+    )
     return {"what": what, "size": size, "seconds": spent}
 
 
@@ -255,7 +328,9 @@ def plot(path: str) -> None:
         .mark_line(point=True)
         .encode(
             x=alt.X("size:Q", scale=alt.Scale(type="log"), title=None),
-            y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="processor seconds"),
+            y=alt.Y(
+                "seconds:Q", scale=alt.Scale(type="log"), title="processor seconds"
+            ),
         )
     )
     chart = point.properties(width=180, height=180).capability(

@@ -1,9 +1,11 @@
-"""Time of the MEG metrics, in one batch and world by world: `python benchmarks/bench_meg_metrics.py [EPISODES]`.
+"""Time of the MEG metrics, in one batch and world by world: `python
+benchmarks/bench_meg_metrics.py [EPISODES]`.
 
-The episodes are those of the agent `noisy` on grids of 7 x 7, one in each. World by world is the reference of the
-tests: soft value iteration in every world by itself, which takes so long that it is given the first episodes only. The
-values of both are compared. Drawing the bootstrap and the models of the worlds are in neither's power; what they cost
-is given beside.
+The episodes are those of the agent `noisy` on grids of 7 x 7, one in each. World by
+world is the reference of the tests: soft value iteration in every world by itself,
+which takes so long that it is given the first episodes only. The values of both are
+compared. Drawing the bootstrap and the models of the worlds are in neither's power;
+what they cost is given beside.
 """
 
 import json
@@ -35,7 +37,9 @@ from one_by_one import without_batches
 
 METRICS: dict[str, Metric] = {"known": known, "to": towards, "unknown": unknown}
 FEW = size(40, 6)
-"""Episodes that are measured world by world too: 5 for each weight of `meg.unknown`, and then some."""
+"""Episodes that are measured world by world too: 5 for each weight of `meg.unknown`,
+and then some.
+"""
 
 
 def played(episodes: int, folder: Path) -> Evidence:
@@ -48,7 +52,9 @@ def played(episodes: int, folder: Path) -> Evidence:
     )
     evaluate(plan, folder)
     evidence = load_evidence(folder)
-    return replace(evidence, trajectories=tuple(evidence.trajectories), mdp=_held(evidence))
+    return replace(
+        evidence, trajectories=tuple(evidence.trajectories), mdp=_held(evidence)
+    )
 
 
 def _held(evidence: Evidence) -> Callable[[Trajectory], TabularMDP]:
@@ -80,7 +86,10 @@ def make_models(evidence: Evidence) -> None:
 
 def draw(evidence: Evidence) -> None:
     """Draw what the intervals of one utility take: two of them."""
-    G, rng = len({trajectory.world.cluster for trajectory in evidence.trajectories}), np.random.default_rng(0)
+    G, rng = (
+        len({trajectory.world.cluster for trajectory in evidence.trajectories}),
+        np.random.default_rng(0),
+    )
     for _ in range(2):
         rng.multinomial(G, np.full(G, 1 / G), size=RESAMPLES)
 
@@ -89,12 +98,23 @@ def both_ways(evidence: Evidence) -> dict[str, object]:
     """Every metric in one batch and world by world."""
     figures: dict[str, object] = {}
     for name, metric in METRICS.items():
-        spent, found = zip(*(_measured(metric, replace(evidence), batched) for batched in (True, False)), strict=True)
-        figures[name] = {"ratio": round(spent[1] / spent[0], 1), "difference": _difference(*found)}
+        spent, found = zip(
+            *(
+                _measured(metric, replace(evidence), batched)
+                for batched in (True, False)
+            ),
+            strict=True,
+        )
+        figures[name] = {
+            "ratio": round(spent[1] / spent[0], 1),
+            "difference": _difference(*found),
+        }
     return figures
 
 
-def _measured(metric: Metric, evidence: Evidence, batched: bool) -> tuple[float, Sequence[Measurement]]:
+def _measured(
+    metric: Metric, evidence: Evidence, batched: bool
+) -> tuple[float, Sequence[Measurement]]:
     found: list[Measurement] = []
     with nullcontext() if batched else without_batches():
         spent = seconds(lambda: found.extend(metric(evidence)))
@@ -107,7 +127,9 @@ def _difference(found: Sequence[Measurement], other: Sequence[Measurement]) -> f
 
 
 def _numbers(measurements: Sequence[Measurement]) -> list[float]:
-    each = [number for one in measurements for number in (one.value, *(one.interval or ()))]
+    each = [
+        number for one in measurements for number in (one.value, *(one.interval or ()))
+    ]
     return [number for number in each if number is not None]
 
 
@@ -115,13 +137,18 @@ def measured(episodes: int, folder: Path) -> dict[str, object]:
     """All figures."""
     evidence = played(episodes, folder)
     models = seconds(lambda: make_models(evidence))
-    spent = {name: round(seconds(partial(metric, evidence)), 2) for name, metric in METRICS.items()}
+    spent = {
+        name: round(seconds(partial(metric, evidence)), 2)
+        for name, metric in METRICS.items()
+    }
     return {
         "episodes": episodes,
         "seconds": spent,
         "seconds_of_models": round(models, 2),
         "seconds_of_draws_per_utility": round(seconds(lambda: draw(evidence)), 2),
-        f"world_by_world_of_{FEW}": both_ways(replace(evidence, trajectories=evidence.trajectories[:FEW])),
+        f"world_by_world_of_{FEW}": both_ways(
+            replace(evidence, trajectories=evidence.trajectories[:FEW])
+        ),
     }
 
 

@@ -1,9 +1,11 @@
-"""Goal-directedness in large worlds, ours and the plain way of `sparse_peers` in one run.
+"""Goal-directedness in large worlds, ours and the plain way of `sparse_peers` in one
+run.
 
-`bench_meg_sparse.py [SIDE [CASES]]`: worlds have SIDE * SIDE states, 100 * 100 unless told, and horizons of 32. Prints
-processor seconds and their ratios for all cases, or for those named with commas, "unknown spread,known corner".
-`bench_meg_sparse.py SIDE memory` measures known utility from anywhere at a horizon of 10, each way in a process of its
-own, and prints what is needed beyond the model too.
+`bench_meg_sparse.py [SIDE [CASES]]`: worlds have SIDE * SIDE states, 100 * 100 unless
+told, and horizons of 32. Prints processor seconds and their ratios for all cases, or
+for those named with commas, "unknown spread,known corner". `bench_meg_sparse.py SIDE
+memory` measures known utility from anywhere at a horizon of 10, each way in a process
+of its own, and prints what is needed beyond the model too.
 """
 
 import json
@@ -23,34 +25,62 @@ from sparse_peers import Endless, Sparse, fit, rationality
 
 from gde import Policy, TabularMDP
 from gde_plugins.meg import known_utility, unknown_utility
-from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, random_mdp, random_policy
+from gde_plugins.meg.worlds import (
+    cliff_world,
+    epsilon_greedy,
+    greedy,
+    random_mdp,
+    random_policy,
+)
 
 HERE = Path(__file__).parent
 HORIZON = 32
 SECONDS = float(os.environ.get("SECONDS", size("240", "1")))
 """Of processor time after which L-BFGS is stopped."""
 TIMES = int(os.environ.get("TIMES", size("3", "1")))
-"""Ours is run so often, since it is short, and the least time counts; L-BFGS, hundreds of evaluations, is run once."""
+"""Ours is run so often, since it is short, and the least time counts; L-BFGS, hundreds
+of evaluations, is run once.
+"""
 Figures = dict[str, float | bool]
 
 
 def comparison(side: int, named: list[str]) -> dict[str, Figures]:
-    """The plain way over sparse matrices (`sparse_peers`) and ours, one after the other, in processor seconds.
+    """The plain way over sparse matrices (`sparse_peers`) and ours, one after the
+    other, in processor seconds.
 
-    A corner: episodes start there, and most of the world is out of their reach. Spread: they start anywhere. Random:
-    any state may follow any other. L-BFGS is timed until it is as near to our upper bound as our tolerance asks, which
-    it cannot know ("told"), and until its own gradient proves it ("certified").
+    A corner: episodes start there, and most of the world is out of their reach. Spread:
+    they start anywhere. Random: any state may follow any other. L-BFGS is timed until
+    it is as near to our upper bound as our tolerance asks, which it cannot know
+    ("told"), and until its own gradient proves it ("certified").
     """
-    corner, entangled = cliff_world(side, side), random_mdp(np.random.default_rng(0), side**2, 4)
+    corner, entangled = (
+        cliff_world(side, side),
+        random_mdp(np.random.default_rng(0), side**2, 4),
+    )
     spread = replace(corner, start=np.full(side**2, 1 / side**2))
     noisy = epsilon_greedy(greedy(corner, HORIZON), 0.3, "others")
     anything = random_policy(np.random.default_rng(1), entangled)
-    cases = {"corner": (corner, noisy), "spread": (spread, noisy), "random": (entangled, anything)}
+    cases = {
+        "corner": (corner, noisy),
+        "spread": (spread, noisy),
+        "random": (entangled, anything),
+    }
     endless = replace(spread, discount=0.99)
     work: dict[str, Callable[[], Figures]] = {
-        **{f"unknown {name}": partial(_unknown_beside, *case) for name, case in cases.items()},
-        **{f"known {name}": partial(_known_beside, *case, HORIZON) for name, case in cases.items()},
-        "known endless": partial(_known_beside, endless, random_policy(np.random.default_rng(1), endless), None),
+        **{
+            f"unknown {name}": partial(_unknown_beside, *case)
+            for name, case in cases.items()
+        },
+        **{
+            f"known {name}": partial(_known_beside, *case, HORIZON)
+            for name, case in cases.items()
+        },
+        "known endless": partial(
+            _known_beside,
+            endless,
+            random_policy(np.random.default_rng(1), endless),
+            None,
+        ),
     }
     return {name: work[name]() for name in named or work}
 
@@ -65,8 +95,13 @@ def _unknown_beside(mdp: TabularMDP, policy: Policy) -> Figures:
     peer = Sparse(mdp, policy, HORIZON)
     begun, close = time.process_time() - started, 1e-6 * meg.ceiling
     figures: Figures = {"s": ours, "between": meg.bounds[1] - meg.value}
-    for until, (evaluations, spent) in fit(peer, meg.bounds[1] - close, close, SECONDS).items():
-        figures |= {f"{until} evaluations": evaluations, f"{until} ratio": (begun + spent) / ours}
+    for until, (evaluations, spent) in fit(
+        peer, meg.bounds[1] - close, close, SECONDS
+    ).items():
+        figures |= {
+            f"{until} evaluations": evaluations,
+            f"{until} ratio": (begun + spent) / ours,
+        }
     return figures
 
 
@@ -79,15 +114,25 @@ def _known_beside(mdp: TabularMDP, policy: Policy, horizon: int | None) -> Figur
     beta = rationality(peer, mdp.reward)
     theirs = time.process_time() - started
     off = abs(meg.value + peer.loss(beta * mdp.reward)[0])
-    return {"s": ours, "plain_s": theirs, "evaluations": peer.evaluations, "apart": off, "ratio": theirs / ours}
+    return {
+        "s": ours,
+        "plain_s": theirs,
+        "evaluations": peer.evaluations,
+        "apart": off,
+        "ratio": theirs / ours,
+    }
 
 
 def memory(side: int) -> dict[str, Figures]:
-    """Seconds and peak memory beyond the model in GiB of a known utility, each way in a process of its own."""
+    """Seconds and peak memory beyond the model in GiB of a known utility, each way in a
+    process of its own.
+    """
     figures = {}
     for way in ("ours", "plain"):
         code = f"import bench_meg_sparse; bench_meg_sparse.alone({way!r}, {side})"
-        done = subprocess.run([sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, check=True
+        )
         figures[way] = json.loads(done.stdout)
     return figures
 
@@ -97,9 +142,15 @@ def alone(way: str, side: int) -> None:
     mdp = replace(cliff_world(side, side), start=np.full(side**2, 1 / side**2))
     policy = Policy(probabilities=np.tile([0.1, 0.1, 0.1, 0.7], (side**2, 1)))
     before, started = _peak_gib(), time.process_time()
-    beta = known_utility(mdp, policy, 10).beta if way == "ours" else rationality(Sparse(mdp, policy, 10), mdp.reward)
+    beta = (
+        known_utility(mdp, policy, 10).beta
+        if way == "ours"
+        else rationality(Sparse(mdp, policy, 10), mdp.reward)
+    )
     spent = time.process_time() - started
-    sys.stdout.write(json.dumps({"s": spent, "beyond_gib": _peak_gib() - before, "beta": beta}))
+    sys.stdout.write(
+        json.dumps({"s": spent, "beyond_gib": _peak_gib() - before, "beta": beta})
+    )
 
 
 def _peak_gib() -> float:
@@ -108,8 +159,15 @@ def _peak_gib() -> float:
 
 def main() -> None:
     """Print one JSON object."""
-    side, which = (int((*sys.argv, size(100, 5))[1]), sys.argv[2] if len(sys.argv) > 2 else "")
-    figures = memory(side) if which == "memory" else comparison(side, which.split(",") if which else [])
+    side, which = (
+        int((*sys.argv, size(100, 5))[1]),
+        sys.argv[2] if len(sys.argv) > 2 else "",
+    )
+    figures = (
+        memory(side)
+        if which == "memory"
+        else comparison(side, which.split(",") if which else [])
+    )
     sys.stdout.write(json.dumps(figures) + "\n")
 
 

@@ -1,4 +1,6 @@
-"""Optimal sets for all states of many grids, in batch and one after the other: `python benchmarks/bench_oracle.py`."""
+"""Optimal sets for all states of many grids, in batch and one after the other: `python
+benchmarks/bench_oracle.py`.
+"""
 
 import json
 import sys
@@ -39,29 +41,61 @@ def scenes(rng: np.random.Generator) -> list[Scene]:
     made = []
     for number in range(PEER_GRIDS):
         grid = generate(SIZE, DENSITIES[number % len(DENSITIES)], rng)
-        agent, goal, key, door = map(cell, rng.permutation(np.argwhere(~grid.walls))[:4])
-        made.append(Scene(layout="any", rows=grid.rows, agent=agent, goal=goal, place=key, door=door))
+        agent, goal, key, door = map(
+            cell, rng.permutation(np.argwhere(~grid.walls))[:4]
+        )
+        made.append(
+            Scene(
+                layout="any",
+                rows=grid.rows,
+                agent=agent,
+                goal=goal,
+                place=key,
+                door=door,
+            )
+        )
     return made
 
 
-def compared(batch: Callable[..., object], arrays: Sequence[Any], one: Callable[[Any], object], each: Any) -> Any:
-    """Speed of the batch oracle on many grids, and of the one that solves grid by grid on some of them."""
+def compared(
+    batch: Callable[..., object],
+    arrays: Sequence[Any],
+    one: Callable[[Any], object],
+    each: Any,
+) -> Any:
+    """Speed of the batch oracle on many grids, and of the one that solves grid by grid
+    on some of them.
+    """
     many = np.arange(GRIDS) % PEER_GRIDS
     full = [array[many] for array in arrays]
     ours = per_second(lambda: batch(*full), GRIDS)
     peer = per_second(lambda: [one(grid) for grid in each], len(each))
-    return {"grids_per_second": round(ours), "one_by_one_per_second": round(peer), "ratio": round(ours / peer, 1)}
+    return {
+        "grids_per_second": round(ours),
+        "one_by_one_per_second": round(peer),
+        "ratio": round(ours / peer, 1),
+    }
 
 
 def main() -> None:
     """Print one JSON object."""
     made = scenes(np.random.default_rng(0))
     walls = np.array([scene.walls for scene in made])
-    places = [np.array([getattr(scene, name) for scene in made]) for name in ("goal", "place", "door")]
-    grids = [Grid(rows=scene.rows, agent=scene.agent, goal=scene.goal) for scene in made]
+    places = [
+        np.array([getattr(scene, name) for scene in made])
+        for name in ("goal", "place", "door")
+    ]
+    grids = [
+        Grid(rows=scene.rows, agent=scene.agent, goal=scene.goal) for scene in made
+    ]
     figures = {
         "size": SIZE,
-        "plain": compared(optimal_actions, [walls, places[0]], lambda grid: solve(tabulate(grid)), grids),
+        "plain": compared(
+            optimal_actions,
+            [walls, places[0]],
+            lambda grid: solve(tabulate(grid)),
+            grids,
+        ),
         "key_door": compared(
             key_door_actions,
             [walls, *places],

@@ -1,18 +1,22 @@
-"""Probes at the size of GPT-OSS-20B: a map trained on 3,000 grids against rows that are materialised; 24 layers swept.
+"""Probes at the size of GPT-OSS-20B: a map trained on 3,000 grids against rows that are
+materialised; 24 layers swept.
 
-`map`: the MLP of Arghal et al. (2026), section 5.1, as `cogmap` trains it with its defaults (20 epochs, whitened, 16
-cells of a turn a step), against as many epochs over all rows of [activations; row; column]. Of these a few steps on few
-grids are measured, and multiplied: 3,000 grids would take 23 GB. `sweep`: a linear probe of 64 cells at 24 layers of
-width 2,880, each beside the controls that a run fits at every layer, shuffled labels and the activations of random
-weights, on 2,000 turns; with a design of its own for every fit, with one for both fits to the same activations, and
-with these in one thread and the fit to the others in a second, as a run has them on two cores, in turns. Memory is the
-most that the process ever held. With one thread for every product,
+`map`: the MLP of Arghal et al. (2026), section 5.1, as `cogmap` trains it with its
+defaults (20 epochs, whitened, 16 cells of a turn a step), against as many epochs over
+all rows of [activations; row; column]. Of these a few steps on few grids are measured,
+and multiplied: 3,000 grids would take 23 GB. `sweep`: a linear probe of 64 cells at 24
+layers of width 2,880, each beside the controls that a run fits at every layer, shuffled
+labels and the activations of random weights, on 2,000 turns; with a design of its own
+for every fit, with one for both fits to the same activations, and with these in one
+thread and the fit to the others in a second, as a run has them on two cores, in turns.
+Memory is the most that the process ever held. With one thread for every product,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_probes.py LAYERS EPOCHS
 
-measures so many layers of the sweep, which are multiplied, and trains on 3,000 grids for so many epochs, which are not;
-without arguments, for all 24 and 20. It prints one JSON object. Seconds of processor time are the same whatever else
-the machine does; those by the clock, given for the sweep, are longer then.
+measures so many layers of the sweep, which are multiplied, and trains on 3,000 grids
+for so many epochs, which are not; without arguments, for all 24 and 20. It prints one
+JSON object. Seconds of processor time are the same whatever else the machine does;
+those by the clock, given for the sweep, are longer then.
 """
 
 import json
@@ -49,12 +53,21 @@ EPOCHS = size(CogmapConfig().epochs, 1)
 def examples(n: int, width: int, side: int, rng: np.random.Generator) -> Examples:
     """Normal activations; classes from the signs of a few of them."""
     inputs = rng.standard_normal((n, width), dtype=np.float32)
-    planted = inputs[:, :PLANTED] @ rng.standard_normal((PLANTED, side**2 * CLASSES), dtype=np.float32)
+    planted = inputs[:, :PLANTED] @ rng.standard_normal(
+        (PLANTED, side**2 * CLASSES), dtype=np.float32
+    )
     targets = planted.reshape(n, side**2, CLASSES).argmax(axis=-1)
-    return Examples(inputs=inputs, shape=(side, side), targets=targets, weights=class_weights(targets, CLASSES))
+    return Examples(
+        inputs=inputs,
+        shape=(side, side),
+        targets=targets,
+        weights=class_weights(targets, CLASSES),
+    )
 
 
-def settings(hidden: int, learning_rate: float, batch: int, epochs: int = EPOCHS) -> Settings:
+def settings(
+    hidden: int, learning_rate: float, batch: int, epochs: int = EPOCHS
+) -> Settings:
     """The defaults of `cogmap`, but for batch and epochs."""
     config = CogmapConfig()
     return Settings(
@@ -79,7 +92,9 @@ def ours(n: int, epochs: int) -> float:
 
 
 def naive() -> float:
-    """Seconds of an epoch over the materialised rows of one grid, told from a few, which all take the same work."""
+    """Seconds of an epoch over the materialised rows of one grid, told from a few,
+    which all take the same work.
+    """
     rng = np.random.default_rng(0)
     data = examples(SHARE, WIDTH, SIDE, rng)
     start = CellWeights.initial(WIDTH, 2, CLASSES, SETTINGS.hidden, rng)
@@ -99,12 +114,23 @@ def sweep(layers: int) -> dict[str, dict[str, float]]:
     fit_layer(
         PLANTED, PLANTED, LatestDesign(), [0, 0, 1], rng
     )  # the first optimizer of a process imports much of torch
-    each = [[fit_layer(TURNS, SWEPT_WIDTH, make(), lanes, rng) for make, lanes in ways.values()] for _ in range(layers)]
+    each = [
+        [
+            fit_layer(TURNS, SWEPT_WIDTH, make(), lanes, rng)
+            for make, lanes in ways.values()
+        ]
+        for _ in range(layers)
+    ]
     means = LAYERS * np.mean(each, axis=0)
-    return {way: {"cpu_s": cpu, "wall_s": wall} for way, (cpu, wall) in zip(ways, means.tolist(), strict=True)}
+    return {
+        way: {"cpu_s": cpu, "wall_s": wall}
+        for way, (cpu, wall) in zip(ways, means.tolist(), strict=True)
+    }
 
 
-def fit_layer(n: int, width: int, prepare: Prepare, lanes: list[int], rng: np.random.Generator) -> tuple[float, float]:
+def fit_layer(
+    n: int, width: int, prepare: Prepare, lanes: list[int], rng: np.random.Generator
+) -> tuple[float, float]:
     """Seconds of processor time, and by the clock."""
     linear = replace(settings(0, CogmapConfig().linear_learning_rate, 128), cells=None)
     data = examples(n, width, SWEPT_SIDE, rng)
@@ -121,9 +147,17 @@ def fit_layer(n: int, width: int, prepare: Prepare, lanes: list[int], rng: np.ra
 
 
 def compared(grids: int, epochs: int, ours_s: float, grid_s: float) -> dict[str, float]:
-    """Seconds of the map's training, given those of an epoch over the rows of one grid."""
+    """Seconds of the map's training, given those of an epoch over the rows of one
+    grid.
+    """
     rows_s = grid_s * grids * epochs
-    return {"grids": grids, "epochs": epochs, "ours_cpu_s": ours_s, "rows_cpu_s": rows_s, "ratio": rows_s / ours_s}
+    return {
+        "grids": grids,
+        "epochs": epochs,
+        "ours_cpu_s": ours_s,
+        "rows_cpu_s": rows_s,
+        "ratio": rows_s / ours_s,
+    }
 
 
 def main() -> None:
@@ -136,7 +170,10 @@ def main() -> None:
     grid_s = naive()
     report = {
         "sweep": {"layers_measured": layers, "layers": LAYERS, **swept},
-        "map": [compared(FEW, EPOCHS, ours(FEW, EPOCHS), grid_s), compared(MANY, epochs, many_s, grid_s)],
+        "map": [
+            compared(FEW, EPOCHS, ours(FEW, EPOCHS), grid_s),
+            compared(MANY, epochs, many_s, grid_s),
+        ],
         "most_memory_gib": memory,
     }
     sys.stdout.write(json.dumps(report) + "\n")

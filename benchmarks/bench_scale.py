@@ -1,10 +1,12 @@
-"""CPU and memory of every stage of a run, by the number of its episodes. Prints one JSON object.
+"""CPU and memory of every stage of a run, by the number of its episodes. Prints one
+JSON object.
 
     python benchmarks/bench_scale.py [EPISODES...]
 
-Without numbers, for 1,000 and 10,000 episodes; `100000` takes some minutes and 1 GB of disk. A noisy agent walks on
-9x9 grids, one episode a world. Every stage has a process of its own. Its CPU seconds leave out imports; its memory is
-the most that the process ever held (peak resident set), imports included, of which "imports" tells the share.
+Without numbers, for 1,000 and 10,000 episodes; `100000` takes some minutes and 1 GB of
+disk. A noisy agent walks on 9x9 grids, one episode a world. Every stage has a process
+of its own. Its CPU seconds leave out imports; its memory is the most that the process
+ever held (peak resident set), imports included, of which "imports" tells the share.
 """
 
 import json
@@ -23,7 +25,9 @@ from sizes import size
 
 EPISODES: tuple[int, ...] = size((1_000, 10_000), (4,))
 SIZE = 9
-METRICS = size(("success", "accuracy", "efficiency", "outcomes", "length"), ("success",))
+METRICS = size(
+    ("success", "accuracy", "efficiency", "outcomes", "length"), ("success",)
+)
 MIB = 1024
 
 
@@ -43,9 +47,14 @@ def roll_out(run: Path, episodes: int) -> None:
     from gde.store.folder import RunFolder
 
     grid = Choice(name="grid", config={"size": SIZE})
-    ready = prepare(Plan(environment=grid, agent=Choice(name="noisy"), episodes=episodes))
+    ready = prepare(
+        Plan(environment=grid, agent=Choice(name="noisy"), episodes=episodes)
+    )
     folder = RunFolder.create(ready.plan, run)
-    with closing(folder.journal()) as journal, closing(Pipeline(ready, folder, journal, ignore)) as pipeline:
+    with (
+        closing(folder.journal()) as journal,
+        closing(Pipeline(ready, folder, journal, ignore)) as pipeline,
+    ):
         pipeline.roll_out()
 
 
@@ -63,7 +72,9 @@ def score(run: Path, name: str) -> None:
 
 
 def conclude(run: Path) -> None:
-    """All default metrics and the page: what `gde eval` does when the episodes are there."""
+    """All default metrics and the page: what `gde eval` does when the episodes are
+    there.
+    """
     from gde import rescore
 
     rescore(run)
@@ -123,8 +134,17 @@ def bench(episodes: int) -> dict[str, object]:
         run = Path(folder) / "run"
         figures: dict[str, object] = {}
         for name in stages(episodes):
-            command = [sys.executable, __file__, "--stage", name, str(episodes), str(run)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            command = [
+                sys.executable,
+                __file__,
+                "--stage",
+                name,
+                str(episodes),
+                str(run),
+            ]
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, check=True
+            )
             figures[name] = json.loads(done.stdout.splitlines()[-1])
         return figures
 
@@ -135,7 +155,10 @@ def main() -> None:
         name, episodes, run = sys.argv[2:]
         figures: Mapping[str, object] = measured(stages(int(episodes))[name], Path(run))
     else:
-        figures = {str(episodes): bench(episodes) for episodes in map(int, sys.argv[1:] or EPISODES)}
+        figures = {
+            str(episodes): bench(episodes)
+            for episodes in map(int, sys.argv[1:] or EPISODES)
+        }
     sys.stdout.write(json.dumps(figures) + "\n")
 
 

@@ -1,13 +1,16 @@
-"""Requests to a server of fixed latency: how many a second, and what each costs. Prints one JSON object.
+"""Requests to a server of fixed latency: how many a second, and what each costs. Prints
+one JSON object.
 
     python benchmarks/bench_servers.py [SECONDS [LATENCY [IN_FLIGHT,...]]]
 
-The server, in a process of its own, answers every request after the same time and does nothing else, so nobody can be
-faster than the number in flight divided by that time. `share` is what of this is reached; on a busy machine it tells
-how busy that is, and `bound`, the calls that the CPU of one core is enough for, is what to look at. "model" is asking
-the model alone; "run" is a whole evaluation, with a journal and an agent that asks at every turn, as it goes once all
-episodes are under way, and "whole" the same with start, end and scoring; "workers" is the run in two processes, whose
-CPU is counted once they have ended, so that only its share tells how it goes.
+The server, in a process of its own, answers every request after the same time and does
+nothing else, so nobody can be faster than the number in flight divided by that time.
+`share` is what of this is reached; on a busy machine it tells how busy that is, and
+`bound`, the calls that the CPU of one core is enough for, is what to look at. "model"
+is asking the model alone; "run" is a whole evaluation, with a journal and an agent that
+asks at every turn, as it goes once all episodes are under way, and "whole" the same
+with start, end and scoring; "workers" is the run in two processes, whose CPU is counted
+once they have ended, so that only its share tells how it goes.
 """
 
 import asyncio
@@ -40,7 +43,9 @@ WARM_UP = 12
 REST = 6
 """Latencies that the episodes of a run last beyond what is measured."""
 STEPS = 8
-"""From start to goal in the grids of a run: more than lead anywhere in one direction."""
+"""From start to goal in the grids of a run: more than lead anywhere in one
+direction.
+"""
 WORKERS = 2
 Figures = Mapping[str, float]
 
@@ -48,7 +53,13 @@ Figures = Mapping[str, float]
 class NoPage:
     """A reporter that shows nothing."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
+    def render(
+        self,
+        plan: Plan,  # noqa: ARG002
+        result: Result,  # noqa: ARG002
+        evidence: Evidence,  # noqa: ARG002
+        folder: Path,
+    ) -> Path:
         """Give the run folder."""
         return folder
 
@@ -65,7 +76,11 @@ class Answering(asyncio.Protocol):
                 "created": 0,
                 "model": "fixed",
                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 1, "total_tokens": 101},
+                "usage": {
+                    "prompt_tokens": 100,
+                    "completion_tokens": 1,
+                    "total_tokens": 101,
+                },
             }
         ).encode()
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -80,7 +95,9 @@ class Answering(asyncio.Protocol):
         """Answer a request when it is complete."""
         self._came += data
         head, end, rest = self._came.partition(b"\r\n\r\n")
-        if end and len(rest) >= int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]):
+        if end and len(rest) >= int(
+            head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+        ):
             self._came = b""
             asyncio.get_running_loop().call_later(self._latency, self._reply)
 
@@ -95,7 +112,9 @@ def serve(latency: float, port: Any, answers: Any) -> None:
 
     async def forever() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Answering(latency, answers), "127.0.0.1", 0, backlog=4096)
+        server = await loop.create_server(
+            lambda: Answering(latency, answers), "127.0.0.1", 0, backlog=4096
+        )
         port.put(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
@@ -123,7 +142,9 @@ class Server:
 
 @dataclass
 class Window:
-    """Looks at the server and at the clocks of this process, once all is in flight and again after some seconds."""
+    """Looks at the server and at the clocks of this process, once all is in flight and
+    again after some seconds.
+    """
 
     server: Server
     in_flight: int
@@ -136,15 +157,26 @@ class Window:
         while self.server.answers.value == begun:
             time.sleep(0.01)
         time.sleep(WARM_UP * self.server.latency)
-        calls, wall, cpu = self.server.answers.value, time.perf_counter(), time.process_time()
+        calls, wall, cpu = (
+            self.server.answers.value,
+            time.perf_counter(),
+            time.process_time(),
+        )
         time.sleep(self.seconds)
-        calls, wall, cpu = self.server.answers.value - calls, time.perf_counter() - wall, time.process_time() - cpu
+        calls, wall, cpu = (
+            self.server.answers.value - calls,
+            time.perf_counter() - wall,
+            time.process_time() - cpu,
+        )
         self.figures = self.server.figures(self.in_flight, calls, wall, cpu)
 
 
 def model(server: Server, in_flight: int, seconds: float) -> Figures:
     """The model alone."""
-    messages = (Message(role="system", content="Reach the goal. " * 60), Message(role="user", content="Where? " * 40))
+    messages = (
+        Message(role="system", content="Reach the goal. " * 60),
+        Message(role="user", content="Where? " * 40),
+    )
     window, answers = Window(server, in_flight, seconds), 0
 
     async def ask(asked: OpenAIModel) -> None:
@@ -164,17 +196,26 @@ def model(server: Server, in_flight: int, seconds: float) -> Figures:
     return window.figures
 
 
-def run(server: Server, in_flight: int, seconds: float, workers: int = 1) -> Mapping[str, Figures]:
+def run(
+    server: Server, in_flight: int, seconds: float, workers: int = 1
+) -> Mapping[str, Figures]:
     """A whole evaluation, of as many episodes as are in flight."""
     turns = WARM_UP + REST + seconds / server.latency
-    grid = {"size": 9, "min_distance": STEPS, "max_distance": STEPS, "horizon_factor": turns / STEPS}
+    grid = {
+        "size": 9,
+        "min_distance": STEPS,
+        "max_distance": STEPS,
+        "horizon_factor": turns / STEPS,
+    }
     plan = Plan(
         environment=Choice(name="grid", config=grid),
         agent=Choice(name="asking", config={"model": f"openai:{server.url}"}),
         language_model={"model": "fixed"},
         metrics=(Choice(name="success"),),
         reporters=() if workers > 1 else (NoPage,),
-        executor=Choice(name="processes", config={"workers": workers}) if workers > 1 else "serial",
+        executor=Choice(name="processes", config={"workers": workers})
+        if workers > 1
+        else "serial",
         episodes=in_flight,
         concurrency=in_flight // workers,
     )
@@ -183,8 +224,17 @@ def run(server: Server, in_flight: int, seconds: float, workers: int = 1) -> Map
     looking.start()
     with TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), cpu_seconds()
-        result = evaluate(plan, Path(folder) / "run", Catalogue(load_plugins(modules=("gde.testing.plugin",))))
-        whole = server.figures(in_flight, result.subject.turns, time.perf_counter() - wall, cpu_seconds() - cpu)
+        result = evaluate(
+            plan,
+            Path(folder) / "run",
+            Catalogue(load_plugins(modules=("gde.testing.plugin",))),
+        )
+        whole = server.figures(
+            in_flight,
+            result.subject.turns,
+            time.perf_counter() - wall,
+            cpu_seconds() - cpu,
+        )
     looking.join()
     return {"run": window.figures, "whole": whole}
 
@@ -195,10 +245,16 @@ def cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def main(seconds: float = SECONDS, latency: float = LATENCY, in_flight: Sequence[int] = IN_FLIGHT) -> None:
+def main(
+    seconds: float = SECONDS,
+    latency: float = LATENCY,
+    in_flight: Sequence[int] = IN_FLIGHT,
+) -> None:
     """Measure and print."""
     port, answers = multiprocessing.Queue(), multiprocessing.Value("q", lock=False)
-    process = multiprocessing.Process(target=serve, args=(latency, port, answers), daemon=True)
+    process = multiprocessing.Process(
+        target=serve, args=(latency, port, answers), daemon=True
+    )
     process.start()
     server = Server(f"http://127.0.0.1:{port.get()}/v1", latency, answers)
     told = {
@@ -215,4 +271,7 @@ def main(seconds: float = SECONDS, latency: float = LATENCY, in_flight: Sequence
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    main(*map(float, arguments[:2]), *([int(n) for n in each.split(",")] for each in arguments[2:3]))
+    main(
+        *map(float, arguments[:2]),
+        *([int(n) for n in each.split(",")] for each in arguments[2:3]),
+    )

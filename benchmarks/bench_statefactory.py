@@ -1,10 +1,12 @@
-"""One encoding a trajectory, beside one of each pair of texts that is compared, in the same run.
+"""One encoding a trajectory, beside one of each pair of texts that is compared, in the
+same run.
 
     python benchmarks/bench_statefactory.py [EMBEDDER] [TASKS] [TURNS]
 
-Per pair is what a reward costs that asks the embedder for both texts whenever it compares two, as the authors' released
-code does but for its cache. Both ways judge the first turns of the same trajectories of the blocks world by the same
-rules, and must give the same rewards. At least 10 times faster is wanted. Prints one JSON object.
+Per pair is what a reward costs that asks the embedder for both texts whenever it
+compares two, as the authors' released code does but for its cache. Both ways judge the
+first turns of the same trajectories of the blocks world by the same rules, and must
+give the same rewards. At least 10 times faster is wanted. Prints one JSON object.
 """
 
 import asyncio
@@ -40,11 +42,16 @@ class PerPair:
     def cosines(self, texts: Iterable[str], others: Iterable[str]) -> np.ndarray:
         """(n, m) similarities."""
         others = list(others)
-        return np.array([[self._cosine(text, other) for other in others] for text in texts])
+        return np.array(
+            [[self._cosine(text, other) for other in others] for text in texts]
+        )
 
     def _cosine(self, text: str, other: str) -> float:
         self.pairs += 1
-        a, b = (np.asarray(self.encoder([each])[0], dtype=np.float64) for each in (text, other))
+        a, b = (
+            np.asarray(self.encoder([each])[0], dtype=np.float64)
+            for each in (text, other)
+        )
         return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
@@ -54,15 +61,26 @@ def trajectories(n_tasks: int, n_turns: int) -> list[Trajectory]:
     maker = Maker(DOMAINS["blocksworld"], Recipe())
     pairs = [maker.pair(index) for index in range(n_tasks)]
     maker.close()
-    return [_played(base, record, n_turns) for pair in pairs for record in (pair.positive, pair.negative)]
+    return [
+        _played(base, record, n_turns)
+        for pair in pairs
+        for record in (pair.positive, pair.negative)
+    ]
 
 
 def _played(base: Trajectory, record: Record, n_turns: int) -> Trajectory:
     turns = (
-        replace(base.turns[0], index=i, observation=Observation(text=step.observation), state=None)
+        replace(
+            base.turns[0],
+            index=i,
+            observation=Observation(text=step.observation),
+            state=None,
+        )
         for i, step in enumerate(record.steps[:n_turns])
     )
-    return replace(base, world=World(id="w", facts={"objective": record.goal}), turns=tuple(turns))
+    return replace(
+        base, world=World(id="w", facts={"objective": record.goal}), turns=tuple(turns)
+    )
 
 
 def batched(chosen: Sequence[Trajectory], embed: Embedder) -> list[np.ndarray]:
@@ -75,14 +93,22 @@ def per_pair(chosen: Sequence[Trajectory], vectors: PerPair) -> list[np.ndarray]
     """The same routing with an encoding a comparison."""
     readings = [RulesExtractor(4).reading(one) for one in chosen]
     return [
-        np.array([fulfilment(*turn, vectors) for turn in zip(one.states, one.goals, strict=True)])  # type: ignore[arg-type]
+        np.array(
+            [
+                fulfilment(*turn, vectors)
+                for turn in zip(one.states, one.goals, strict=True)
+            ]
+        )  # type: ignore[arg-type]
         for one in readings
     ]
 
 
 def main() -> None:
     """Measure and print."""
-    name, n_tasks, n_turns = (*sys.argv[1:], *[size("minilm", "words"), "1", size("3", "1")][len(sys.argv) - 1 :])
+    name, n_tasks, n_turns = (
+        *sys.argv[1:],
+        *[size("minilm", "words"), "1", size("3", "1")][len(sys.argv) - 1 :],
+    )
     try:
         embed = embedder(name)
     except Exception as error:
@@ -90,7 +116,11 @@ def main() -> None:
         name, embed = "words", HashedWords()
     chosen = trajectories(int(n_tasks), int(n_turns))
     raw = getattr(embed, "_model", None)
-    encoder = embed.encode if raw is None else lambda texts: raw.encode(texts, show_progress_bar=False)
+    encoder = (
+        embed.encode
+        if raw is None
+        else lambda texts: raw.encode(texts, show_progress_bar=False)
+    )
     encoder(["once, so that both find it warm"])
     start = time.perf_counter()
     first = batched(chosen, embed)
@@ -106,7 +136,9 @@ def main() -> None:
         "batched_s": took,
         "per_pair_s": took_pairs,
         "times_faster": took_pairs / took,
-        "largest_difference": max(float(np.abs(a - b).max()) for a, b in zip(first, second, strict=True)),
+        "largest_difference": max(
+            float(np.abs(a - b).max()) for a, b in zip(first, second, strict=True)
+        ),
     }
     sys.stdout.write(json.dumps(figures) + "\n")
 

@@ -1,7 +1,9 @@
-"""The statistics of the whole behavioural study, on a synthetic record: `python benchmarks/bench_statistics.py`.
+"""The statistics of the whole behavioural study, on a synthetic record: `python
+benchmarks/bench_statistics.py`.
 
-300 grids, four transforms of each, 10 trajectories in every world. Seconds of processor time for every variation
-against its unvaried grid (`pairs`) and for the trends over size, density and distance (`trends`).
+300 grids, four transforms of each, 10 trajectories in every world. Seconds of processor
+time for every variation against its unvaried grid (`pairs`) and for the trends over
+size, density and distance (`trends`).
 """
 
 import json
@@ -12,7 +14,16 @@ from collections.abc import Iterator
 import numpy as np
 from sizes import size
 
-from gde import Decision, EpisodeKey, Evidence, Observation, State, Trajectory, Turn, World
+from gde import (
+    Decision,
+    EpisodeKey,
+    Evidence,
+    Observation,
+    State,
+    Trajectory,
+    Turn,
+    World,
+)
 from gde.data.json import Labels
 from gde.request.catalogue import Catalogue
 from gde.testing.context import PlainContext
@@ -30,18 +41,27 @@ def main() -> None:
     evidence = Evidence(trajectories=tuple(study(np.random.default_rng(0))))
     catalogue = Catalogue.default()
     figures: dict[str, float] = {"trajectories": len(evidence.trajectories)}
-    figures["turns"] = sum(len(trajectory.turns) for trajectory in evidence.trajectories)
+    figures["turns"] = sum(
+        len(trajectory.turns) for trajectory in evidence.trajectories
+    )
     for name in ("pairs", "trends"):
         offer = catalogue.find("metric", name).offer
         started = time.process_time()
-        figures[f"{name}_measurements"] = len(offer.make(offer.config(), PlainContext())(evidence))
+        figures[f"{name}_measurements"] = len(
+            offer.make(offer.config(), PlainContext())(evidence)
+        )
         figures[f"{name}_seconds"] = round(time.process_time() - started, 2)
     sys.stdout.write(json.dumps(figures) + "\n")
 
 
 def study(rng: np.random.Generator) -> Iterator[Trajectory]:
     """Every trajectory of the study."""
-    grids = [(side, density, i) for side in SIZES for density in DENSITIES for i in range(GRIDS)]
+    grids = [
+        (side, density, i)
+        for side in SIZES
+        for density in DENSITIES
+        for i in range(GRIDS)
+    ]
     for condition, transform in enumerate(TRANSFORMS):
         for number, (side, density, i) in enumerate(grids):
             base = f"{side} {density} {i}"
@@ -52,7 +72,9 @@ def study(rng: np.random.Generator) -> Iterator[Trajectory]:
                 yield episode(key, world, {**labels, "transform": transform}, rng)
 
 
-def episode(key: EpisodeKey, world: World, labels: Labels, rng: np.random.Generator) -> Trajectory:
+def episode(
+    key: EpisodeKey, world: World, labels: Labels, rng: np.random.Generator
+) -> Trajectory:
     """A walk along a line to the goal, with a random step now and then."""
     size, density = int(labels["size"]), float(labels["density"])
     distance, turns = size, list[Turn]()

@@ -1,16 +1,21 @@
-"""Steps a second of each simulator hosted, beside its own loop in the same run, and of two processes at once.
+"""Steps a second of each simulator hosted, beside its own loop in the same run, and of
+two processes at once.
 
     python benchmarks/bench_text_worlds.py [STEPS] [NAME...]
 
-At most 10 % is to be lost to the host. All loops play the same game with the same actions and ask for the same: what is
-seen, the score, and the admissible actions. They take turns. To look around over and over changes nothing in a world,
-so that what is remembered of it helps most; `textworld-walk` takes admissible actions by chance. On a machine that has
-other things to do, wall time says how long a process waits for its turn; the CPU time of a step, of both processes and
-whatever they start, says what it costs, and shares are medians over turns.
+At most 10 % is to be lost to the host. All loops play the same game with the same
+actions and ask for the same: what is seen, the score, and the admissible actions. They
+take turns. To look around over and over changes nothing in a world, so that what is
+remembered of it helps most; `textworld-walk` takes admissible actions by chance. On a
+machine that has other things to do, wall time says how long a process waits for its
+turn; the CPU time of a step, of both processes and whatever they start, says what it
+costs, and shares are medians over turns.
 
-A simulator that waits for its next action finds the processor's caches filled by others, whoever asks, so that its own
-loop is timed as well with a pause of a millisecond after each step. What a question and its answer cost is asked of a
-simulator that does nothing. Prints one JSON object. A simulator that is not installed is left out.
+A simulator that waits for its next action finds the processor's caches filled by
+others, whoever asks, so that its own loop is timed as well with a pause of a
+millisecond after each step. What a question and its answer cost is asked of a simulator
+that does nothing. Prints one JSON object. A simulator that is not installed is left
+out.
 """
 
 import json
@@ -42,11 +47,21 @@ TRIES = 20
 """Walks by chance, until one does not end the game."""
 WORLDS: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "textworld": ("textworld", {"game": "treasure-hunt", "level": 15}, "look"),
-    "textworld-walk": ("textworld", {"game": "custom", "rooms": 6, "objects": 12, "quest_length": 5}, ""),
+    "textworld-walk": (
+        "textworld",
+        {"game": "custom", "rooms": 6, "objects": 12, "quest_length": 5},
+        "",
+    ),
     "alfworld": ("alfworld", {"split": "made"}, "look"),
-    "scienceworld": ("scienceworld", {"task": "lifespan-longest-lived", "variations": 1}, "look around"),
+    "scienceworld": (
+        "scienceworld",
+        {"task": "lifespan-longest-lived", "variations": 1},
+        "look around",
+    ),
 }
-"""Environment and settings of each, and an action that can be taken again and again, else a walk by chance."""
+"""Environment and settings of each, and an action that can be taken again and again,
+else a walk by chance.
+"""
 OFFERS = {offer.name: offer for offer in gde_environments()}
 
 
@@ -56,7 +71,10 @@ def cpu_seconds(group: int) -> float:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             if int(stat.read_text().rpartition(")")[2].split()[2]) == group:
-                nanoseconds += sum(int(each.read_text().split()[0]) for each in stat.parent.glob("task/*/schedstat"))
+                nanoseconds += sum(
+                    int(each.read_text().split()[0])
+                    for each in stat.parent.glob("task/*/schedstat")
+                )
     return nanoseconds / 1e9
 
 
@@ -96,7 +114,14 @@ class TextworldLoop:
 
         from gde_plugins.text_worlds.textworld.games import game_file
 
-        wanted = EnvInfos(admissible_commands=True, score=True, max_score=True, won=True, lost=True, objective=True)
+        wanted = EnvInfos(
+            admissible_commands=True,
+            score=True,
+            max_score=True,
+            won=True,
+            lost=True,
+            objective=True,
+        )
         self._env = textworld.start(str(game_file(Path(folder), game)), wanted)
 
     def begin(self) -> None:
@@ -124,7 +149,10 @@ class AlfworldLoop:
 
         from gde_plugins.text_worlds.alfworld.generation import made_game
 
-        self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
+        self._env = AlfredDemangler(
+            PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)),
+            shuffle=False,
+        )
         self._env.load(str(made_game(Path(folder), game)))
 
     def begin(self) -> None:
@@ -141,7 +169,9 @@ class AlfworldLoop:
 
 
 class ScienceworldLoop:
-    """As ScienceWorld's users write it: its step looks, lists and describes by itself."""
+    """As ScienceWorld's users write it: its step looks, lists and describes by
+    itself.
+    """
 
     def __init__(self, game: Mapping[str, Any], folder: str) -> None:  # noqa: ARG002
         from scienceworld import ScienceWorldEnv
@@ -187,7 +217,9 @@ def by_chance(environment: SimulatedEnvironment, steps: int) -> list[str]:
             now = outcome.observation
         else:
             return taken
-    raise SystemExit(f"each of {TRIES} walks by chance ended the game before {steps} steps")
+    raise SystemExit(
+        f"each of {TRIES} walks by chance ended the game before {steps} steps"
+    )
 
 
 def measured(name: str, steps: int) -> dict[str, float]:
@@ -196,7 +228,9 @@ def measured(name: str, steps: int) -> dict[str, float]:
     offer, context = OFFERS[environment], PlainContext()
 
     def make() -> SimulatedEnvironment:
-        environment: SimulatedEnvironment = offer.make(build(offer.config, settings, "env"), context)
+        environment: SimulatedEnvironment = offer.make(
+            build(offer.config, settings, "env"), context
+        )
         environment.reset(0)
         return environment
 
@@ -204,13 +238,24 @@ def measured(name: str, steps: int) -> dict[str, float]:
     process = pair[0]._host._process
     assert process is not None
     actions = [action] * steps if action else by_chance(pair[0], steps)
-    made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
-    own = SimulatorProcess(environment, f"bench_text_worlds:{environment.capitalize()}Loop", made_with)
-    echo = SimulatorProcess("echo", "bench_text_worlds:Echo", {"answer": process.ask("step", actions[0], seconds=600)})
+    made_with = {
+        "game": dict(pair[0]._games.game(0)),
+        "folder": mkdtemp(prefix="gde-bench-"),
+    }
+    own = SimulatorProcess(
+        environment, f"bench_text_worlds:{environment.capitalize()}Loop", made_with
+    )
+    echo = SimulatorProcess(
+        "echo",
+        "bench_text_worlds:Echo",
+        {"answer": process.ask("step", actions[0], seconds=600)},
+    )
 
     def own_loop(pause: float) -> tuple[float, float]:
         own.ask("begin", seconds=600)
-        return timed(lambda: own.ask("walk", actions, pause, seconds=600), own._process.pid)
+        return timed(
+            lambda: own.ask("walk", actions, pause, seconds=600), own._process.pid
+        )
 
     def hosted() -> tuple[float, float]:
         pair[0].reset(0)
@@ -234,7 +279,9 @@ def measured(name: str, steps: int) -> dict[str, float]:
         both = time.perf_counter() - start
     for each in (*pair, own, echo):
         each.close()
-    own_wall, own_cpu, paused_cpu, wall, cpu, protocol = (median(column) for column in zip(*rounds, strict=True))
+    own_wall, own_cpu, paused_cpu, wall, cpu, protocol = (
+        median(column) for column in zip(*rounds, strict=True)
+    )
     return {
         "own_steps_per_s": steps / own_wall,
         "hosted_steps_per_s": steps / wall,
@@ -258,7 +305,10 @@ def main() -> None:
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
     wanted = sys.argv[2:] or size([*WORLDS], ["textworld"])
     there = [name for name in wanted if not lacking(OFFERS[WORLDS[name][0]])]
-    sys.stdout.write(json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}}) + "\n")
+    sys.stdout.write(
+        json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}})
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Runs every benchmark in a process of its own and prints one table: `python benchmarks/run.py [--small] [NAME...]`.
+"""Runs every benchmark in a process of its own and prints one table: `python
+benchmarks/run.py [--small] [NAME...]`.
 
-A benchmark is a file bench_NAME.py that prints one JSON object of figures. Ratios and shares are what to look at;
-seconds depend on the machine. With --small each runs at its smallest size (`sizes.py`), to see that it runs at all.
-Exits with 1 when a benchmark failed.
+A benchmark is a file bench_NAME.py that prints one JSON object of figures. Ratios and
+shares are what to look at; seconds depend on the machine. With --small each runs at its
+smallest size (`sizes.py`), to see that it runs at all. Exits with 1 when a benchmark
+failed.
 """
 
 import json
@@ -25,7 +27,9 @@ def main() -> int:
     names = [each for each in sys.argv[1:] if each != "--small"]
     if "--small" in sys.argv:
         os.environ[VARIABLE] = "1"
-    wanted = names or [path.stem.removeprefix("bench_") for path in sorted(HERE.glob("bench_*.py"))]
+    wanted = names or [
+        path.stem.removeprefix("bench_") for path in sorted(HERE.glob("bench_*.py"))
+    ]
     failed = 0
     for name in wanted:
         try:
@@ -41,7 +45,9 @@ def main() -> int:
 def measured(name: str) -> Mapping[str, Any]:
     """The figures that a benchmark prints in its last line."""
     command = [sys.executable, str(HERE / f"bench_{name}.py")]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=LONGEST)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, timeout=LONGEST
+    )
     figures: Mapping[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
@@ -52,7 +58,10 @@ def flat(figures: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, st
         if isinstance(value, Mapping):
             yield from flat(value, f"{before}{name}.")
         else:
-            yield f"{before}{name}", f"{value:,.4g}" if isinstance(value, float) else str(value)
+            yield (
+                f"{before}{name}",
+                f"{value:,.4g}" if isinstance(value, float) else str(value),
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Sizes of benchmarks: the full ones, or with GDE_BENCH_SMALL=1 the smallest that still run all of the code."""
+"""Sizes of benchmarks: the full ones, or with GDE_BENCH_SMALL=1 the smallest that still
+run all of the code.
+"""
 
 import os
 from typing import TypeVar

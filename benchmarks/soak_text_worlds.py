@@ -1,9 +1,11 @@
-"""Many episodes of each simulator: memory stays bounded, and no process is left. Prints one JSON object.
+"""Many episodes of each simulator: memory stays bounded, and no process is left. Prints
+one JSON object.
 
     python benchmarks/soak_text_worlds.py [EPISODES] [NAME...]
 
-Episodes are short walks at random; a world is begun 25 times before the next one is made, because making a game takes
-longer than playing it. Exits with 1 when memory went beyond its bound or a process was left behind.
+Episodes are short walks at random; a world is begun 25 times before the next one is
+made, because making a game takes longer than playing it. Exits with 1 when memory went
+beyond its bound or a process was left behind.
 """
 
 import json
@@ -47,7 +49,9 @@ def walk(environment: SimulatedEnvironment, episode: int) -> int:
 
 
 def processes(zombies: bool) -> list[int]:
-    """Processes that have begun since this one did, or those of them that nobody has reaped."""
+    """Processes that have begun since this one did, or those of them that nobody has
+    reaped.
+    """
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -62,7 +66,9 @@ def processes(zombies: bool) -> list[int]:
 def soaked(name: str, episodes: int) -> dict[str, float]:
     """What it took, and what was left."""
     offer = next(offer for offer in gde_environments() if offer.name == name)
-    config = build(offer.config, {**SETTINGS[name], "recycle_megabytes": MEGABYTES}, "env")
+    config = build(
+        offer.config, {**SETTINGS[name], "recycle_megabytes": MEGABYTES}, "env"
+    )
     environment: SimulatedEnvironment = offer.make(config, PlainContext())
     start, turns, largest, replaced, seen = time.monotonic(), 0, 0.0, 0, None
     for episode in range(episodes):
@@ -89,10 +95,17 @@ def soaked(name: str, episodes: int) -> dict[str, float]:
 def main() -> int:
     """Soak what is named, or all."""
     episodes = int(sys.argv[1]) if len(sys.argv) > 1 else EPISODES
-    figures = {name: soaked(name, episodes) for name in sys.argv[2:] or size([*SETTINGS], ["textworld"])}
+    figures = {
+        name: soaked(name, episodes)
+        for name in sys.argv[2:] or size([*SETTINGS], ["textworld"])
+    }
     sys.stdout.write(json.dumps(figures) + "\n")
     most = 1.2 * MEGABYTES
-    bad = [each for each in figures.values() if each["zombies"] or each["left_behind"] or each["largest_mib"] > most]
+    bad = [
+        each
+        for each in figures.values()
+        if each["zombies"] or each["left_behind"] or each["largest_mib"] > most
+    ]
     return int(bool(bad))
 
 

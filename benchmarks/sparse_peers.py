@@ -1,7 +1,9 @@
-"""What `bench_meg_sparse.py` measures against in large worlds: the textbook's way over sparse matrices, vectorised.
+"""What `bench_meg_sparse.py` measures against in large worlds: the textbook's way over
+sparse matrices, vectorised.
 
-All actions' transitions are one sparse matrix; a step backwards is one product, a stable softmax and nothing else, a
-step forwards one product with its transpose. No state is set aside.
+All actions' transitions are one sparse matrix; a step backwards is one product, a
+stable softmax and nothing else, a step forwards one product with its transpose. No
+state is set aside.
 """
 
 import time
@@ -25,12 +27,21 @@ class Sparse:
     def __init__(self, mdp: TabularMDP, policy: Policy, horizon: int) -> None:
         self.ahead = csr_array(vstack(mdp.transition, format="csr"))
         self.back = self.ahead.T
-        self.shape, self.start, self.horizon, self.evaluations = (mdp.n_actions, mdp.n_states), mdp.start, horizon, 0
+        self.shape, self.start, self.horizon, self.evaluations = (
+            (mdp.n_actions, mdp.n_states),
+            mdp.start,
+            horizon,
+            0,
+        )
         table = policy.probabilities
-        self.visits = self.visited(table.T if table.ndim == 2 else table[t].T for t in range(horizon))
+        self.visits = self.visited(
+            table.T if table.ndim == 2 else table[t].T for t in range(horizon)
+        )
 
     def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
-        """(S,) values at the start, and the (A, S) policies from the first step to the last."""
+        """(S,) values at the start, and the (A, S) policies from the first step to the
+        last.
+        """
         values, policies = np.zeros(self.shape[1]), []
         for _ in range(self.horizon):
             quality = utility + (self.ahead @ values).reshape(self.shape)
@@ -53,18 +64,23 @@ class Sparse:
         """The accuracy of predicting the policy, negated, and its gradient."""
         self.evaluations += 1
         values, policies = self.soft(utility)
-        return float(self.start @ values - self.visits @ utility), self.visited(policies) - self.visits
+        return float(self.start @ values - self.visits @ utility), self.visited(
+            policies
+        ) - self.visits
 
 
 class OverError(Exception):
     """The search is over."""
 
 
-def fit(peer: Sparse, enough: float, close: float, most: float) -> dict[str, tuple[int, float]]:
+def fit(
+    peer: Sparse, enough: float, close: float, most: float
+) -> dict[str, tuple[int, float]]:
     """Fit any utility of states by L-BFGS, until it knows that it is there.
 
-    By itself it knows only what its gradient says: the accuracy is concave, so that among utilities of up to twice the
-    size of those found, which our bound supposes too, none is better by more than 3 |gradient| |utility|.
+    By itself it knows only what its gradient says: the accuracy is concave, so that
+    among utilities of up to twice the size of those found, which our bound supposes
+    too, none is better by more than 3 |gradient| |utility|.
 
     Args:
         peer: the model.
@@ -73,8 +89,9 @@ def fit(peer: Sparse, enough: float, close: float, most: float) -> dict[str, tup
         most: processor seconds.
 
     Returns:
-        Evaluations and processor seconds until the accuracy was `enough` ("told") and until it knew so ("certified");
-        what did not happen is left out, and "over" says after how many it ended.
+        Evaluations and processor seconds until the accuracy was `enough` ("told") and
+        until it knew so ("certified"); what did not happen is left out, and "over" says
+        after how many it ended.
     """
     reached: dict[str, tuple[int, float]] = {}
     started = time.process_time()
@@ -93,12 +110,16 @@ def fit(peer: Sparse, enough: float, close: float, most: float) -> dict[str, tup
 
     with suppress(OverError):
         options = {"maxiter": 10**6, "maxfun": 10**6, "ftol": 0.0, "gtol": 0.0}
-        minimize(loss, np.zeros(peer.shape[1]), jac=True, method="L-BFGS-B", options=options)
+        minimize(
+            loss, np.zeros(peer.shape[1]), jac=True, method="L-BFGS-B", options=options
+        )
     return reached
 
 
 def rationality(peer: Sparse, reward: Floats) -> float:
-    """The rationality of largest accuracy: where its slope changes sign, by doubling and Brent's method."""
+    """The rationality of largest accuracy: where its slope changes sign, by doubling
+    and Brent's method.
+    """
 
     def slope(beta: float) -> float:
         return float(peer.loss(beta * reward)[1] @ reward)
@@ -110,7 +131,9 @@ def rationality(peer: Sparse, reward: Floats) -> float:
 
 
 class Endless(Sparse):
-    """The same without horizon, discounted: soft value iteration and visits until neither changes by 1e-10."""
+    """The same without horizon, discounted: soft value iteration and visits until
+    neither changes by 1e-10.
+    """
 
     def __init__(self, mdp: TabularMDP, policy: Policy) -> None:
         self.discount = mdp.discount
@@ -119,7 +142,9 @@ class Endless(Sparse):
     def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
         values, change = np.zeros(self.shape[1]), np.inf
         while change > SETTLED:
-            quality = utility + self.discount * (self.ahead @ values).reshape(self.shape)
+            quality = utility + self.discount * (self.ahead @ values).reshape(
+                self.shape
+            )
             best = quality.max(axis=0)
             weights = np.exp(quality - best)
             total = weights.sum(axis=0)

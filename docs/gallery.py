@@ -14,11 +14,17 @@ from gde.reporting.figures.drawing import svg
 
 HERE = Path(__file__).parent / "gallery"
 SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})
-AGENTS = {"random": Choice(name="random"), "noisy": Choice(name="noisy", config={"p": 0.2})}
+AGENTS = {
+    "random": Choice(name="random"),
+    "noisy": Choice(name="noisy", config={"p": 0.2}),
+}
 EPISODES = 30
 ACCURACY = "difficulty.accuracy"
 BREAKDOWNS = (("size", "density"), ("distance",))
-HEAD, STANDING = "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+HEAD, STANDING = (
+    "<svg ",
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ',
+)
 
 
 def main(folder: Path) -> None:
@@ -26,16 +32,30 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as runs:
         for name, figure in figures(Path(runs)):
-            (folder / f"{name}.svg").write_text(svg(figure).replace(HEAD, STANDING, 1) + "\n", encoding="utf-8")
+            (folder / f"{name}.svg").write_text(
+                svg(figure).replace(HEAD, STANDING, 1) + "\n", encoding="utf-8"
+            )
 
 
 def figures(runs: Path) -> Iterator[tuple[str, Figure]]:
-    """Name and figure: the same sweep walked by agents that are known, broken down in two ways."""
+    """Name and figure: the same sweep walked by agents that are known, broken down in
+    two ways.
+    """
     for name, agent in AGENTS.items():
-        plan = Plan(environment=SWEEP, agent=agent, metrics=["difficulty"], reporters=[], episodes=EPISODES)
+        plan = Plan(
+            environment=SWEEP,
+            agent=agent,
+            metrics=["difficulty"],
+            reporters=[],
+            episodes=EPISODES,
+        )
         result = evaluate(plan, runs / name)
         for keys in BREAKDOWNS:
-            shown = [each for each in result.measurements if (each.name, {*each.where}) == (ACCURACY, {*keys})]
+            shown = [
+                each
+                for each in result.measurements
+                if (each.name, {*each.where}) == (ACCURACY, {*keys})
+            ]
             (figure,) = breakdowns(shown, frozenset(), result.meanings)
             yield f"{name}-by-{'-'.join(keys)}", figure
 

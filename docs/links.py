@@ -1,4 +1,6 @@
-"""Links of the pages to files outside this folder, which a site does not have, as plain names of those files."""
+"""Links of the pages to files outside this folder, which a site does not have, as plain
+names of those files.
+"""
 
 import re
 

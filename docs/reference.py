@@ -1,6 +1,8 @@
-"""Writes the reference parts of the documentation from the code: `python docs/reference.py`.
+"""Writes the reference parts of the documentation from the code: `python
+docs/reference.py`.
 
-Each page holds one part between two positions; what stands outside them is written by hand. A test compares.
+Each page holds one part between two positions; what stands outside them is written by
+hand. A test compares.
 """
 
 import inspect
@@ -23,7 +25,10 @@ from gde.request.kinds import SKELETONS as KINDS_OF_SKELETONS
 DOCS = Path(__file__).parent
 SKELETONS = Path(gde.testing.__file__).parent / "skeletons"
 OURS = ("gde.cli.", "gde_plugins.")
-BEGIN, END = "<!-- written by reference.py: begin -->", "<!-- written by reference.py: end -->"
+BEGIN, END = (
+    "<!-- written by reference.py: begin -->",
+    "<!-- written by reference.py: end -->",
+)
 
 
 def hooks() -> Iterator[str]:
@@ -38,9 +43,20 @@ def commands() -> Iterator[str]:
     """Every command of this distribution, with its arguments and options."""
     for name, command in _leaves("gde", typer.main.get_command(build_app())):
         yield f"### `{name}`\n\n{' '.join(command.help.split())}\n"
-        rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
+        rows = [
+            _row(parameter) for parameter in command.params if parameter.name != "help"
+        ]
         if rows:
-            yield "\n".join(["| argument or option | default | meaning |", "| --- | --- | --- |", *rows]) + "\n"
+            yield (
+                "\n".join(
+                    [
+                        "| argument or option | default | meaning |",
+                        "| --- | --- | --- |",
+                        *rows,
+                    ]
+                )
+                + "\n"
+            )
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -53,15 +69,25 @@ def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def _row(parameter: Any) -> str:
     is_argument = parameter.param_type_name == "argument"
-    name = (parameter.metavar or parameter.name.upper()) if is_argument else ", ".join(parameter.opts)
+    name = (
+        (parameter.metavar or parameter.name.upper())
+        if is_argument
+        else ", ".join(parameter.opts)
+    )
     default = parameter.default
-    shown = "" if default in (None, False, ()) or callable(default) or not str(default).strip() else f"`{default}`"
+    shown = (
+        ""
+        if default in (None, False, ()) or callable(default) or not str(default).strip()
+        else f"`{default}`"
+    )
     shown = "required" if parameter.required else shown
     return f"| `{name}` | {shown} | {parameter.help or ''} |"
 
 
 def names() -> Iterator[str]:
-    """Every public name under its module, as directives from which mkdocstrings writes the page."""
+    """Every public name under its module, as directives from which mkdocstrings writes
+    the page.
+    """
     modules: dict[str, list[str]] = {}
     for name, module in sorted(_homes().items()):
         modules.setdefault(module, []).append(name)
@@ -71,9 +97,16 @@ def names() -> Iterator[str]:
 
 
 def _homes() -> dict[str, str]:
-    """Public name to the module that it is from, as the stub of the package lists them."""
+    """Public name to the module that it is from, as the stub of the package lists
+    them.
+    """
     stub = Path(gde.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-    return {name: f"gde.{module}" for module, name in re.findall(r"^from \.(\S+) import (\w+)", stub, re.MULTILINE)}
+    return {
+        name: f"gde.{module}"
+        for module, name in re.findall(
+            r"^from \.(\S+) import (\w+)", stub, re.MULTILINE
+        )
+    }
 
 
 def skeleton(kind: str) -> Iterator[str]:
@@ -115,13 +148,17 @@ def rendered(page: str) -> str:
 
 
 def main() -> None:
-    """Write every page, or with `--check` name the first one that has drifted and fail."""
+    """Write every page, or with `--check` name the first one that has drifted and
+    fail.
+    """
     for page in PARTS:
         text = rendered(page)
         if "--check" not in sys.argv:
             (DOCS / page).write_text(text, encoding="utf-8")
         elif text != (DOCS / page).read_text(encoding="utf-8"):
-            raise SystemExit(f"docs/{page} does not agree with the code: run python docs/reference.py")
+            raise SystemExit(
+                f"docs/{page} does not agree with the code: run python docs/reference.py"
+            )
 
 
 if __name__ == "__main__":

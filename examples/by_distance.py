@@ -1,5 +1,6 @@
-"""What the Manhattan distance alone does on the grid, beside agents that plan and reward models that read:
-`python examples/by_distance.py`."""
+"""What the Manhattan distance alone does on the grid, beside agents that plan and
+reward models that read: `python examples/by_distance.py`.
+"""
 
 import tempfile
 from pathlib import Path
@@ -7,7 +8,15 @@ from statistics import mean
 
 import numpy as np
 
-from gde import Choice, FunctionAgent, Observation, Plan, Trajectory, evaluate, load_evidence
+from gde import (
+    Choice,
+    FunctionAgent,
+    Observation,
+    Plan,
+    Trajectory,
+    evaluate,
+    load_evidence,
+)
 from gde_plugins.reward_baselines.epic import distance
 from gde_plugins.reward_baselines.truth import truth
 
@@ -17,7 +26,11 @@ MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 def cells(map_text: str) -> dict[tuple[int, int], str]:
     """Symbols by (row, column); the first line and the first column are numbers."""
     rows = [line.split()[1:] for line in map_text.splitlines()[1:]]
-    return {(row, column): symbol for row, line in enumerate(rows) for column, symbol in enumerate(line)}
+    return {
+        (row, column): symbol
+        for row, line in enumerate(rows)
+        for column, symbol in enumerate(line)
+    }
 
 
 def away(seen: Observation, move: str = "") -> float:
@@ -27,22 +40,36 @@ def away(seen: Observation, move: str = "") -> float:
     (row, column), goal = place["A"], place["G"]
     down, right = MOVES.get(move, (0, 0))
     at = row + down, column + right
-    return float("inf") if board[at] == "#" else abs(at[0] - goal[0]) + abs(at[1] - goal[1])
+    return (
+        float("inf")
+        if board[at] == "#"
+        else abs(at[0] - goal[0]) + abs(at[1] - goal[1])
+    )
 
 
 def epic_distance(episode: Trajectory) -> float:
     """Of minus the distance to the goal from certified progress."""
-    return distance(-np.array([away(turn.observation) for turn in episode.turns]), truth(episode))
+    return distance(
+        -np.array([away(turn.observation) for turn in episode.turns]), truth(episode)
+    )
 
 
 def walker(seen: Observation, rng: np.random.Generator) -> str:
-    """Steps to a free neighbour nearest to the goal, any of several, and remembers nothing."""
+    """Steps to a free neighbour nearest to the goal, any of several, and remembers
+    nothing.
+    """
     distances = {move: away(seen, move) for move in MOVES}
-    return str(rng.choice([move for move, far in distances.items() if far == min(distances.values())]))
+    return str(
+        rng.choice(
+            [move for move, far in distances.items() if far == min(distances.values())]
+        )
+    )
 
 
 def main() -> None:
-    """The walker's row of docs/planning-agents.md, and two distances of docs/reward-models.md."""
+    """The walker's row of docs/planning-agents.md, and two distances of
+    docs/reward-models.md.
+    """
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as made:
         plan = Plan(
@@ -56,10 +83,19 @@ def main() -> None:
         for one in evaluate(plan, f"{made}/walker").measurements:
             print(f"{one.name:<20} {one.value:.3f} {one.interval}")
         for agent in ("noisy", "random"):
-            plan = Plan(environment=Choice(name="grid"), agent=Choice(name=agent), episodes=200, metrics=("length",))
-            episodes = load_evidence(Path(evaluate(plan, f"{made}/{agent}").run)).trajectories
+            plan = Plan(
+                environment=Choice(name="grid"),
+                agent=Choice(name=agent),
+                episodes=200,
+                metrics=("length",),
+            )
+            episodes = load_evidence(
+                Path(evaluate(plan, f"{made}/{agent}").run)
+            ).trajectories
             found = mean(map(epic_distance, episodes))
-            print(f"EPIC distance of minus the Manhattan distance, agent {agent}: {found:.3f}")
+            print(
+                f"EPIC distance of minus the Manhattan distance, agent {agent}: {found:.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -33,9 +33,13 @@ def main() -> None:
         episodes=12,
     )
     with tempfile.TemporaryDirectory() as made:
-        result = evaluate(plan, sys.argv[1] if len(sys.argv) > 1 else Path(made) / "run")
+        result = evaluate(
+            plan, sys.argv[1] if len(sys.argv) > 1 else Path(made) / "run"
+        )
         for each in result.measurements:
-            print(f"{each.name:<24} density {each.where.get('density', 'any'):<6} {each.value}")
+            print(
+                f"{each.name:<24} density {each.where.get('density', 'any'):<6} {each.value}"
+            )
         first = load_evidence(result.run).trajectories[0]
         print(f"episode {first.key} took {len(first.turns)} turns and {first.ending}")
 

@@ -1,6 +1,8 @@
-"""Make a tabular model of an environment by trying every action in every state that can be reached.
+"""Make a tabular model of an environment by trying every action in every state that can
+be reached.
 
-`python examples/explored_model.py` explores the cliff world, whose wind needs many seeds, and measures a policy in it.
+`python examples/explored_model.py` explores the cliff world, whose wind needs many
+seeds, and measures a policy in it.
 """
 
 import json
@@ -30,13 +32,16 @@ class Explored:
     """An estimated model."""
 
     mdp: TabularMDP
-    """Frequencies as probabilities; the reward (S, A) is the mean of what an action earned. An action that is not
-    admissible in a state leaves it as it is, as do all in states that were reached but not tried in."""
+    """Frequencies as probabilities; the reward (S, A) is the mean of what an action
+    earned. An action that is not admissible in a state leaves it as it is, as do all in
+    states that were reached but not tried in.
+    """
     index: Mapping[Hashable, int]
     """Row of each state, by its key."""
     tries: Floats
-    """(S, A) how often each action was tried: a probability estimated from n tries is off by up to about
-    1 / sqrt(n)."""
+    """(S, A) how often each action was tried: a probability estimated from n tries is
+    off by up to about 1 / sqrt(n).
+    """
 
 
 def explore(
@@ -47,36 +52,46 @@ def explore(
     depth: int | None = None,
     most_states: int = MOST_STATES,
 ) -> Explored:
-    """Try every action in every state, breadth first, by snapshots or, where it has none, by replay.
+    """Try every action in every state, breadth first, by snapshots or, where it has
+    none, by replay.
 
-    An environment is a function of its seed, so that a snapshot that is restored repeats itself: one seed is enough
-    where nothing is left to chance, and a frequency from more tries takes more seeds, which must give the same world.
+    An environment is a function of its seed, so that a snapshot that is restored
+    repeats itself: one seed is enough where nothing is left to chance, and a frequency
+    from more tries takes more seeds, which must give the same world.
 
     Args:
-        environment: ends as it was left by the last try; not closed.
-        seeds: one episode is explored for each.
-        key: tells states apart; by default their recorded facts. Leave out of it what has no consequences.
-        depth: tries are made in states that fewer steps lead to. With a horizon of H states, H - 1 is enough.
-        most_states: where to give up.
+        environment: ends as it was left by the last try; not closed. seeds: one episode
+        is explored for each. key: tells states apart; by default their recorded facts.
+        Leave out of it what has no consequences. depth: tries are made in states that
+        fewer steps lead to. With a horizon of H states, H - 1 is enough. most_states:
+        where to give up.
 
     Raises:
-        GdeError: too many states; no facts and no key; free text as actions; seeds of different worlds; states that
-            only an episode that was cut off leads to, or that end the episode at one time and not at another.
+        GdeError: too many states; no facts and no key; free text as actions; seeds of
+        different worlds; states that
+            only an episode that was cut off leads to, or that end the episode at one
+            time and not at another.
     """
-    table = _Table(restorable(environment), _facts if key is None else key, depth, most_states)
+    table = _Table(
+        restorable(environment), _facts if key is None else key, depth, most_states
+    )
     worlds = {}
     for seed in seeds:
         observation = table.environment.reset(seed)
         worlds[environment.world().id] = seed
         if len(worlds) > 1:
-            raise GdeError(f"seeds: wanted episodes of one world, got different ones of {sorted(worlds.values())}")
+            raise GdeError(
+                f"seeds: wanted episodes of one world, got different ones of {sorted(worlds.values())}"
+            )
         table.explore(observation)
     return table.finish()
 
 
 def _facts(environment: Environment) -> Hashable:
     if not isinstance(environment, HasState):
-        raise GdeError("the environment tells no state: give `key`, a function that tells its states apart")
+        raise GdeError(
+            "the environment tells no state: give `key`, a function that tells its states apart"
+        )
     return json.dumps(environment.state().facts, sort_keys=True)
 
 
@@ -101,7 +116,16 @@ class _Table:
         """All states that the episode that has just begun can reach."""
         self.starts.append(self._row())
         seen = {self.starts[-1]}
-        waiting = deque([(self.starts[-1], 0, self.environment.snapshot(), self._admissible(observation))])
+        waiting = deque(
+            [
+                (
+                    self.starts[-1],
+                    0,
+                    self.environment.snapshot(),
+                    self._admissible(observation),
+                )
+            ]
+        )
         while waiting:
             state, steps, snapshot, admissible = waiting.popleft()
             self.cut_off.discard(state)
@@ -111,9 +135,16 @@ class _Table:
                 self.environment.restore(snapshot)
                 outcome = self.environment.step(action)
                 reached = self._row()
-                self.tries.append((state, self.actions[action], reached, outcome.reward))
-                if self.ends.setdefault(reached, outcome.terminated) != outcome.terminated:
-                    raise GdeError(f"state {self._name(reached)} ends some episodes and not others: give a finer `key`")
+                self.tries.append(
+                    (state, self.actions[action], reached, outcome.reward)
+                )
+                if (
+                    self.ends.setdefault(reached, outcome.terminated)
+                    != outcome.terminated
+                ):
+                    raise GdeError(
+                        f"state {self._name(reached)} ends some episodes and not others: give a finer `key`"
+                    )
                 if reached in seen or outcome.terminated:
                     continue
                 if outcome.truncated:
@@ -121,19 +152,28 @@ class _Table:
                     continue
                 seen.add(reached)
                 following = self._admissible(outcome.observation)
-                waiting.append((reached, steps + 1, self.environment.snapshot(), following))
+                waiting.append(
+                    (reached, steps + 1, self.environment.snapshot(), following)
+                )
 
     def finish(self) -> Explored:
         if self.cut_off:
             name = self._name(min(self.cut_off))
-            raise GdeError(f"{len(self.cut_off)} states, e.g. {name}, are seen only when the environment cuts off")
+            raise GdeError(
+                f"{len(self.cut_off)} states, e.g. {name}, are seen only when the environment cuts off"
+            )
         S, A = len(self.index), len(self.actions)
-        states, actions, reached, rewards = (np.array(each) for each in zip(*self.tries, strict=True))
+        states, actions, reached, rewards = (
+            np.array(each) for each in zip(*self.tries, strict=True)
+        )
         tries, earned = np.zeros((S, A)), np.zeros((S, A))
         np.add.at(tries, (states, actions), 1.0)
         np.add.at(earned, (states, actions), rewards)
         mdp = TabularMDP(
-            transition=tuple(_frequencies(states[actions == a], reached[actions == a], tries[:, a]) for a in range(A)),
+            transition=tuple(
+                _frequencies(states[actions == a], reached[actions == a], tries[:, a])
+                for a in range(A)
+            ),
             start=np.bincount(self.starts, minlength=S) / len(self.starts),
             reward=earned / np.maximum(tries, 1.0),
             terminal=np.array([self.ends.get(state, False) for state in range(S)]),
@@ -154,7 +194,9 @@ class _Table:
 
     def _admissible(self, observation: Observation) -> tuple[str, ...]:
         if observation.actions is None:
-            raise GdeError("the environment takes any text as an action: only listed actions can be tabulated")
+            raise GdeError(
+                "the environment takes any text as an action: only listed actions can be tabulated"
+            )
         for action in observation.actions:
             self.actions.setdefault(action, len(self.actions))
         return observation.actions
@@ -164,7 +206,9 @@ class _Table:
 
 
 def _frequencies(states: Any, reached: Any, tries: Floats) -> csr_array:
-    """(S, S) how often each state followed; a state where the action was not tried stays."""
+    """(S, S) how often each state followed; a state where the action was not tried
+    stays.
+    """
     S = len(tries)
     counts = coo_array((np.ones(len(states)), (states, reached)), shape=(S, S)).tocsr()
     untried = diags_array((tries == 0).astype(np.float64))
@@ -172,12 +216,16 @@ def _frequencies(states: Any, reached: Any, tries: Floats) -> csr_array:
 
 
 def main() -> None:
-    """Print the size of an explored cliff world and the MEG of a soft-optimal policy in it."""
+    """Print the size of an explored cliff world and the MEG of a soft-optimal policy in
+    it.
+    """
     environment = CliffWorldEnvironment(CliffWorldConfig(width=4, height=2, horizon=6))
     found = explore(environment, range(100))
     policy = soft_policy(found.mdp, 0.2, 6)
     meg = known_utility(found.mdp, policy, 6)
-    print(f"{found.mdp.n_states} states, {meg.value:.2f} nats at rationality {meg.beta:.2f}")
+    print(
+        f"{found.mdp.n_states} states, {meg.value:.2f} nats at rationality {meg.beta:.2f}"
+    )
 
 
 if __name__ == "__main__":

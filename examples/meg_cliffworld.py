@@ -1,4 +1,6 @@
-"""How goal-directed is a policy? Known and unknown utilities in a cliff world, target variables in a causal model."""
+"""How goal-directed is a policy? Known and unknown utilities in a cliff world, target
+variables in a causal model.
+"""
 
 from gde_plugins.meg import causal, known_utility, unknown_utility
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy

@@ -1,7 +1,9 @@
-"""Wrong conclusions that were once drawn from goal-directedness, and what is concluded now: before and after.
+"""Wrong conclusions that were once drawn from goal-directedness, and what is concluded
+now: before and after.
 
-`python examples/meg_conclusions.py` prints the numbers of docs/meg-agents.md. "Before" is computed where the old way
-can still be gone (a deadline that nobody knew, no alternative but chance, a share of all that is possible).
+`python examples/meg_conclusions.py` prints the numbers of docs/meg-agents.md. "Before"
+is computed where the old way can still be gone (a deadline that nobody knew, no
+alternative but chance, a share of all that is possible).
 """
 
 from dataclasses import replace
@@ -34,23 +36,39 @@ def share(episodes: tuple[Episode, ...]) -> float:
 
 
 def deadline() -> None:
-    """An agent that is optimal but for 30 % random moves, with and without a deadline that it did not know."""
+    """An agent that is optimal but for 30 % random moves, with and without a deadline
+    that it did not know.
+    """
     for kind in KINDS:
         episodes = walked(kind, "noisy, 30 % random")
         arena = arenas(CONFIG, kind)(0)
-        with_deadline = tuple(replace(one, horizon=steps + 1) for one, steps in zip(episodes, arena.steps, strict=True))
-        print(f"share of a noisy agent, {kind}: {share(with_deadline):.2f} before, {share(episodes):.2f} after")
+        with_deadline = tuple(
+            replace(one, horizon=steps + 1)
+            for one, steps in zip(episodes, arena.steps, strict=True)
+        )
+        print(
+            f"share of a noisy agent, {kind}: {share(with_deadline):.2f} before, {share(episodes):.2f} after"
+        )
 
 
 def habits() -> None:
-    """Walkers that do not know the goal, in mazes: against chance alone, against habits, against a placebo goal."""
+    """Walkers that do not know the goal, in mazes: against chance alone, against
+    habits, against a placebo goal.
+    """
     for name in ("non-reversing", "novelty-seeking", "wall-following"):
         episodes = walked("mazes", name)
         found = from_trajectories(episodes, "goal", rng=np.random.default_rng(0))
         evidence = found.evidence or 0.0
-        alone, among = 1 / (1 + np.exp(-evidence)), posterior({"goal": evidence}, episodes)["goal"]
+        alone, among = (
+            1 / (1 + np.exp(-evidence)),
+            posterior({"goal": evidence}, episodes)["goal"],
+        )
         beyond = beyond_placebo(episodes, np.random.default_rng(0))
-        chance = "none (too few worlds)" if beyond.finding.p_value is None else f"{beyond.finding.p_value:.2f}"
+        chance = (
+            "none (too few worlds)"
+            if beyond.finding.p_value is None
+            else f"{beyond.finding.p_value:.2f}"
+        )
         print(
             f"{name}: {found.value:.2f} nats and posterior {alone:.2f} before, posterior {among:.2f} after,"
             f" {beyond.estimate.value:.2f} nats beyond a placebo goal, p = {chance}"
@@ -60,18 +78,28 @@ def habits() -> None:
 def hands(first: float, second: float) -> Diagram:
     """Two decisions that know nothing of each other."""
     return Diagram(
-        decision("D1", [1 - first, first]), decision("D2", [1 - second, second]), chance("T", AGREE, ["D1", "D2"])
+        decision("D1", [1 - first, first]),
+        decision("D2", [1 - second, second]),
+        chance("T", AGREE, ["D1", "D2"]),
     )
 
 
 def recall() -> None:
     """Decisions without recall."""
     for pays in ([1.0, 0.0], [0.0, 1.0]):
-        found = causal.known_utility(hands(0.2, 0.8).posit(utilities=[utility("U", pays, ["T"])]))
-        print(f"XOR, U = {pays}: {found.value:.4f}, bounds {found.bounds[0]:.4f} and {found.bounds[1]:.4f}")
-    known = causal.known_utility(hands(0.9, 0.3).posit(utilities=[utility("U", [3.0, -2.0], ["T"])]))
+        found = causal.known_utility(
+            hands(0.2, 0.8).posit(utilities=[utility("U", pays, ["T"])])
+        )
+        print(
+            f"XOR, U = {pays}: {found.value:.4f}, bounds {found.bounds[0]:.4f} and {found.bounds[1]:.4f}"
+        )
+    known = causal.known_utility(
+        hands(0.9, 0.3).posit(utilities=[utility("U", [3.0, -2.0], ["T"])])
+    )
     towards = target_variables(hands(0.9, 0.3), ["T"])
-    print(f"a known utility of T has {known.value:.4f}, any utility of T {towards.value:.4f}")
+    print(
+        f"a known utility of T has {known.value:.4f}, any utility of T {towards.value:.4f}"
+    )
     found = target_variables(forgetful_mouse(1.0), ["S2"])
     print(f"towards S2: upper bound {found.bounds[1]:.3f}, ceiling {found.ceiling:.3f}")
 

@@ -2,7 +2,8 @@
 
 Run it as a script, or offer it to the command line by naming the module:
 
-    PYTHONPATH=examples GDE_LOAD_PLUGINS=own_environment gde eval --env counter --agent random --episodes 5
+    PYTHONPATH=examples GDE_LOAD_PLUGINS=own_environment gde eval --env counter --agent
+    random --episodes 5
 """
 
 import sys
@@ -52,7 +53,11 @@ class Counter:
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective=f"Count to {self._target}.", horizon=4 * self._largest, actions=ACTIONS)
+        return Task(
+            objective=f"Count to {self._target}.",
+            horizon=4 * self._largest,
+            actions=ACTIONS,
+        )
 
     def world(self) -> World:
         return World(id=f"to {self._target}", labels={"target": self._target})
@@ -64,7 +69,11 @@ class Counter:
             raise ValueError("the episode is over")
         self._count += 1 if action == "MORE" else -1
         reached = self._count == self._target
-        return Outcome.terminal(self._observe(), 1.0, success=1.0) if reached else Outcome.running(self._observe())
+        return (
+            Outcome.terminal(self._observe(), 1.0, success=1.0)
+            if reached
+            else Outcome.running(self._observe())
+        )
 
     def snapshot(self) -> object:
         return self._count
@@ -79,7 +88,10 @@ class Counter:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        return Observation(text=f"You are at {self._count}, the target is {self._target}.", actions=ACTIONS)
+        return Observation(
+            text=f"You are at {self._count}, the target is {self._target}.",
+            actions=ACTIONS,
+        )
 
 
 @hookimpl
@@ -87,7 +99,10 @@ def gde_environments() -> Sequence[EnvironmentOffer[CounterConfig, Environment]]
     """Offer the world."""
     return (
         EnvironmentOffer(
-            name="counter", summary="Count to a target.", config=CounterConfig, make=lambda config, _: Counter(config)
+            name="counter",
+            summary="Count to a target.",
+            config=CounterConfig,
+            make=lambda config, _: Counter(config),
         ),
     )
 
@@ -105,7 +120,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = evaluate(plan, Path(folder) / "run", catalogue)
     for measurement in result.measurements:
-        print(measurement.name, dict(measurement.where), measurement.value, measurement.interval)
+        print(
+            measurement.name,
+            dict(measurement.where),
+            measurement.value,
+            measurement.interval,
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A plugin in one file: an executor on the process pool of Python's own library.
 
-PYTHONPATH=examples GDE_LOAD_PLUGINS=own_executor gde eval --env grid --agent noisy --executor pool --episodes 6
+PYTHONPATH=examples GDE_LOAD_PLUGINS=own_executor gde eval --env grid --agent noisy
+--executor pool --episodes 6
 """
 
 import pickle
@@ -36,7 +37,9 @@ class Pool:
         try:
             pickle.dumps(work)
         except Exception as error:
-            raise GdeError(f"executor 'pool' cannot send its work ({error}): take the executor serial") from error
+            raise GdeError(
+                f"executor 'pool' cannot send its work ({error}): take the executor serial"
+            ) from error
 
     def map(self, job: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         with ProcessPoolExecutor(self.workers, mp_context=get_context("spawn")) as pool:
@@ -44,7 +47,9 @@ class Pool:
             try:
                 yield from pool.map(job, items)
             except BrokenProcessPool as error:
-                raise RunFailed(f"executor 'pool': {error}; go on with `gde resume`") from error
+                raise RunFailed(
+                    f"executor 'pool': {error}; go on with `gde resume`"
+                ) from error
 
     def stop(self) -> None:
         for pool in self._pools:
@@ -59,4 +64,11 @@ def make(config: PoolConfig, _: Context) -> Pool:
 @hookimpl
 def gde_executors() -> Sequence[Offer[PoolConfig, Pool]]:
     """Offer the executor."""
-    return (Offer(name="pool", summary="processes of Python's own pool", config=PoolConfig, make=make),)
+    return (
+        Offer(
+            name="pool",
+            summary="processes of Python's own pool",
+            config=PoolConfig,
+            make=make,
+        ),
+    )

@@ -1,4 +1,6 @@
-"""A finished run, read with nothing but Python's own library: `python examples/read_a_run.py RUN`."""
+"""A finished run, read with nothing but Python's own library: `python
+examples/read_a_run.py RUN`.
+"""
 
 import json
 import sqlite3
@@ -18,11 +20,17 @@ def main() -> None:
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
         for episode, world, ending, horizon in connection.execute(EPISODES):
             turns = connection.execute(TURNS, (episode,)).fetchall()
-            optimal = sum(action in json.loads(best) for _, _, action, best, _ in turns if best)
-            print(f"{episode}: world {world}, {len(turns)} of {horizon} turns, {optimal} optimal, {ending}")
+            optimal = sum(
+                action in json.loads(best) for _, _, action, best, _ in turns if best
+            )
+            print(
+                f"{episode}: world {world}, {len(turns)} of {horizon} turns, {optimal} optimal, {ending}"
+            )
         for status, n in connection.execute(STATUSES):
             print(f"decisions {status}: {n}")
-        for name, place, value, low, high, n, reason in connection.execute(MEASUREMENTS):
+        for name, place, value, low, high, n, reason in connection.execute(
+            MEASUREMENTS
+        ):
             shown = reason if value is None else f"{value:.3f} [{low}, {high}]"
             print(f"{name} {place}: {shown}, n = {n}")
 

@@ -1,7 +1,9 @@
-"""Mutation testing of the modules on which verdicts rest: `nox -s mutants`, or `python tests/mutants.py [NAME ...]`.
+"""Mutation testing of the modules on which verdicts rest: `nox -s mutants`, or `python
+tests/mutants.py [NAME ...]`.
 
-Cosmic Ray changes one operator, number or branch of a module at a time in a copy of the tree and runs the module's own
-tests. A mutant that no test notices survives. Each target takes a random sample of its mutants, the same every time.
+Cosmic Ray changes one operator, number or branch of a module at a time in a copy of the
+tree and runs the module's own tests. A mutant that no test notices survives. Each
+target takes a random sample of its mutants, the same every time.
 """
 
 import os
@@ -27,7 +29,9 @@ SECONDS = 120
 NO_CHANGE = re.compile(
     r"ReplaceBinaryOperator_BitOr|RemoveDecorator|NumberReplacer_ignored|ReplaceTrueWithFalse_ignored"
 )
-"""Operators that only touch annotations (`int | None`) or that stop the module from being imported."""
+"""Operators that only touch annotations (`int | None`) or that stop the module from
+being imported.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,33 @@ class Target:
     tests: str
     sample: int
     equivalent: tuple[str, ...] = ()
-    """Mutants that no test can notice, as `LINE TEXT: OPERATOR`, each with its reason in the TOML file."""
+    """Mutants that no test can notice, as `LINE TEXT: OPERATOR`, each with its reason
+    in the TOML file.
+    """
 
 
 def main() -> int:
-    """Test the named targets, or all; the exit code says whether enough mutants were killed."""
+    """Test the named targets, or all; the exit code says whether enough mutants were
+    killed.
+    """
     wanted = sys.argv[1:]
     rows = tomllib.loads(TARGETS.read_text(encoding="utf-8"))["target"]
-    targets = [Target(**{**row, "equivalent": tuple(row.get("equivalent", ()))}) for row in rows]
-    chosen = [each for each in targets if not wanted or any(name in each.module for name in wanted)]
+    targets = [
+        Target(**{**row, "equivalent": tuple(row.get("equivalent", ()))})
+        for row in rows
+    ]
+    chosen = [
+        each
+        for each in targets
+        if not wanted or any(name in each.module for name in wanted)
+    ]
 
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         for part in ("framework", "plugins", "tests", "docs", "examples"):
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
         shutil.copy(ROOT / "pyproject.toml", tree)
 
         killed = total = 0
@@ -84,25 +101,43 @@ def run(target: Target, tree: Path, folder: Path) -> tuple[int, list[str]]:
         'name = "local"\n',
         encoding="utf-8",
     )
-    environment = {"PYTHONPATH": f"{tree / 'framework'}:{tree / 'plugins'}", "OMP_NUM_THREADS": "1"}
+    environment = {
+        "PYTHONPATH": f"{tree / 'framework'}:{tree / 'plugins'}",
+        "OMP_NUM_THREADS": "1",
+    }
     call = [sys.executable, "-m", "cosmic_ray.cli"]
     settings = {"cwd": tree, "env": {**os.environ, **environment}, "check": True}
 
-    subprocess.run([*call, "init", str(config), str(session)], **settings, capture_output=True)
+    subprocess.run(
+        [*call, "init", str(config), str(session)], **settings, capture_output=True
+    )
     with use_db(str(session), WorkDB.Mode.open) as database:
         keep_sample(database, target)
-    subprocess.run([*call, "exec", str(config), str(session)], **settings, capture_output=True)
+    subprocess.run(
+        [*call, "exec", str(config), str(session)], **settings, capture_output=True
+    )
     with use_db(str(session), WorkDB.Mode.open) as database:
         return outcomes(database, target, tree)
 
 
 def keep_sample(database: WorkDB, target: Target) -> None:
     """Mark all mutants as skipped but a random sample."""
-    items = [item for item in database.work_items if not NO_CHANGE.search(item.mutations[0].operator_name)]
-    kept = {item.job_id for item in random.Random(target.module).sample(items, min(target.sample, len(items)))}
+    items = [
+        item
+        for item in database.work_items
+        if not NO_CHANGE.search(item.mutations[0].operator_name)
+    ]
+    kept = {
+        item.job_id
+        for item in random.Random(target.module).sample(
+            items, min(target.sample, len(items))
+        )
+    }
     for item in list(database.pending_work_items):
         if item.job_id not in kept:
-            database.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
+            database.set_result(
+                item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED)
+            )
 
 
 def outcomes(database: WorkDB, target: Target, tree: Path) -> tuple[int, list[str]]:

@@ -34,11 +34,15 @@ class Leftist:
 
 
 def make(config: LeftistConfig, _: Context) -> Agent:
-    """An agent for one episode; the context would give it language models and the like."""
+    """An agent for one episode; the context would give it language models and the
+    like.
+    """
     return Leftist(config)
 
 
 @hookimpl
 def gde_agents() -> Sequence[Offer[LeftistConfig, Agent]]:
     """Offer the agent."""
-    return (Offer(name="leftist", summary="prefers LEFT", config=LeftistConfig, make=make),)
+    return (
+        Offer(name="leftist", summary="prefers LEFT", config=LeftistConfig, make=make),
+    )

@@ -1,4 +1,6 @@
-"""A gde plugin in one module: a world, a metric and a probe of one's own, shown by reports as the bundled ones are."""
+"""A gde plugin in one module: a world, a metric and a probe of one's own, shown by
+reports as the bundled ones are.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,14 +58,21 @@ class Tunnel:
 
     def reset(self, seed: int) -> Observation:
         self._treasure = ENDS[derive(seed, "treasure") % 2]
-        self._start = self._at = 1 + derive(seed, "start", self._length) % (self._length - 2)
+        self._start = self._at = 1 + derive(seed, "start", self._length) % (
+            self._length - 2
+        )
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective="Find the treasure T.", horizon=2 * self._length, actions=ENDS)
+        return Task(
+            objective="Find the treasure T.", horizon=2 * self._length, actions=ENDS
+        )
 
     def world(self) -> World:
-        return World(id=f"{self._length} {self._start} {self._treasure}", facts={"treasure": self._treasure})
+        return World(
+            id=f"{self._length} {self._start} {self._treasure}",
+            facts={"treasure": self._treasure},
+        )
 
     def step(self, action: str) -> Outcome:
         if action not in ENDS:
@@ -88,7 +97,10 @@ class Tunnel:
 
 def leftness(evidence: Evidence) -> Sequence[Measurement]:
     """The share of steps to the left."""
-    counts = [count(one, (turn.decision.action == LEFT for turn in one.turns)) for one in finished(evidence)]
+    counts = [
+        count(one, (turn.decision.action == LEFT for turn in one.turns))
+        for one in finished(evidence)
+    ]
     return [pooled_share(evidence, "leftness", counts)]
 
 
@@ -121,14 +133,25 @@ class TreasureProbe:
         end = ENDS.index(str(trajectory.world.facts.get("treasure", LEFT)))
         return ProbeLabels(values=np.full(len(trajectory.turns), end))
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+    def fit(
+        self,
+        variant: str,  # noqa: ARG002
+        train: ProbeDataset,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Readout:
         means = [train.inputs[train.labels == end] for end in range(2)]
-        return Centroids(means=np.stack([(rows if len(rows) else train.inputs).mean(axis=0) for rows in means]))
+        return Centroids(
+            means=np.stack(
+                [(rows if len(rows) else train.inputs).mean(axis=0) for rows in means]
+            )
+        )
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return Centroids(means=arrays["means"])
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         right = readout.predict(test.inputs) == test.labels
         return [cluster_share(right, test.groups, rng).measurement("right", "share")]
 

@@ -1,7 +1,7 @@
 """Evaluate the goal-directedness of agents, from their actions and their activations.
 
-Names are loaded when they are first used, so that the command line and plugins start fast. The stub beside this file
-lists them.
+Names are loaded when they are first used, so that the command line and plugins start
+fast. The stub beside this file lists them.
 """
 
 from typing import Any

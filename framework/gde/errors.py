@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 FAULTS = (Exception, SystemExit)
-"""Exceptions of a part's code that fail the part alone. A part that exits the process fails like any other."""
+"""Exceptions of a part's code that fail the part alone. A part that exits the process
+fails like any other.
+"""
 
 INTERRUPTED = 130
 """Exit code of a process that a signal has interrupted."""
@@ -19,7 +21,9 @@ class GdeError(Exception):
 class UnknownName(GdeError):
     """A name that no plugin offers."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], hint: str = ""
+    ) -> None:
         choices = sorted(known)
         near = get_close_matches(name, choices, n=3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -44,11 +48,15 @@ class RunFolderError(GdeError):
 
 
 class Unavailable(GdeError):
-    """A model that answers no request at the moment: its server is gone, or refuses the key."""
+    """A model that answers no request at the moment: its server is gone, or refuses the
+    key.
+    """
 
 
 class RunFailed(GdeError):
-    """Something outside the run's parts stopped it after it had begun; finished work is kept."""
+    """Something outside the run's parts stopped it after it had begun; finished work is
+    kept.
+    """
 
     exit_code = 3
 
@@ -58,7 +66,9 @@ class WorkerDied(RunFailed):
 
     def __init__(self, death: str) -> None:
         """Take the way it ended, e.g. "was killed by SIGKILL"."""
-        super().__init__(f"a worker process {death}; what was finished is kept, go on with `gde resume`")
+        super().__init__(
+            f"a worker process {death}; what was finished is kept, go on with `gde resume`"
+        )
         self.death = death
 
     def __reduce__(self) -> tuple[type["WorkerDied"], tuple[str]]:

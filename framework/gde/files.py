@@ -11,10 +11,12 @@ from gde.errors import RunFailed
 
 @contextmanager
 def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
-    """A file to write to, which takes the place of `path` at the end, or is gone after a failure.
+    """A file to write to, which takes the place of `path` at the end, or is gone after
+    a failure.
 
-    A reader, or a later process, sees the old file or the new one and nothing between. A link in its place is
-    replaced, not followed: a folder from elsewhere may point anywhere.
+    A reader, or a later process, sees the old file or the new one and nothing between.
+    A link in its place is replaced, not followed: a folder from elsewhere may point
+    anywhere.
 
     Args:
         path: of the file; folders that it needs are made.

@@ -1,7 +1,8 @@
 """The hooks that a plugin may implement.
 
-Hooks that return offers are pure: they take nothing, import nothing heavy and may be called at any time. Events
-return nothing and cannot change a result. Implementations are marked with `gde.hookimpl`.
+Hooks that return offers are pure: they take nothing, import nothing heavy and may be
+called at any time. Events return nothing and cannot change a result. Implementations
+are marked with `gde.hookimpl`.
 """
 
 from collections.abc import Sequence
@@ -39,13 +40,17 @@ def gde_environments() -> "Sequence[EnvironmentOffer[Any, Environment]]":
 
 @hookspec
 def gde_agents() -> "Sequence[Offer[Any, Agent]]":
-    """Offer agents; `make` is called once per episode. Collecting: the lists of all plugins are joined."""
+    """Offer agents; `make` is called once per episode. Collecting: the lists of all
+    plugins are joined.
+    """
     return ()
 
 
 @hookspec
 def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
-    """Offer language models; `make` is called once per run and worker. Collecting: the plugins' lists are joined."""
+    """Offer language models; `make` is called once per run and worker. Collecting: the
+    plugins' lists are joined.
+    """
     return ()
 
 
@@ -81,13 +86,17 @@ def gde_reporters() -> "Sequence[Offer[Any, Reporter]]":
 
 @hookspec
 def gde_reproductions() -> "Sequence[Offer[Any, Reproduction]]":
-    """Offer published tables to re-run with `gde reproduce`. Collecting: the lists of all plugins are joined."""
+    """Offer published tables to re-run with `gde reproduce`. Collecting: the lists of
+    all plugins are joined.
+    """
     return ()
 
 
 @hookspec
 def gde_add_commands(app: "typer.Typer") -> None:
-    """Add commands to `gde`. Called when the command line is built; import what a command needs inside it."""
+    """Add commands to `gde`. Called when the command line is built; import what a
+    command needs inside it.
+    """
 
 
 @hookspec
@@ -97,12 +106,16 @@ def gde_run_started(plan: "Plan", provenance: dict[str, Any]) -> None:
 
 @hookspec
 def gde_turn_finished(episode: str, turn: "Turn") -> None:
-    """A turn is in the record, without its completion. Event: called in the main process, in a thread of its own."""
+    """A turn is in the record, without its completion. Event: called in the main
+    process, in a thread of its own.
+    """
 
 
 @hookspec
 def gde_episode_finished(trajectory: "Trajectory", done: int, total: int) -> None:
-    """An episode is in the record. Event: called in the main process, in a thread of its own."""
+    """An episode is in the record. Event: called in the main process, in a thread of
+    its own.
+    """
 
 
 @hookspec

@@ -1,4 +1,6 @@
-"""An offer: a named part, its typed configuration, how to make it, and what its numbers mean."""
+"""An offer: a named part, its typed configuration, how to make it, and what its numbers
+mean.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,50 +21,67 @@ PartT = TypeVar("PartT")
 
 
 class Capability(StrEnum):
-    """What a part gives to, or needs from, the other parts of a run. A plugin may name others, as plain text."""
+    """What a part gives to, or needs from, the other parts of a run. A plugin may name
+    others, as plain text.
+    """
 
     STATE = "state"
     """The true state of every turn."""
     MDP = "mdp"
     """The environment as a Markov decision process; its solution gives OPTIMUM too."""
     OPTIMUM = "optimum"
-    """The certified optimal actions of every turn, from a solver, a planner or an expert."""
+    """The certified optimal actions of every turn, from a solver, a planner or an
+    expert.
+    """
     DEMONSTRATION = "demonstration"
     """Actions that reach the goal."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
     SIMULATOR = "simulator"
-    """An environment of which a private copy, with other dice, serves to try actions in."""
+    """An environment of which a private copy, with other dice, serves to try actions
+    in.
+    """
     WORLDS = "worlds"
     """A list of worlds, for some configurations at least."""
     MAP = "map"
-    """World and state facts that `gde.data.cell_map` reads as a map of named kinds of cells."""
+    """World and state facts that `gde.data.cell_map` reads as a map of named kinds of
+    cells.
+    """
     VIEW = "view"
-    """A world or state fact `view`, the text that a state is drawn as (`gde.data.view`). A MAP is drawn without it."""
+    """A world or state fact `view`, the text that a state is drawn as
+    (`gde.data.view`). A MAP is drawn without it.
+    """
     ACTIVATIONS = "activations"
     """Replayable token ids of a white-box language model."""
     ACTION_PROBS = "action_probs"
-    """An agent, or its language model, that tells how probable each of its answers is, instead of giving one."""
+    """An agent, or its language model, that tells how probable each of its answers is,
+    instead of giving one.
+    """
     INTERVENTIONS = "interventions"
     """A language model whose residual stream can be changed by a request."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
     TRUE_REWARD = "true_reward"
-    """The true reward of every turn, to compare reward models with: the fact `reward` of each state, a number.
-    OPTIMUM gives it too, as progress along the certified value."""
+    """The true reward of every turn, to compare reward models with: the fact `reward`
+    of each state, a number. OPTIMUM gives it too, as progress along the certified
+    value.
+    """
 
 
 @dataclass(frozen=True)
 class Readable:
     """Marks a text field of a configuration that a function must be able to read.
 
-    The function raises `ValueError` and says what it wants. It also tells a single value from a sweep: the texts of two
-    values with a comma between them must not be readable as one.
+    The function raises `ValueError` and says what it wants. It also tells a single
+    value from a sweep: the texts of two values with a comma between them must not be
+    readable as one.
     """
 
     read: Callable[[str], object]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
         # Imported late: every command reads modules of configurations.
         from pydantic_core.core_schema import no_info_after_validator_function
 
@@ -83,7 +102,9 @@ class ModelReference:
     """Marks a field of a configuration that names a language model."""
 
     any_question: bool = False
-    """Whether the part asks it questions of its own, which a model that was made for one task cannot answer."""
+    """Whether the part asks it questions of its own, which a model that was made for
+    one task cannot answer.
+    """
 
 
 def _one_model(text: str) -> None:
@@ -92,8 +113,12 @@ def _one_model(text: str) -> None:
 
 
 ModelName = Annotated[str, ModelReference(), Readable(_one_model)]
-"""A language model as NAME or NAME:ARGUMENT, without a comma. `Context.model` makes it."""
-GeneralModelName = Annotated[str, ModelReference(any_question=True), Readable(_one_model)]
+"""A language model as NAME or NAME:ARGUMENT, without a comma. `Context.model` makes
+it.
+"""
+GeneralModelName = Annotated[
+    str, ModelReference(any_question=True), Readable(_one_model)
+]
 """The same; a model whose offer says that it was made for one `task` is refused."""
 
 
@@ -103,7 +128,9 @@ class RewardReference:
 
 
 RewardName = Annotated[str, RewardReference()]
-"""A reward model: one of the run by its label, else one that is offered. `Context.reward_model` makes it."""
+"""A reward model: one of the run by its label, else one that is offered.
+`Context.reward_model` makes it.
+"""
 
 
 def _nothing(_: object) -> frozenset[str]:
@@ -114,15 +141,17 @@ def _nothing(_: object) -> frozenset[str]:
 class Offer(Generic[ConfigT, PartT]):
     """A part that a plugin offers.
 
-    Environments, language models, probes and metrics have offers of their own below, with what only they can say.
+    Environments, language models, probes and metrics have offers of their own below,
+    with what only they can say.
     """
 
     name: str
     summary: str
     """One line, shown by `gde list`."""
     config: type[ConfigT]
-    """A frozen dataclass; a docstring under each field is its help text. A field of type `ModelName` names a language
-    model."""
+    """A frozen dataclass; a docstring under each field is its help text. A field of
+    type `ModelName` names a language model.
+    """
     make: "Callable[[ConfigT, Context], PartT]"
     """Builds the part; heavy imports happen inside."""
     version: int = 1
@@ -132,20 +161,27 @@ class Offer(Generic[ConfigT, PartT]):
     needs: frozenset[str] = frozenset()
     """Capabilities, by name."""
     needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
-    """Capabilities that a configuration needs beyond `needs`, e.g. for one of several ways to do the work."""
+    """Capabilities that a configuration needs beyond `needs`, e.g. for one of several
+    ways to do the work.
+    """
     imports: tuple[str, ...] = ()
     """Modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Programs that the part starts from the PATH, each with how to install it, e.g. {"java": "apt install
-    openjdk-17-jre-headless"}."""
+    """Programs that the part starts from the PATH, each with how to install it, e.g.
+    {"java": "apt install openjdk-17-jre-headless"}.
+    """
     default: bool = False
-    """Whether a run that asks for nothing of this kind gets the part, when it uses another of the same distribution. An
-    agent is always named by the run; an imported log of another tool belongs to the default one."""
+    """Whether a run that asks for nothing of this kind gets the part, when it uses
+    another of the same distribution. An agent is always named by the run; an imported
+    log of another tool belongs to the default one.
+    """
 
     def missing(self) -> tuple[str, ...]:
-        """Packages of `imports` that are not installed; nothing is imported to find out."""
+        """Packages of `imports` that are not installed; nothing is imported to find
+        out.
+        """
         packages = dict.fromkeys(module.partition(".")[0] for module in self.imports)
         return tuple(package for package in packages if find_spec(package) is None)
 
@@ -159,11 +195,17 @@ class EnvironmentOffer(Offer[ConfigT, PartT]):
     """An environment that a plugin offers."""
 
     at_once: int | None = None
-    """The most environments that a run has at once, where each is a process of its own; None for `run.concurrency`."""
+    """The most environments that a run has at once, where each is a process of its own;
+    None for `run.concurrency`.
+    """
     blocking: bool = False
-    """Whether a step computes or waits in place for long, as a simulator in another process does."""
+    """Whether a step computes or waits in place for long, as a simulator in another
+    process does.
+    """
     local_weights: Callable[[], Sequence[str]] | None = None
-    """What the environment finds on this machine without a download, e.g. games, one line each. `gde doctor` asks."""
+    """What the environment finds on this machine without a download, e.g. games, one
+    line each. `gde doctor` asks.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +213,17 @@ class ModelOffer(Offer[ConfigT, PartT]):
     """A language model that a plugin offers."""
 
     task: str = ""
-    """The one task that the model was made for, in words, e.g. "walking in text grids"; empty for a general model."""
+    """The one task that the model was made for, in words, e.g. "walking in text grids";
+    empty for a general model.
+    """
     batches: bool = False
-    """Whether it computes in the process, many answers at once in little more time than one. Then a worker is filled
-    with episodes before the next worker gets any."""
+    """Whether it computes in the process, many answers at once in little more time than
+    one. Then a worker is filled with episodes before the next worker gets any.
+    """
     local_weights: Callable[[], Sequence[str]] | None = None
-    """Weights that the model finds on this machine without a download, one line each. `gde doctor` asks."""
+    """Weights that the model finds on this machine without a download, one line each.
+    `gde doctor` asks.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""Randomness keyed by place, never by time: the same key gives the same stream in any process."""
+"""Randomness keyed by place, never by time: the same key gives the same stream in any
+process.
+"""
 
 from hashlib import sha256
 
@@ -6,8 +8,11 @@ import numpy as np
 
 
 def derive(seed: int, *key: str | int) -> int:
-    """Give a 63-bit child seed of `seed` for the place named by `key`, e.g. ("agent", episode, turn)."""
-    # The encoding is unambiguous, and hashing makes PYTHONHASHSEED and the order of the calls irrelevant.
+    """Give a 63-bit child seed of `seed` for the place named by `key`, e.g. ("agent",
+    episode, turn).
+    """
+    # The encoding is unambiguous, and hashing makes PYTHONHASHSEED and the order of the
+    # calls irrelevant.
     named = [f"{type(part).__name__}:{part}" for part in key]
     text = "\x1f".join([f"int:{seed}", *named])
     digest = sha256(text.encode()).digest()

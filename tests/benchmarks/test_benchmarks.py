@@ -40,7 +40,9 @@ def test_the_soak_leaves_no_process_behind() -> None:
     # In a process of its own: it counts the children that are left.
     command = [sys.executable, str(FOLDER / "soak_text_worlds.py")]
     environment = {**os.environ, "GDE_BENCH_SMALL": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False
+    )
     if "ModuleNotFoundError" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
     assert done.returncode == 0, done.stderr + done.stdout

@@ -20,7 +20,9 @@ class Source:
     tree: ast.Module
 
     def imports(self, lazy: bool = True) -> Iterator[str]:
-        """Dotted names of what is imported: anywhere in the module, or only when it is loaded itself."""
+        """Dotted names of what is imported: anywhere in the module, or only when it is
+        loaded itself.
+        """
         for node in ast.walk(self.tree) if lazy else self.tree.body:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
@@ -36,12 +38,16 @@ def sources() -> dict[str, Source]:
         for path in sorted(root.rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = Source(name, path, ast.parse(path.read_text(encoding="utf-8")))
+            found[name] = Source(
+                name, path, ast.parse(path.read_text(encoding="utf-8"))
+            )
     return found
 
 
 def module_of(imported: str) -> str | None:
-    """The project's module that an import reaches; None for what is not the project's."""
+    """The project's module that an import reaches; None for what is not the
+    project's.
+    """
     parts = imported.split(".")
     names = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
     return next((name for name in names if name in sources()), None)

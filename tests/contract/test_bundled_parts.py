@@ -1,4 +1,6 @@
-"""Every bundled part keeps the promises of its protocol, as it is offered: looked up by name and made from defaults."""
+"""Every bundled part keeps the promises of its protocol, as it is offered: looked up by
+name and made from defaults.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,13 @@ QUICK: dict[str, dict[str, Any]] = {
     "meg-baselines": {"samples": 1, "worlds": 8, "size": 7},
     "meg-validity": {"samples": 1, "worlds": 8, "size": 7},
 }
-"""Configurations that make a check quick; what matters is that the promises are kept, not how good the part is."""
-SIMULATORS = dict.fromkeys(("textworld", "alfworld", "scienceworld"), "takes long: tests/plugins/text_worlds checks it")
+"""Configurations that make a check quick; what matters is that the promises are kept,
+not how good the part is.
+"""
+SIMULATORS = dict.fromkeys(
+    ("textworld", "alfworld", "scienceworld"),
+    "takes long: tests/plugins/text_worlds checks it",
+)
 TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained model")
 CANNOT = {
     "hf": "needs a folder with weights",
@@ -28,7 +35,9 @@ CANNOT = {
     **SIMULATORS,
     **TRAINED,
 }
-"""Offers that nothing is made of here; their own tests use stand-ins, or small worlds."""
+"""Offers that nothing is made of here; their own tests use stand-ins, or small
+worlds.
+"""
 
 
 BUNDLED = [
@@ -40,10 +49,14 @@ BUNDLED = [
 
 
 @pytest.mark.parametrize(("kind", "entry"), BUNDLED)
-def test_a_part_keeps_the_promises_of_its_kind(kind: str, entry: Entry, tmp_path: Path) -> None:
+def test_a_part_keeps_the_promises_of_its_kind(
+    kind: str, entry: Entry, tmp_path: Path
+) -> None:
     if reason := CANNOT.get(entry.offer.name):
         pytest.skip(reason)
     if missing := entry.offer.missing():
         pytest.skip(f"{', '.join(missing)} not installed")
-    config = build(entry.offer.config, QUICK.get(entry.offer.name, {}), entry.offer.name)
+    config = build(
+        entry.offer.config, QUICK.get(entry.offer.name, {}), entry.offer.name
+    )
     check_part(kind, entry, config, tmp_path, Worlds(CATALOGUE))

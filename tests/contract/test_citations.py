@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from sources import ROOT
 
 REFERENCES = ROOT / "docs" / "references.md"
-TREES = ("framework", "plugins", "docs", "examples", "benchmarks", "README.md", "CONTRIBUTING.md")
+TREES = (
+    "framework",
+    "plugins",
+    "docs",
+    "examples",
+    "benchmarks",
+    "README.md",
+    "CONTRIBUTING.md",
+)
 WRITTEN = {".py", ".md", ".j2", ".toml"}
 
 KEY = re.compile(r"^- \*\*(.+?)\*\*", re.MULTILINE)
@@ -18,8 +26,9 @@ CITATION = re.compile(
     rf"|\b(?P<many>{NAME}(?: et al\.| (?:and|&) {NAME})),? (?P<many_year>(?:19|20)\d\d[a-z]?)\b"
     rf"|(?:\(|[,;:] )(?P<one>{NAME}),? (?P<one_year>(?:19|20)\d\d[a-z]?)(?=[),;])"
 )
-"""A key in running text; within parentheses without its own; a single name there only between positions ("in May
-2025")."""
+"""A key in running text; within parentheses without its own; a single name there only
+between positions ("in May 2025").
+"""
 BY_NUMBER = re.compile(r"\bpapers?[ _-]?0\d\d\b", re.IGNORECASE)
 
 
@@ -31,7 +40,9 @@ def citations(text: str) -> Iterator[str]:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Name and text of everything that a user or a contributor reads, the list of references left out."""
+    """Name and text of everything that a user or a contributor reads, the list of
+    references left out.
+    """
     for tree in TREES:
         path = ROOT / tree
         for each in [path] if path.is_file() else sorted(path.rglob("*")):
@@ -58,7 +69,10 @@ def test_citations_are_found_in_all_their_forms() -> None:
         "Poe (2006)",
         "Doe & Poe (2007)",
     ]
-    assert [bool(BY_NUMBER.search(each)) for each in ("see Paper 000", "paper 002's", "on paper 12")] == [
+    assert [
+        bool(BY_NUMBER.search(each))
+        for each in ("see Paper 000", "paper 002's", "on paper 12")
+    ] == [
         True,
         True,
         False,
@@ -67,13 +81,28 @@ def test_citations_are_found_in_all_their_forms() -> None:
 
 def test_every_citation_is_listed() -> None:
     known = set(keys())
-    unknown = {f"{name}: {each}" for name, text in texts() for each in citations(text) if each not in known}
+    unknown = {
+        f"{name}: {each}"
+        for name, text in texts()
+        for each in citations(text)
+        if each not in known
+    }
     assert not unknown, "add to docs/references.md"
 
 
 def test_the_search_reaches_code_and_pages() -> None:
     cited = Counter(each for _, text in texts() for each in citations(text))
-    assert min(cited[key] for key in ("Arghal et al. (2026)", "MacDermott et al. (2024)", "Holm (1979)")) > 2
+    assert (
+        min(
+            cited[key]
+            for key in (
+                "Arghal et al. (2026)",
+                "MacDermott et al. (2024)",
+                "Holm (1979)",
+            )
+        )
+        > 2
+    )
 
 
 def test_keys_have_the_form_of_citations_and_are_told_apart() -> None:

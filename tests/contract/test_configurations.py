@@ -11,7 +11,11 @@ def configurations() -> Iterator[tuple[str, ast.ClassDef]]:
     """Frozen dataclasses whose name ends in Config: the settings of a part."""
     for source in sources().values():
         for node in ast.walk(source.tree):
-            if isinstance(node, ast.ClassDef) and node.name.endswith("Config") and node.decorator_list:
+            if (
+                isinstance(node, ast.ClassDef)
+                and node.name.endswith("Config")
+                and node.decorator_list
+            ):
                 yield f"{source.name}.{node.name}", node
 
 
@@ -20,7 +24,9 @@ def test_a_docstring_stands_under_every_field_of_a_configuration() -> None:
     for name, node in configurations():
         for field, below in pairwise([*node.body, ast.Pass()]):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                documented = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                documented = isinstance(below, ast.Expr) and isinstance(
+                    below.value, ast.Constant
+                )
                 if not documented:
                     undocumented.append(f"{name}.{field.target.id}")
     assert not undocumented

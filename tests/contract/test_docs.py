@@ -37,21 +37,36 @@ REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 
 @pytest.mark.parametrize("page", REFERENCE["PARTS"])
 def test_a_reference_page_agrees_with_the_code(page: str) -> None:
-    assert REFERENCE["rendered"](page) == (DOCS / page).read_text(encoding="utf-8"), "run python docs/reference.py"
+    assert REFERENCE["rendered"](page) == (DOCS / page).read_text(encoding="utf-8"), (
+        "run python docs/reference.py"
+    )
 
 
 def test_the_data_page_lists_the_tables_and_columns_of_the_journal() -> None:
     connection = sqlite3.connect(":memory:")
     connection.executescript(schema.TABLES)
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    actual = {table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")] for table in tables}
+    tables = [
+        name
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        )
+    ]
+    actual = {
+        table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        for table in tables
+    }
     assert documented_tables() == actual
     connection.close()
 
 
 def documented_tables() -> dict[str, list[str]]:
     """Sections `### table` with a row `| `column` | ...` a column."""
-    text = (DOCS / "data.md").read_text(encoding="utf-8").partition("## run.sqlite")[2].partition("\n## ")[0]
+    text = (
+        (DOCS / "data.md")
+        .read_text(encoding="utf-8")
+        .partition("## run.sqlite")[2]
+        .partition("\n## ")[0]
+    )
     sections = re.split(r"^### `(\w+)`$", text, flags=re.MULTILINE)[1:]
     return {
         table: re.findall(r"^\| `(\w+)` \|", body, flags=re.MULTILINE)
@@ -70,13 +85,18 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_every_page_stands_in_the_navigation() -> None:
-    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    navigation = (
+        (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    )
     listed = set(re.findall(r"[\w/-]+\.md", navigation))
     assert listed == {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
 
 
 def test_every_page_is_reached_from_the_index() -> None:
-    linked = {target.partition("#")[0] for target in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    linked = {
+        target.partition("#")[0]
+        for target in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))
+    }
     pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
     assert pages <= linked
 
@@ -94,24 +114,42 @@ def test_code_blocks_are_valid() -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    return [code for each, code in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")) if each == language]
+    return [
+        code
+        for each, code in BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
+        if each == language
+    ]
 
 
 def test_the_tutorial_shows_the_examples_as_they_are() -> None:
     agent, _, test, offered, counter, _ = blocks("plugin-tutorial.md", "python")
-    leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(encoding="utf-8")
+    leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(
+        encoding="utf-8"
+    )
     assert agent in leftist
-    assert test.partition("\n\n\n")[2] in (ROOT / "examples/third_party/test_leftist.py").read_text(encoding="utf-8")
-    assert counter in (ROOT / "examples" / "own_environment.py").read_text(encoding="utf-8")
-    assert offered in (ROOT / "examples/third_party/gde_tunnel.py").read_text(encoding="utf-8")
+    assert test.partition("\n\n\n")[2] in (
+        ROOT / "examples/third_party/test_leftist.py"
+    ).read_text(encoding="utf-8")
+    assert counter in (ROOT / "examples" / "own_environment.py").read_text(
+        encoding="utf-8"
+    )
+    assert offered in (ROOT / "examples/third_party/gde_tunnel.py").read_text(
+        encoding="utf-8"
+    )
     assert "measures=" in offered
     (pyproject,) = blocks("plugin-tutorial.md", "toml")
-    assert pyproject == (ROOT / "examples" / "third_party" / "pyproject.toml").read_text(encoding="utf-8")
+    assert pyproject == (
+        ROOT / "examples" / "third_party" / "pyproject.toml"
+    ).read_text(encoding="utf-8")
 
 
 def test_the_page_of_executors_shows_the_example_as_it_is() -> None:
     executor, _ = blocks("how-to/executor.md", "python")
-    assert (ROOT / "examples" / "own_executor.py").read_text(encoding="utf-8").endswith(executor)
+    assert (
+        (ROOT / "examples" / "own_executor.py")
+        .read_text(encoding="utf-8")
+        .endswith(executor)
+    )
 
 
 def test_the_asking_agent_of_the_tutorial_is_an_agent() -> None:
@@ -134,29 +172,44 @@ def test_the_plan_file_of_the_command_line_page_is_a_plan(tmp_path: Path) -> Non
 def test_the_result_of_the_data_page_has_the_fields_of_a_result() -> None:
     (shown,) = (json.loads(code) for code in blocks("data.md", "json"))
     assert shown.keys() == result_json(sample_result()).keys()
-    assert shown["measurements"][0].keys() == {field.name for field in fields(Measurement)}
+    assert shown["measurements"][0].keys() == {
+        field.name for field in fields(Measurement)
+    }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+@pytest.mark.parametrize(
+    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
+)
 def test_commands_and_options_in_the_pages_exist(page: Path) -> None:
     known = (DOCS / "cli.md").read_text(encoding="utf-8")
     for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language in {"sh", "shell", "bash"}:
-            for line in re.findall(r"(?:^|[\s/])gde ((?:[a-z]\S*)[^\n#&|]*)", code, flags=re.MULTILINE):
+            for line in re.findall(
+                r"(?:^|[\s/])gde ((?:[a-z]\S*)[^\n#&|]*)", code, flags=re.MULTILINE
+            ):
                 check_command(line.split(), known)
 
 
 def check_command(words: list[str], known: str) -> None:
-    section = known.partition(f"### `gde {words[0]}`")[2] or known.partition(f"### `gde {' '.join(words[:2])}`")[2]
+    section = (
+        known.partition(f"### `gde {words[0]}`")[2]
+        or known.partition(f"### `gde {' '.join(words[:2])}`")[2]
+    )
     assert section, f"there is no command gde {words[0]}"
     options = section.partition("\n### ")[0]
     for option in (word.partition("=")[0] for word in words if word.startswith("--")):
-        assert option == "--help" or f"`{option}`" in options, f"gde {words[0]} has no option {option}"
+        assert option == "--help" or f"`{option}`" in options, (
+            f"gde {words[0]} has no option {option}"
+        )
 
 
 def test_the_changelog_begins_with_the_version_of_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    releases = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    releases = re.findall(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert releases[0] == project["version"]
 
 

@@ -1,7 +1,9 @@
-"""Every command line in the pages is one that runs: all are planned, and `nox -s slow` runs them, each page in order.
+"""Every command line in the pages is one that runs: all are planned, and `nox -s slow`
+runs them, each page in order.
 
-Where a page has a name for what a reader has, the embedded model and small runs stand in. Lines whose data nobody but a
-reader has (`FOLDER`, `FILE`) are not run; that the data are read, tests of their plugins say.
+Where a page has a name for what a reader has, the embedded model and small runs stand
+in. Lines whose data nobody but a reader has (`FOLDER`, `FILE`) are not run; that the
+data are read, tests of their plugins say.
 """
 
 import os
@@ -21,11 +23,25 @@ from gde.cli.main import build_app
 from gde.errors import GdeError
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
-BLOCK = re.compile(r"^```(?:sh|console|shell|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(?:sh|console|shell|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 INSTALLED = re.compile(r"^pip install -e '(?P<folder>gde-(?P<name>\w+))\[test\]'$")
-"""A skeleton that the line before has written: it is put on the path instead, where an installation would put it."""
-LINE = re.compile(r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)(?P<program>gde|pytest) (?P<rest>[a-z][^#&|]*)")
-NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "models" / "auxiliary"
+"""A skeleton that the line before has written: it is put on the path instead, where an
+installation would put it.
+"""
+LINE = re.compile(
+    r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)(?P<program>gde|pytest) (?P<rest>[a-z][^#&|]*)"
+)
+NANO = (
+    ROOT
+    / "plugins"
+    / "gde_plugins"
+    / "language_models"
+    / "nano"
+    / "models"
+    / "auxiliary"
+)
 STAND_INS = {
     r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
     r"openai:\S+": f"hf:{NANO}",
@@ -69,27 +85,40 @@ def lines(page: Path) -> list[Line]:
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         for text in block.replace("\\\n", " ").splitlines():
             if skeleton := INSTALLED.match(text):
-                installed = (("GDE_LOAD_PLUGINS", f"gde_{skeleton['name']}"), ("PYTHONPATH", skeleton["folder"]))
+                installed = (
+                    ("GDE_LOAD_PLUGINS", f"gde_{skeleton['name']}"),
+                    ("PYTHONPATH", skeleton["folder"]),
+                )
             match = LINE.search(text)
             if match and not READERS_OWN.search(text) and not ENDLESS.search(text):
                 rest = match["rest"]
                 for name, stand_in in STAND_INS.items():
                     rest = re.sub(name, stand_in, rest)
-                settings = tuple(tuple(each.split("=", 1)) for each in match["settings"].split())
+                settings = tuple(
+                    tuple(each.split("=", 1)) for each in match["settings"].split()
+                )
                 words, environment = tuple(shlex.split(rest)), (*installed, *settings)
                 found.append(Line(page.name, words, environment, match["program"]))  # type: ignore[arg-type]
     return found
 
 
 COMMANDS = [line for page in PAGES for line in lines(page)]
-PLANNED = [each for each in COMMANDS if each.words[0] == "eval" and not each.environment]
+PLANNED = [
+    each for each in COMMANDS if each.words[0] == "eval" and not each.environment
+]
 
 
 def test_commands_are_found() -> None:
     assert len(COMMANDS) > 60
-    assert {"doctor", "eval", "rescore", "compare", "reproduce", "export", "new-plugin"} <= {
-        c.words[0] for c in COMMANDS
-    }
+    assert {
+        "doctor",
+        "eval",
+        "rescore",
+        "compare",
+        "reproduce",
+        "export",
+        "new-plugin",
+    } <= {c.words[0] for c in COMMANDS}
 
 
 @pytest.mark.parametrize("page", sorted({each.page for each in PLANNED}))
@@ -98,12 +127,16 @@ def test_every_evaluation_of_a_page_can_be_planned(page: str) -> None:
         if find_spec("textworld") or not SIMULATORS.search(" ".join(line.words)):
             done = CliRunner().invoke(build_app(), [*line.words, "--dry-run"])
             refused = done.exception if isinstance(done.exception, GdeError) else ""
-            assert done.exit_code == 0, f"{page}: gde {shlex.join(line.words)}: {refused or done.output}"
+            assert done.exit_code == 0, (
+                f"{page}: gde {shlex.join(line.words)}: {refused or done.output}"
+            )
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+@pytest.mark.parametrize(
+    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
+)
 def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     found = lines(page)
     if not found:
@@ -115,7 +148,11 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         if SIMULATORS.search(" ".join(line.words)):
             pytest.importorskip("textworld")
         if home := EXAMPLES.get(dict(line.environment).get("GDE_LOAD_PLUGINS", "")):
-            line = Line(line.page, line.words, (*line.environment, ("PYTHONPATH", str(ROOT / home))))
+            line = Line(
+                line.page,
+                line.words,
+                (*line.environment, ("PYTHONPATH", str(ROOT / home))),
+            )
         run(line, tmp_path)
 
 
@@ -130,7 +167,9 @@ def shortened(words: tuple[str, ...]) -> tuple[str, ...]:
 def run(line: Line, folder: Path) -> None:
     settings = dict(line.environment)
     if "PYTHONPATH" in settings:
-        settings["PYTHONPATH"] = os.pathsep.join([settings["PYTHONPATH"], os.environ.get("PYTHONPATH", "")])
+        settings["PYTHONPATH"] = os.pathsep.join(
+            [settings["PYTHONPATH"], os.environ.get("PYTHONPATH", "")]
+        )
     done = subprocess.run(
         [sys.executable, "-m", line.program, *shortened(line.words)],
         cwd=folder,

@@ -1,4 +1,6 @@
-"""Folders are the layers: a folder of the framework imports only from itself and from those before it."""
+"""Folders are the layers: a folder of the framework imports only from itself and from
+those before it.
+"""
 
 from graphlib import TopologicalSorter
 
@@ -20,8 +22,18 @@ ORDER = (
 )
 """From what everything stands on to what stands on everything."""
 GROUND = -1
-"""The modules beside the folders, which a plugin author meets first: they stand on nothing but each other."""
-FOR_PLUGINS = {"data", "parts", "numerics", "executors", "reporting", "bridges", "testing"}
+"""The modules beside the folders, which a plugin author meets first: they stand on
+nothing but each other.
+"""
+FOR_PLUGINS = {
+    "data",
+    "parts",
+    "numerics",
+    "executors",
+    "reporting",
+    "bridges",
+    "testing",
+}
 """Not the stages or the command line: those call plugins."""
 ASKED_BY_NAME = {"gde.request.catalogue", "gde.request.settings"}
 """How a plugin makes a part of another: by name, with settings."""
@@ -42,13 +54,19 @@ def reached_by(name: str, lazy: bool = True) -> set[str]:
 
 def modules(prefix: str) -> list[str]:
     """The modules under a prefix, doors left out."""
-    found = [name for name in sources() if name.startswith(prefix) and name not in DOORS]
+    found = [
+        name for name in sources() if name.startswith(prefix) and name not in DOORS
+    ]
     assert found, f"no module starts with {prefix}"
     return found
 
 
 def test_every_folder_has_its_place() -> None:
-    folders = {path.name for path in (ROOT / "framework" / "gde").iterdir() if (path / "__init__.py").is_file()}
+    folders = {
+        path.name
+        for path in (ROOT / "framework" / "gde").iterdir()
+        if (path / "__init__.py").is_file()
+    }
     assert folders == set(ORDER)
 
 
@@ -65,15 +83,29 @@ def test_modules_import_from_their_own_folder_or_from_those_before() -> None:
 
 
 def test_stages_do_not_know_the_bundled_executors_and_reporters() -> None:
-    for name in (name for name in sources() if name.startswith(("gde.executors", "gde.reporting"))):
-        users = [each for each in sources() if each.startswith("gde.") and name in reached_by(each)]
+    for name in (
+        name
+        for name in sources()
+        if name.startswith(("gde.executors", "gde.reporting"))
+    ):
+        users = [
+            each
+            for each in sources()
+            if each.startswith("gde.") and name in reached_by(each)
+        ]
         assert all(floor(user) >= ORDER.index("executors") for user in users), name
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    """Imports inside functions count: a circle that is opened by importing late is still one."""
-    graph = {name: reached_by(name) - {name} for name in sources() if floor_is_known(name)}
-    for package in [name for name in graph if sources()[name].path.name == "__init__.py"]:
+    """Imports inside functions count: a circle that is opened by importing late is
+    still one.
+    """
+    graph = {
+        name: reached_by(name) - {name} for name in sources() if floor_is_known(name)
+    }
+    for package in [
+        name for name in graph if sources()[name].path.name == "__init__.py"
+    ]:
         graph[package] = set()  # a door lists what lies behind it
     TopologicalSorter(graph).prepare()
 
@@ -86,9 +118,19 @@ def test_plugins_never_import_each_other() -> None:
     offenders = []
     for module in modules("gde_plugins."):
         own = ".".join(module.split(".")[:2])
-        plugins = [reached for reached in reached_by(module) if reached.startswith("gde_plugins")]
-        others = [reached for reached in plugins if reached != own and not reached.startswith(f"{own}.")]
-        offenders += [f"{module} imports {reached} of another plugin" for reached in others]
+        plugins = [
+            reached
+            for reached in reached_by(module)
+            if reached.startswith("gde_plugins")
+        ]
+        others = [
+            reached
+            for reached in plugins
+            if reached != own and not reached.startswith(f"{own}.")
+        ]
+        offenders += [
+            f"{module} imports {reached} of another plugin" for reached in others
+        ]
     assert not offenders
 
 
@@ -96,17 +138,27 @@ def test_plugins_stand_on_what_everyone_can_use() -> None:
     offenders = []
     for module in modules("gde_plugins."):
         for reached in reached_by(module):
-            open_to_all = not reached.startswith("gde.") or floor(reached) == GROUND or reached in ASKED_BY_NAME
+            open_to_all = (
+                not reached.startswith("gde.")
+                or floor(reached) == GROUND
+                or reached in ASKED_BY_NAME
+            )
             if not open_to_all and reached.split(".")[1] not in FOR_PLUGINS:
                 offenders.append(f"{module} imports {reached}")
     assert not offenders
 
 
 def test_tests_mirror_what_they_test() -> None:
-    """A folder of tests has the name and the place of a folder of sources; only what concerns all stands beside."""
+    """A folder of tests has the name and the place of a folder of sources; only what
+    concerns all stands beside.
+    """
     tests = ROOT / "tests"
     assert not list(tests.glob("test_*.py"))
-    assert {path.name for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"} == {
+    assert {
+        path.name
+        for path in tests.iterdir()
+        if path.is_dir() and path.name != "__pycache__"
+    } == {
         "benchmarks",
         "contract",
         "examples",
@@ -114,7 +166,10 @@ def test_tests_mirror_what_they_test() -> None:
         "main_job",
         "plugins",
     }
-    for mirrored, original in (("framework", ROOT / "framework" / "gde"), ("plugins", ROOT / "plugins/gde_plugins")):
+    for mirrored, original in (
+        ("framework", ROOT / "framework" / "gde"),
+        ("plugins", ROOT / "plugins/gde_plugins"),
+    ):
         for folder in (tests / mirrored).iterdir():
             if folder.is_dir() and folder.name != "__pycache__":
                 assert (original / folder.name).is_dir(), f"{folder} mirrors nothing"

@@ -1,4 +1,6 @@
-"""What numbers mean is declared by the parts that give them, and the framework knows none of them by name."""
+"""What numbers mean is declared by the parts that give them, and the framework knows
+none of them by name.
+"""
 
 import ast
 import re
@@ -14,12 +16,29 @@ from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
 
 CATALOGUE = Catalogue.default()
-BUNDLED = [entry for kind in KINDS for entry in CATALOGUE.entries(kind) if entry.module.startswith("gde_plugins.")]
-METRICS, PROBES = ([entry for entry in CATALOGUE.entries(kind) if entry in BUNDLED] for kind in ("metric", "probe"))
+BUNDLED = [
+    entry
+    for kind in KINDS
+    for entry in CATALOGUE.entries(kind)
+    if entry.module.startswith("gde_plugins.")
+]
+METRICS, PROBES = (
+    [entry for entry in CATALOGUE.entries(kind) if entry in BUNDLED]
+    for kind in ("metric", "probe")
+)
 KNOWN_ANYWAY = {
-    ("gde.cli.eval_command", "Agent, e.g. gpt-oss; several with commas."): "an example in help",
-    ("gde.cli.reproduce_command", "Agent that takes part, e.g. gpt-oss or random."): "an example in help",
-    ("gde.cli.reproduce_command", "gpt-oss"): "the agent of the published studies, which --agent changes",
+    (
+        "gde.cli.eval_command",
+        "Agent, e.g. gpt-oss; several with commas.",
+    ): "an example in help",
+    (
+        "gde.cli.reproduce_command",
+        "Agent that takes part, e.g. gpt-oss or random.",
+    ): "an example in help",
+    (
+        "gde.cli.reproduce_command",
+        "gpt-oss",
+    ): "the agent of the published studies, which --agent changes",
     ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
     ("gde.cli.eval_command", "plan"): "a file with a plan",
     ("gde.request.provenance", "plan"): "the same: what was asked for",
@@ -29,7 +48,10 @@ KNOWN_ANYWAY = {
     ("gde.reporting.page.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
     ("gde.runs.frames", "optimal"): "a column of a frame",
-    ("gde.store.rows", "success"): "a column of the journal: what a step says of itself",
+    (
+        "gde.store.rows",
+        "success",
+    ): "a column of the journal: what a step says of itself",
     ("gde.store.rows", "optimal"): "a column of the journal",
     ("gde.stages.probing", "shuffled"): "a control of probes",
     ("gde.data.probe", "shuffled"): "a control of probes",
@@ -38,10 +60,15 @@ KNOWN_ANYWAY = {
     ("gde.runs.plain", "optimal"): "a field of a turn",
     ("gde.runs.exporting", "success"): "the same of a conversation",
     ("gde.runs.examining", "length"): "a field of the kit's corridor",
-    ("gde.bridges.inspect_logs", "success"): "the score that an episode has in a log: what its last step says",
+    (
+        "gde.bridges.inspect_logs",
+        "success",
+    ): "the score that an episode has in a log: what its last step says",
     ("gde.bridges.inspect_episodes", "length"): "why a completion ended",
 }
-"""(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
+"""(module, text) of the framework's own words that a plugin uses too, and of what a
+user must be shown by example.
+"""
 
 
 def plugin_names() -> Iterator[str]:
@@ -55,9 +82,19 @@ def plugin_names() -> Iterator[str]:
 def literals(source: Source) -> Iterator[str]:
     """The texts of a module, docstrings apart."""
     bodies = (getattr(node, "body", None) for node in ast.walk(source.tree))
-    told = {id(line.value) for body in bodies if isinstance(body, list) for line in body if isinstance(line, ast.Expr)}
+    told = {
+        id(line.value)
+        for body in bodies
+        if isinstance(body, list)
+        for line in body
+        if isinstance(line, ast.Expr)
+    }
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in told
+        ):
             yield node.value
 
 
@@ -78,28 +115,44 @@ def test_every_metric_and_probe_says_what_its_numbers_mean() -> None:
     offenders = []
     for entry in [*METRICS, *PROBES]:
         measures = entry.offer.measures
-        if not measures or not all(measure.title and (measure.group or entry in PROBES) for measure in measures):
+        if not measures or not all(
+            measure.title and (measure.group or entry in PROBES) for measure in measures
+        ):
             offenders.append(entry.offer.name)
     assert not offenders
 
 
 @pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.offer.name)
 def test_what_a_metric_gives_is_declared_with_its_unit(entry: Entry) -> None:
-    metric = entry.offer.make(build(entry.offer.config, {}, entry.offer.name), PlainContext())
+    metric = entry.offer.make(
+        build(entry.offer.config, {}, entry.offer.name), PlainContext()
+    )
     for one in metric(sample_evidence()):
-        fitting = [measure for measure in entry.offer.measures if measure.matches(one.name)]
+        fitting = [
+            measure for measure in entry.offer.measures if measure.matches(one.name)
+        ]
         assert fitting, f"{one.name} is declared by no measure"
         assert {measure.unit for measure in fitting} <= {one.unit, ""}
 
 
 def test_names_in_the_sources_of_metrics_are_declared() -> None:
-    """Of metrics that have nothing to say of a corridor, such as those of keys and fog."""
+    """Of metrics that have nothing to say of a corridor, such as those of keys and
+    fog.
+    """
     declared = [measure for entry in METRICS for measure in entry.offer.measures]
-    families = {measure.name.partition(".")[0] for measure in declared if "*" not in measure.name}
+    families = {
+        measure.name.partition(".")[0]
+        for measure in declared
+        if "*" not in measure.name
+    }
     names = re.compile(rf"({'|'.join(families)})(\.[a-z_0-9]+)+")
-    declared += [measure for entry in PROBES for measure in entry.offer.measures]  # of the same modules
+    declared += [
+        measure for entry in PROBES for measure in entry.offer.measures
+    ]  # of the same modules
     for module in {entry.module.rpartition(".")[0] for entry in METRICS}:
         for name, source in sources().items():
             for text in literals(source) if name.startswith(f"{module}.") else ():
                 if names.fullmatch(text):
-                    assert any(measure.matches(text) for measure in declared), f"{name}: {text} is declared nowhere"
+                    assert any(measure.matches(text) for measure in declared), (
+                        f"{name}: {text} is declared nowhere"
+                    )

@@ -1,4 +1,6 @@
-"""The bundled plugins are declared like everyone's, light to import and keep the contract."""
+"""The bundled plugins are declared like everyone's, light to import and keep the
+contract.
+"""
 
 import subprocess
 import sys
@@ -11,12 +13,16 @@ from sources import ROOT, sources
 from gde.testing import check_plugin
 from gde.testing.plugins import HEAVY
 
-DECLARED: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["gde"]
+DECLARED: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
+    "project"
+]["entry-points"]["gde"]
 
 
 def test_every_plugin_module_is_declared() -> None:
     ours = ("gde_plugins.", "gde.executors.", "gde.reporting.", "gde.bridges.")
-    modules = {name for name in sources() if name.startswith(ours) and name.endswith(".plugin")}
+    modules = {
+        name for name in sources() if name.startswith(ours) and name.endswith(".plugin")
+    }
     assert modules == set(DECLARED.values())
 
 
@@ -25,7 +31,11 @@ def test_a_plugin_keeps_the_contract(module: str) -> None:
     check_plugin(import_module(module))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["plugins", "--json"], ["list", "agents", "--json"]], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["plugins", "--json"], ["list", "agents", "--json"]],
+    ids=str,
+)
 def test_looking_around_loads_nothing_heavy(arguments: list[str]) -> None:
     program = (
         "import sys; sys.argv[0] = 'gde'\n"
@@ -35,6 +45,10 @@ def test_looking_around_loads_nothing_heavy(arguments: list[str]) -> None:
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert done.stderr.splitlines()[-1] == "[]"

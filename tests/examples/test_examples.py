@@ -58,7 +58,9 @@ def test_walking_by_the_manhattan_distance(tmp_path: Path) -> None:
 
 def test_goal_directedness_in_the_cliff_world(tmp_path: Path) -> None:
     shown = python("meg_cliffworld.py", folder=tmp_path)
-    assert "goal of 1, errs with 0.0: 40.203 nats towards the reward (beta inf)" in shown
+    assert (
+        "goal of 1, errs with 0.0: 40.203 nats towards the reward (beta inf)" in shown
+    )
     assert "mouse: 0.193 nats towards the cheese" in shown
 
 
@@ -69,7 +71,18 @@ def test_own_environment_as_a_script(tmp_path: Path) -> None:
 
 
 def test_own_environment_from_the_command_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gde", "eval", "--env", "counter", "--agent", "random", "--episodes", "5"]
+    command = [
+        sys.executable,
+        "-m",
+        "gde",
+        "eval",
+        "--env",
+        "counter",
+        "--agent",
+        "random",
+        "--episodes",
+        "5",
+    ]
     named = {"PYTHONPATH": str(EXAMPLES), "GDE_LOAD_PLUGINS": "own_environment"}
     shown = run(*command, "--metric", "success", "--json", folder=tmp_path, **named)
     assert '"status": "ok"' in shown
@@ -86,7 +99,9 @@ def test_own_environment_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_own_executor_is_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
+    )
     own_executor = importlib.import_module("own_executor")
     check_plugin(own_executor)
     with pytest.raises(GdeError, match="executor 'pool' cannot send its work"):
@@ -95,65 +110,175 @@ def test_own_executor_is_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_own_executor_changes_no_result_and_keeps_the_contract(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "noisy", "--episodes", "2", "--json"]
-    named = {"PYTHONPATH": os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])}
+    command = [
+        sys.executable,
+        "-m",
+        "gde",
+        "eval",
+        "--env",
+        "grid",
+        "--agent",
+        "noisy",
+        "--episodes",
+        "2",
+        "--json",
+    ]
+    named = {
+        "PYTHONPATH": os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
+    }
     named["GDE_LOAD_PLUGINS"] = "own_executor"
     words = {
-        executor: run(*command, "--metric", "accuracy", "--executor", executor, folder=tmp_path, **named)
+        executor: run(
+            *command,
+            "--metric",
+            "accuracy",
+            "--executor",
+            executor,
+            folder=tmp_path,
+            **named,
+        )
         for executor in ("serial", "pool")
     }
     serial, pool = (json.loads(shown) for shown in words.values())
     assert (serial["status"], serial["measurements"]) == ("ok", pool["measurements"])
-    (test,) = (code for code in EXECUTOR.read_text(encoding="utf-8").split("```python\n")[2:])
+    (test,) = (
+        code for code in EXECUTOR.read_text(encoding="utf-8").split("```python\n")[2:]
+    )
     (tmp_path / "test_pool.py").write_text(test.partition("```")[0], encoding="utf-8")
-    run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pool.py", folder=tmp_path, **named)
+    run(
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "test_pool.py",
+        folder=tmp_path,
+        **named,
+    )
 
 
 def test_third_party_plugin(tmp_path: Path) -> None:
-    """Without installing it: its own tests, and an evaluation with the module named as a plugin."""
-    there = {"PYTHONPATH": os.pathsep.join([str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")])}
+    """Without installing it: its own tests, and an evaluation with the module named as
+    a plugin.
+    """
+    there = {
+        "PYTHONPATH": os.pathsep.join(
+            [str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")]
+        )
+    }
     tests = sorted((EXAMPLES / "third_party").glob("test_*.py"))
     quiet = ("-q", "-p", "no:cacheprovider", "--rootdir", tmp_path)
     run(sys.executable, "-m", "pytest", *quiet, *tests, folder=tmp_path, **there)
-    command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "leftist", "--set", "agent.p=1"]
-    shown = run(*command, "--episodes", "2", "--json", folder=tmp_path, GDE_LOAD_PLUGINS="gde_leftist", **there)
+    command = [
+        sys.executable,
+        "-m",
+        "gde",
+        "eval",
+        "--env",
+        "grid",
+        "--agent",
+        "leftist",
+        "--set",
+        "agent.p=1",
+    ]
+    shown = run(
+        *command,
+        "--episodes",
+        "2",
+        "--json",
+        folder=tmp_path,
+        GDE_LOAD_PLUGINS="gde_leftist",
+        **there,
+    )
     assert '"measurements"' in shown
 
 
 def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
-    """Titles, units, groups and the sentence, of a metric and of a probe beside its controls."""
+    """Titles, units, groups and the sentence, of a metric and of a probe beside its
+    controls.
+    """
     pytest.importorskip("jinja2", reason="needs the extra report")
-    path = os.pathsep.join([str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")]
+    )
     there = {"PYTHONPATH": path, "GDE_LOAD_PLUGINS": "gde_tunnel,gde.testing.plugin"}
     gde = (sys.executable, "-m", "gde")
-    asked = ("--env", "tunnel", "--agent", "asking", "--probe", "treasure", "--metric", "success")
+    asked = (
+        "--env",
+        "tunnel",
+        "--agent",
+        "asking",
+        "--probe",
+        "treasure",
+        "--metric",
+        "success",
+    )
     screen = run(
-        *gde, "eval", *asked, "--metric", "leftness", "--episodes", "40", "--out", "r", folder=tmp_path, **there
+        *gde,
+        "eval",
+        *asked,
+        "--metric",
+        "leftness",
+        "--episodes",
+        "40",
+        "--out",
+        "r",
+        folder=tmp_path,
+        **there,
     )
     said = " ".join(screen.split())
-    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    page = (
+        (tmp_path / "r" / "report.html")
+        .read_text(encoding="utf-8")
+        .replace("\u00a0", " ")
+    )
     for text in (said, page):
-        assert re.search(r"reached the goal in \d+ % \[\d+, \d+\] of episodes and went left in 0 %", text)
-        assert re.search(r"tells the end with the treasure in [\d.]+ % \[[^]]+\] of turns \(best control, ", text)
+        assert re.search(
+            r"reached the goal in \d+ % \[\d+, \d+\] of episodes and went left in 0 %",
+            text,
+        )
+        assert re.search(
+            r"tells the end with the treasure in [\d.]+ % \[[^]]+\] of turns \(best control, ",
+            text,
+        )
     assert re.search(r"^Success rate +[\d.]+ %  \[", screen, re.MULTILINE)
     assert re.search(r"^Steps to the left +0.0 %  \[", screen, re.MULTILINE)
-    assert re.search(r"^Ends told apart +[\d.]+ %  \[.*(coordinates|shuffled|random|tokens)", screen, re.MULTILINE)
+    assert re.search(
+        r"^Ends told apart +[\d.]+ %  \[.*(coordinates|shuffled|random|tokens)",
+        screen,
+        re.MULTILINE,
+    )
     _, _, numbers = page.partition('id="behaviour"')
     summaries = re.findall(r"<summary>(.*?)</summary>", numbers)
     assert summaries[:2] == ["Behaviour", "Which way it leans"]
     for title in ("Steps to the left", "Success rate"):
-        assert page.count(f'<p class="what">{title}</p>') == page.count(f"{title}<small>") == 1
+        assert (
+            page.count(f'<p class="what">{title}</p>')
+            == page.count(f"{title}<small>")
+            == 1
+        )
     assert "Ends told apart, %" in page
     meant = run(*gde, "show", "metric", "leftness", folder=tmp_path, **there)
-    assert "Steps to the left" in meant and "share" in meant and "Which way it leans" in meant
+    assert (
+        "Steps to the left" in meant
+        and "share" in meant
+        and "Which way it leans" in meant
+    )
 
 
 def test_the_embedding_page_runs(tmp_path: Path) -> None:
     """Every block, one after the other, as a reader would."""
-    blocks = re.findall(r"^```python\n(.*?)^```", EMBEDDING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```",
+        EMBEDDING.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
     assert len(blocks) == 7
     importable = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
-    shown = run(sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=importable)
+    shown = run(
+        sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=importable
+    )
     assert len(re.findall(r"^\d+ +success ", shown, re.MULTILINE)) == 3
     assert len(re.findall(r"^runs/\S+ ok$", shown, re.MULTILINE)) == 4
     assert "['ok', 'ok']" in shown
@@ -164,11 +289,19 @@ def test_the_embedding_page_runs(tmp_path: Path) -> None:
         assert (tmp_path / "runs" / name / "result.json").is_file()
 
 
-@pytest.mark.parametrize("plan", sorted((EXAMPLES / "plans").glob("statefactory-*.toml")), ids=lambda path: path.stem)
-def test_a_plan_is_one_that_can_be_read_and_asks_for_parts_that_are_there(plan: Path) -> None:
+@pytest.mark.parametrize(
+    "plan",
+    sorted((EXAMPLES / "plans").glob("statefactory-*.toml")),
+    ids=lambda path: path.stem,
+)
+def test_a_plan_is_one_that_can_be_read_and_asks_for_parts_that_are_there(
+    plan: Path,
+) -> None:
     read = read_plan(plan)
     catalogue = Catalogue.default()
-    offers = [(each, catalogue.find("reward_model", each.name).offer) for each in read.rewards]
+    offers = [
+        (each, catalogue.find("reward_model", each.name).offer) for each in read.rewards
+    ]
     assert len({each.label for each, _ in offers}) == len(offers) >= 8
     for each, offer in offers:
         build(offer.config, each.config, each.label)
@@ -177,7 +310,13 @@ def test_a_plan_is_one_that_can_be_read_and_asks_for_parts_that_are_there(plan: 
 def test_the_published_recipe_is_one() -> None:
     (plan,) = (EXAMPLES / "plans").glob("supervised-*.toml")
     recipe = build(Recipe, read_toml(plan)["train"], "train")
-    assert (recipe.rank, recipe.alpha, recipe.epochs, recipe.max_length, recipe.precision) == (
+    assert (
+        recipe.rank,
+        recipe.alpha,
+        recipe.epochs,
+        recipe.max_length,
+        recipe.precision,
+    ) == (
         16,
         32,
         3,

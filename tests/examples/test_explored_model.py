@@ -36,7 +36,12 @@ def cell(environment: Environment) -> tuple[int, ...]:
 
 def cliff_cells(found: Explored) -> np.ndarray:
     """Rows of the found model in the order of the true one."""
-    return np.array([found.index[divmod(state, SMALL.width)] for state in range(SMALL.width * SMALL.height)])
+    return np.array(
+        [
+            found.index[divmod(state, SMALL.width)]
+            for state in range(SMALL.width * SMALL.height)
+        ]
+    )
 
 
 def test_a_world_without_chance_is_found_as_it_is() -> None:
@@ -51,7 +56,9 @@ def test_a_world_without_chance_is_found_as_it_is() -> None:
     assert true.terminal is not None
     running = ~true.terminal  # what would follow at the goal cannot be tried
     for ours, theirs in zip(found.mdp.transition, true.transition, strict=True):
-        np.testing.assert_array_equal(ours.toarray()[np.ix_(rows, rows)][running], theirs.toarray()[running])
+        np.testing.assert_array_equal(
+            ours.toarray()[np.ix_(rows, rows)][running], theirs.toarray()[running]
+        )
     np.testing.assert_array_equal(found.mdp.terminal[rows], true.terminal)
     np.testing.assert_array_equal(found.mdp.start[rows], true.start)
     assert found.mdp.actions == true.actions
@@ -62,11 +69,19 @@ def test_chances_are_frequencies_over_seeds_and_goal_directedness_follows() -> N
     true, rows = cliff_world(SMALL.width, SMALL.height), cliff_cells(found)
     assert found.tries.min() > 200
     for ours, theirs in zip(found.mdp.transition, true.transition, strict=True):
-        np.testing.assert_allclose(ours.toarray()[np.ix_(rows, rows)], theirs.toarray(), atol=0.12)
-    np.testing.assert_allclose(found.mdp.reward[rows], np.repeat(true.reward[:, None], 4, axis=1))
+        np.testing.assert_allclose(
+            ours.toarray()[np.ix_(rows, rows)], theirs.toarray(), atol=0.12
+        )
+    np.testing.assert_allclose(
+        found.mdp.reward[rows], np.repeat(true.reward[:, None], 4, axis=1)
+    )
     policy = soft_policy(found.mdp, 0.2, 8)
-    exact = known_utility(true, replace(policy, probabilities=policy.probabilities[:, rows]), horizon=8)
-    assert known_utility(found.mdp, policy, horizon=8).value == pytest.approx(exact.value, rel=0.1)
+    exact = known_utility(
+        true, replace(policy, probabilities=policy.probabilities[:, rows]), horizon=8
+    )
+    assert known_utility(found.mdp, policy, horizon=8).value == pytest.approx(
+        exact.value, rel=0.1
+    )
 
 
 def test_states_beyond_the_depth_are_not_tried() -> None:
@@ -79,7 +94,10 @@ def test_states_beyond_the_depth_are_not_tried() -> None:
 
 
 def test_too_many_states_are_counted_and_a_way_out_is_named() -> None:
-    with pytest.raises(GdeError, match=r"more than 50 states were found in .* tries; .*from_trajectories"):
+    with pytest.raises(
+        GdeError,
+        match=r"more than 50 states were found in .* tries; .*from_trajectories",
+    ):
         explore(CliffWorldEnvironment(CliffWorldConfig()), (0,), most_states=50)
 
 
@@ -89,9 +107,13 @@ def test_seeds_of_different_worlds_are_refused() -> None:
 
 
 class Button:
-    """Counts how often it is pressed and tells nothing. It breaks at the third time, or is taken away at the first."""
+    """Counts how often it is pressed and tells nothing. It breaks at the third time, or
+    is taken away at the first.
+    """
 
-    def __init__(self, breaks: bool = False, actions: tuple[str, ...] | None = ("press",)) -> None:
+    def __init__(
+        self, breaks: bool = False, actions: tuple[str, ...] | None = ("press",)
+    ) -> None:
         self.breaks, self.observation = breaks, Observation(text="", actions=actions)
         self.presses = 0
 
@@ -124,8 +146,16 @@ class Button:
 REFUSED: list[tuple[Button, Callable[[Button], int] | None, str]] = [
     (Button(), None, "tells no state: give `key`"),
     (Button(actions=None), Button.snapshot, "takes any text"),
-    (Button(), Button.snapshot, r"1 states, e\.g\. 1, are seen only when the environment cuts off"),
-    (Button(breaks=True), lambda one: one.presses % 3 or one.presses // 3, "state 1 ends some episodes and not others"),
+    (
+        Button(),
+        Button.snapshot,
+        r"1 states, e\.g\. 1, are seen only when the environment cuts off",
+    ),
+    (
+        Button(breaks=True),
+        lambda one: one.presses % 3 or one.presses // 3,
+        "state 1 ends some episodes and not others",
+    ),
 ]
 
 

@@ -1,4 +1,6 @@
-"""The notebook runs in its kernel, which has an event loop of its own, and shows frames."""
+"""The notebook runs in its kernel, which has an event loop of its own, and shows
+frames.
+"""
 
 import asyncio
 import re
@@ -26,18 +28,33 @@ def test_no_outputs_are_stored() -> None:
 
 @pytest.fixture
 def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The notebook after its kernel has run it, with nothing of the user's read or written."""
-    for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+    """The notebook after its kernel has run it, with nothing of the user's read or
+    written.
+    """
+    for variable in (
+        "IPYTHONDIR",
+        "JUPYTER_RUNTIME_DIR",
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_DATA_DIR",
+    ):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
     notebook = read()
-    client = nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}
+    )
     asyncio.run(client.async_execute())
     return notebook
 
 
 def shown(cell: Any) -> str:
     """What the cell's last expression shows."""
-    return str(next(each.data["text/plain"] for each in cell.outputs if each.output_type == "execute_result"))
+    return str(
+        next(
+            each.data["text/plain"]
+            for each in cell.outputs
+            if each.output_type == "execute_result"
+        )
+    )
 
 
 def test_the_notebook_runs_in_its_kernel(executed: Any) -> None:
@@ -46,4 +63,9 @@ def test_the_notebook_runs_in_its_kernel(executed: Any) -> None:
     assert len(re.findall(r"^\d+\s+success ", shown(measured), re.MULTILINE)) == 3
     assert shown(awaited) == "'ok'"
     assert [line.split()[0] for line in shown(turns).splitlines()[2:]] == ["0.0", "1.0"]
-    assert not [each for cell in code for each in cell.outputs if each.output_type in {"error", "stream"}]
+    assert not [
+        each
+        for cell in code
+        for each in cell.outputs
+        if each.output_type in {"error", "stream"}
+    ]

@@ -1,4 +1,6 @@
-"""Parts that ask language models, well and badly, and models that note what they are asked: a plugin of the tests."""
+"""Parts that ask language models, well and badly, and models that note what they are
+asked: a plugin of the tests.
+"""
 
 import asyncio
 import json
@@ -40,14 +42,20 @@ from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel, ScriptedM
 from gde.testing.worlds import SlowCorridor
 
 STOP = "ASKING_PARTS_STOP"
-"""An environment variable: after how many requests a model is interrupted, as by Ctrl-C."""
+"""An environment variable: after how many requests a model is interrupted, as by
+Ctrl-C.
+"""
 TURNS = "ASKING_PARTS_TURNS"
 """An environment variable: the file that turns are noted in."""
 
 
 def knows_all(request: ChatRequest) -> str:
     """The number for a judge, the way for an agent."""
-    return appraise(request) if request.messages[-1].content.startswith(QUESTION) else "RIGHT"
+    return (
+        appraise(request)
+        if request.messages[-1].content.startswith(QUESTION)
+        else "RIGHT"
+    )
 
 
 def echo(request: ChatRequest) -> str:
@@ -95,7 +103,10 @@ class Editor(AskingAgent):
     async def act(self, observation: Observation) -> Decision:
         decision = await super().act(observation)
         assert decision.completion is not None
-        return replace(decision, completion=replace(decision.completion, text="edited", reasoning=None))
+        return replace(
+            decision,
+            completion=replace(decision.completion, text="edited", reasoning=None),
+        )
 
 
 class Forger(AskingAgent):
@@ -122,7 +133,9 @@ class Parrot(AdvisedAgent):
     async def act(self, observation: Observation) -> Decision:
         self._turn += 1
         message = Message(role="user", content=observation.text)
-        completion = await self.adviser.complete(ChatRequest(messages=(message,), seed=self._turn))
+        completion = await self.adviser.complete(
+            ChatRequest(messages=(message,), seed=self._turn)
+        )
         return Decision.act("RIGHT", completion)
 
 
@@ -151,7 +164,9 @@ class Poll:
         self._context, self._name = context, name
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        request = ChatRequest(messages=(Message(role="user", content=f"{QUESTION}\n#_A_#"),), seed=0)
+        request = ChatRequest(
+            messages=(Message(role="user", content=f"{QUESTION}\n#_A_#"),), seed=0
+        )
         answer = asyncio.run(self._context.model(self._name).complete(request))
         return (Measurement(name="poll", value=float(answer.text), unit="share", n=1),)
 
@@ -160,7 +175,11 @@ class Poll:
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Capability.STATE, Capability.MDP})
     make = lambda _, __: SlowCorridor(6, 0.0, trap=1)  # noqa: E731
-    return (EnvironmentOffer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
+    return (
+        EnvironmentOffer(
+            name="trap", summary="s", config=NoConfig, make=make, gives=gives
+        ),
+    )
 
 
 @hookimpl
@@ -171,12 +190,32 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
     )
 
     def parrot(config: AskedConfig, context: Context) -> Parrot:
-        return Parrot(context.model(config.model), adviser=context.model(config.adviser))
+        return Parrot(
+            context.model(config.model), adviser=context.model(config.adviser)
+        )
 
     return (
-        Offer(name="editor", summary="s", config=AskedConfig, make=one(Editor), gives=gives),
-        Offer(name="forger", summary="s", config=AskedConfig, make=one(Forger), gives=gives),
-        Offer(name="careless", summary="s", config=AskedConfig, make=one(Careless), gives=gives),
+        Offer(
+            name="editor",
+            summary="s",
+            config=AskedConfig,
+            make=one(Editor),
+            gives=gives,
+        ),
+        Offer(
+            name="forger",
+            summary="s",
+            config=AskedConfig,
+            make=one(Forger),
+            gives=gives,
+        ),
+        Offer(
+            name="careless",
+            summary="s",
+            config=AskedConfig,
+            make=one(Careless),
+            gives=gives,
+        ),
         Offer(name="parrot", summary="s", config=AskedConfig, make=parrot, gives=gives),
     )
 
@@ -186,8 +225,15 @@ def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
     gives = frozenset({Capability.ACTIVATIONS})
     return (
-        ModelOffer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
-        ModelOffer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
+        ModelOffer(
+            name="noted", summary="s", config=NotedConfig, make=make, gives=gives
+        ),
+        ModelOffer(
+            name="echo",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: ScriptedModel(echo),
+        ),
     )
 
 
@@ -221,7 +267,10 @@ def gde_reward_models() -> Sequence[Offer[Any, Any]]:
 def _judges() -> Sequence[Offer[Any, Any]]:
     return tuple(
         Offer(
-            name=name, summary="s", config=AskedConfig, make=lambda c, context, part=part: part(context.model(c.model))
+            name=name,
+            summary="s",
+            config=AskedConfig,
+            make=lambda c, context, part=part: part(context.model(c.model)),
         )
         for name, part in (("sloppy", Sloppy), ("moody-judge", Moody))
     )
@@ -253,11 +302,17 @@ class Layered(WhereProbe):
 def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
     needs = frozenset({Capability.ACTIVATIONS, Capability.STATE})
     make = lambda config, _: Layered(config.layer)  # noqa: E731
-    return (ProbeOffer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
+    return (
+        ProbeOffer(
+            name="layered", summary="s", config=LayeredConfig, make=make, needs=needs
+        ),
+    )
 
 
 @hookimpl
 def gde_turn_finished(episode: str, turn: Turn) -> None:
     if log := os.environ.get(TURNS):
         with Path(log).open("a") as file:
-            file.write(f"{episode} {turn.index} {turn.decision.action} {turn.decision.completion}\n")
+            file.write(
+                f"{episode} {turn.index} {turn.decision.action} {turn.decision.completion}\n"
+            )

@@ -15,7 +15,9 @@ sys.path.insert(0, HERE)
 
 @pytest.fixture(autouse=True)
 def _parts_importable_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", HERE + os.pathsep + os.environ.get("PYTHONPATH", ""))
+    monkeypatch.setenv(
+        "PYTHONPATH", HERE + os.pathsep + os.environ.get("PYTHONPATH", "")
+    )
 
 
 @pytest.fixture

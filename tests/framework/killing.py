@@ -1,7 +1,8 @@
 """Runs that are killed from outside at a chosen moment of a chosen stage.
 
-They are children of a server that has imported everything, so that a kill costs the run and little else. A run tells
-when a stage begins; whoever started it kills it so many seconds later.
+They are children of a server that has imported everything, so that a kill costs the run
+and little else. A run tells when a stage begins; whoever started it kills it so many
+seconds later.
 """
 
 import signal
@@ -21,7 +22,15 @@ from gde.stages.progress import Progress
 
 MODULES = ("gde.testing.plugin", "odd_parts", "asking_parts")
 CATALOGUE = Catalogue(load_plugins(modules=MODULES))
-STAGES = ("making", "rollout", "capture", "probing", "rewarding", "scoring", "reporting")
+STAGES = (
+    "making",
+    "rollout",
+    "capture",
+    "probing",
+    "rewarding",
+    "scoring",
+    "reporting",
+)
 SERVER = get_context("forkserver")
 
 
@@ -53,7 +62,9 @@ class Run:
     def __post_init__(self) -> None:
         SERVER.set_forkserver_preload(["__main__", __name__])
         self._said, there = SERVER.Pipe(duplex=False)
-        self.process = SERVER.Process(target=_go, args=(plan_tables(self.plan), self.out, there))
+        self.process = SERVER.Process(
+            target=_go, args=(plan_tables(self.plan), self.out, there)
+        )
         self.process.start()
         there.close()
 
@@ -117,4 +128,7 @@ def durations(plan: Plan, out: Path) -> dict[str, float]:
     assert run.end() == 0, run.refusal
     _, *others = run.began.values()
     ends = [*others, time.perf_counter()]
-    return {stage: end - start for (stage, start), end in zip(run.began.items(), ends, strict=True)}
+    return {
+        stage: end - start
+        for (stage, start), end in zip(run.began.items(), ends, strict=True)
+    }

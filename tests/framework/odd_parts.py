@@ -1,4 +1,6 @@
-"""Parts that misbehave on purpose, offered by name: this module is loaded as a plugin by the tests."""
+"""Parts that misbehave on purpose, offered by name: this module is loaded as a plugin
+by the tests.
+"""
 
 import asyncio
 import os
@@ -80,11 +82,16 @@ class Faulty(Corridor):
 
 @dataclass
 class Careless(Corridor):
-    """A corridor that pays in numbers which are none, and calls a label like the swept field."""
+    """A corridor that pays in numbers which are none, and calls a label like the swept
+    field.
+    """
 
     def step(self, action: str) -> Outcome:
         outcome = super().step(action)
-        return replace(outcome, reward=float("nan") if self.start == 0 else np.float32(outcome.reward))
+        return replace(
+            outcome,
+            reward=float("nan") if self.start == 0 else np.float32(outcome.reward),
+        )
 
     def world(self) -> World:
         return replace(super().world(), labels={"length": "long"})
@@ -92,7 +99,9 @@ class Careless(Corridor):
 
 @dataclass
 class Listed(Corridor):
-    """A list of corridors, one for each cell to start in, of a make that the environment variable names."""
+    """A list of corridors, one for each cell to start in, of a make that the
+    environment variable names.
+    """
 
     def worlds(self) -> list[str]:
         make = os.environ.get("ODD_PARTS_MAKE", "sturdy")
@@ -200,23 +209,44 @@ class WhereProbe:
     variants: tuple[str, ...] = ("centroid",)
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(min(self.layer, model.n_layers - 1),), positions=("pre",))
+        return CaptureRequest(
+            layers=(min(self.layer, model.n_layers - 1),), positions=("pre",)
+        )
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        return ProbeLabels(values=np.array([turn.state.index for turn in trajectory.turns if turn.state]))
+        return ProbeLabels(
+            values=np.array(
+                [turn.state.index for turn in trajectory.turns if turn.state]
+            )
+        )
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Centroids:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Centroids:
         n = int(train.labels.max()) + 1
         everywhere = train.inputs.mean(0)
-        means = [train.inputs[train.labels == i].mean(0) if (train.labels == i).any() else everywhere for i in range(n)]
+        means = [
+            train.inputs[train.labels == i].mean(0)
+            if (train.labels == i).any()
+            else everywhere
+            for i in range(n)
+        ]
         return Centroids(np.stack(means).astype(np.float32), n)
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Centroids:
+    def load(
+        self, variant: str, arrays: Mapping[str, NDArray[np.float32]]
+    ) -> Centroids:
         return Centroids(arrays["means"], len(arrays["means"]))
 
-    def score(self, readout: Any, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Any, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         right = readout.predict(test.inputs).argmax(1) == test.labels
-        return (Measurement(name="accuracy", value=float(right.mean()), unit="share", n=len(right)),)
+        return (
+            Measurement(
+                name="accuracy", value=float(right.mean()), unit="share", n=len(right)
+            ),
+        )
 
 
 def _unmakable(_: NoConfig, __: Context) -> Corridor:
@@ -227,11 +257,33 @@ def _unmakable(_: NoConfig, __: Context) -> Corridor:
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Capability.STATE, Capability.MDP, Capability.MAP})
     return (
-        EnvironmentOffer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
-        EnvironmentOffer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
-        EnvironmentOffer(name="faulty", summary="s", config=NoConfig, make=lambda _, __: Faulty(), gives=gives),
         EnvironmentOffer(
-            name="careless", summary="s", config=CorridorConfig, make=lambda c, _: Careless(c.length), gives=gives
+            name="trapdoor",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Trapdoor(),
+            gives=gives,
+        ),
+        EnvironmentOffer(
+            name="bottomless",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Bottomless(),
+            gives=gives,
+        ),
+        EnvironmentOffer(
+            name="faulty",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Faulty(),
+            gives=gives,
+        ),
+        EnvironmentOffer(
+            name="careless",
+            summary="s",
+            config=CorridorConfig,
+            make=lambda c, _: Careless(c.length),
+            gives=gives,
         ),
         EnvironmentOffer(
             name="listed",
@@ -240,10 +292,22 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
             make=lambda c, _: Listed(c.length),
             gives=gives | {Capability.WORLDS},
         ),
-        EnvironmentOffer(name="chatty", summary="s", config=NoConfig, make=lambda _, __: Chatty(), gives=gives),
-        EnvironmentOffer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
         EnvironmentOffer(
-            name="long-corridor", summary="s", config=NoConfig, make=lambda _, __: Corridor(12), gives=gives
+            name="chatty",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Chatty(),
+            gives=gives,
+        ),
+        EnvironmentOffer(
+            name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives
+        ),
+        EnvironmentOffer(
+            name="long-corridor",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Corridor(12),
+            gives=gives,
         ),
     )
 
@@ -251,8 +315,15 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
     return (
-        Offer(name="moody", summary="s", config=MoodyConfig, make=lambda config, _: Moody(statuses=config.statuses)),
-        Offer(name="restless", summary="s", config=NoConfig, make=lambda _, __: Restless()),
+        Offer(
+            name="moody",
+            summary="s",
+            config=MoodyConfig,
+            make=lambda config, _: Moody(statuses=config.statuses),
+        ),
+        Offer(
+            name="restless", summary="s", config=NoConfig, make=lambda _, __: Restless()
+        ),
         Offer(
             name="asking-logged",
             summary="s",
@@ -276,8 +347,15 @@ def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     gives = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
-        ModelOffer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
-        ModelOffer(name="blackbox", summary="s", config=NoConfig, make=lambda _, __: PlantedModel()),
+        ModelOffer(
+            name="logged", summary="s", config=LoggedConfig, make=make, gives=gives
+        ),
+        ModelOffer(
+            name="blackbox",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: PlantedModel(),
+        ),
     )
 
 
@@ -298,7 +376,9 @@ def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
             make=lambda _, __: WhereProbe(),
             needs=frozenset({Capability.ACTIVATIONS, Capability.STATE}),
         ),
-        ProbeOffer(name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()),
+        ProbeOffer(
+            name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()
+        ),
     )
 
 
@@ -340,12 +420,21 @@ class CorridorStudy:
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         printed = {"short": 0.75, "long": None}
-        missing = Measurement(name="success", value=None, unit="share", n=0, reason="not in the run")
+        missing = Measurement(
+            name="success", value=None, unit="share", n=0, reason="not in the run"
+        )
         return [
             Comparison(
                 quantity=f"success in the {name} corridor",
                 paper=printed[name],
-                ours=next((each for each in run.result.measurements if each.name == "success"), missing),
+                ours=next(
+                    (
+                        each
+                        for each in run.result.measurements
+                        if each.name == "success"
+                    ),
+                    missing,
+                ),
                 source="Table 1",
                 table="Success",
             )
@@ -368,8 +457,18 @@ class ArmchairStudy(CorridorStudy):
 @hookimpl
 def gde_reproductions() -> Sequence[Offer[Any, Any]]:
     return (
-        Offer(name="corridors", summary="s", config=NoConfig, make=lambda _, __: CorridorStudy()),
-        Offer(name="armchair", summary="s", config=NoConfig, make=lambda _, __: ArmchairStudy()),
+        Offer(
+            name="corridors",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: CorridorStudy(),
+        ),
+        Offer(
+            name="armchair",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: ArmchairStudy(),
+        ),
     )
 
 
@@ -385,6 +484,13 @@ def _broken(evidence: object) -> Sequence[Measurement]:
 @hookimpl
 def gde_metrics() -> Sequence[MetricOffer[Any, Any]]:
     return (
-        MetricOffer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),
-        MetricOffer(name="talkative", summary="s", config=NoConfig, make=lambda _, __: _talkative),
+        MetricOffer(
+            name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken
+        ),
+        MetricOffer(
+            name="talkative",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: _talkative,
+        ),
     )

@@ -1,4 +1,6 @@
-"""A language model that answers nobody now and then, and agents that ask it: a plugin of the tests."""
+"""A language model that answers nobody now and then, and agents that ask it: a plugin
+of the tests.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,7 +41,11 @@ class Outage:
         """Note a request, and say whether it gets no answer."""
         self.asked.append(seed)
         number = len(self.asked)
-        return number in self.at or seed in self.seeds or (self.after is not None and number > self.after)
+        return (
+            number in self.at
+            or seed in self.seeds
+            or (self.after is not None and number > self.after)
+        )
 
 
 OUTAGE = Outage()
@@ -47,7 +53,11 @@ OUTAGE = Outage()
 
 def knows_all(request: ChatRequest) -> str:
     """The number for a judge, the way for an agent."""
-    return appraise(request) if request.messages[-1].content.startswith(QUESTION) else "RIGHT"
+    return (
+        appraise(request)
+        if request.messages[-1].content.startswith(QUESTION)
+        else "RIGHT"
+    )
 
 
 class Flickering(ScriptedModel):
@@ -78,7 +88,14 @@ class Swallowing(AskingAgent):
 
 @hookimpl
 def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
-    return (ModelOffer(name="flickering", summary="s", config=NoConfig, make=lambda _, __: Flickering()),)
+    return (
+        ModelOffer(
+            name="flickering",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Flickering(),
+        ),
+    )
 
 
 @hookimpl
@@ -91,7 +108,9 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
     return (
         Offer(name="asking-flickering", summary="s", config=NoConfig, make=asking),
-        Offer(name="swallowing-flickering", summary="s", config=NoConfig, make=swallowing),
+        Offer(
+            name="swallowing-flickering", summary="s", config=NoConfig, make=swallowing
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""Parts as somebody has them in a module of their own: no plugin, no names, handed on as objects."""
+"""Parts as somebody has them in a module of their own: no plugin, no names, handed on
+as objects.
+"""
 
 import os
 import signal
@@ -9,7 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from gde import Brief, Decision, Evidence, Measurement, Observation, Outcome, UnknownName
+from gde import (
+    Brief,
+    Decision,
+    Evidence,
+    Measurement,
+    Observation,
+    Outcome,
+    UnknownName,
+)
 from gde.testing.parts import Corridor
 
 
@@ -19,7 +29,9 @@ def go_right(observation: Observation) -> str:
 
 @dataclass
 class Counting:
-    """Goes RIGHT, and knows how often: an agent that carries something from turn to turn."""
+    """Goes RIGHT, and knows how often: an agent that carries something from turn to
+    turn.
+    """
 
     steps: list[int] = field(default_factory=list)
 
@@ -40,7 +52,9 @@ class Slow(Counting):
 
 
 class Dying(Counting):
-    """Takes its whole process along in the second turn of an episode, as long as a file is there."""
+    """Takes its whole process along in the second turn of an episode, as long as a file
+    is there.
+    """
 
     async def act(self, observation: Observation) -> Decision:
         if self.steps and Path(os.environ["OWN_PARTS_DEADLY"]).exists():
@@ -49,7 +63,9 @@ class Dying(Counting):
 
 
 class Mined(Corridor):
-    """Takes its whole process along in the third cell of the worlds that begin in the first."""
+    """Takes its whole process along in the third cell of the worlds that begin in the
+    first.
+    """
 
     def step(self, action: str) -> Outcome:
         outcome = super().step(action)
@@ -63,7 +79,9 @@ def mined() -> Corridor:
 
 
 class KilledOnce(Slow):
-    """Is killed in the third turn of an episode, as whole processes are for want of memory; once."""
+    """Is killed in the third turn of an episode, as whole processes are for want of
+    memory; once.
+    """
 
     async def act(self, observation: Observation) -> Decision:
         if len(self.steps) == 2:

@@ -13,10 +13,14 @@ keys = st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=4).map(t
 
 
 @given(seed=st.integers(0, 2**63), a=keys, b=keys)
-def test_different_places_get_different_seeds(seed: int, a: tuple[str | int, ...], b: tuple[str | int, ...]) -> None:
+def test_different_places_get_different_seeds(
+    seed: int, a: tuple[str | int, ...], b: tuple[str | int, ...]
+) -> None:
     typed = [tuple((type(part), part) for part in key) for key in (a, b)]
     separators = any("\x1f" in part for part in (*a, *b) if isinstance(part, str))
-    assert separators or (derive(seed, *a) == derive(seed, *b)) == (typed[0] == typed[1])
+    assert separators or (derive(seed, *a) == derive(seed, *b)) == (
+        typed[0] == typed[1]
+    )
 
 
 @given(seed=st.integers(0, 2**63), key=keys)
@@ -28,7 +32,10 @@ def test_the_stream_is_the_same_in_every_process() -> None:
     code = "from gde.seeding import generator; print(generator(7, 'agent', 3).integers(2**60))"
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("0", "1")
     }

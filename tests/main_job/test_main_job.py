@@ -1,4 +1,6 @@
-"""The main job with its real parts: nano walks grids, a probe decodes its map, a page shows it."""
+"""The main job with its real parts: nano walks grids, a probe decodes its map, a page
+shows it.
+"""
 
 import json
 import os
@@ -19,10 +21,18 @@ PROBED = ("eval", "--env", "grid", "--probe", "cogmap")
 MAIN_JOB = (*PROBED, "--agent", "gpt-oss")
 
 
-def gde(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def gde(
+    *arguments: str, cwd: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gde", *arguments]
     return subprocess.run(
-        command, env={**os.environ, **environment}, cwd=cwd, capture_output=True, text=True, timeout=280, check=False
+        command,
+        env={**os.environ, **environment},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
     )
 
 
@@ -46,8 +56,12 @@ def test_nano_finds_most_goals(run: dict[str, object]) -> None:
     assert numbers(run, "outcomes.ok")[0] > 0.95
 
 
-def test_the_probe_places_the_agent_better_than_what_reads_no_network(run: dict[str, object]) -> None:
-    """Random weights in nano's own initialisation hold the places too: of them nothing is asked here."""
+def test_the_probe_places_the_agent_better_than_what_reads_no_network(
+    run: dict[str, object],
+) -> None:
+    """Random weights in nano's own initialisation hold the places too: of them nothing
+    is asked here.
+    """
     main = {"variant": "mlp", "position": "pre"}
     (ours,) = numbers(run, "cogmap.distance.agent", control="none", **main)
     for control in ("coordinates", "shuffled", "embeddings"):
@@ -55,11 +69,30 @@ def test_the_probe_places_the_agent_better_than_what_reads_no_network(run: dict[
         assert ours < theirs / 2
 
 
-def test_the_fits_before_and_after_are_all_there_with_every_control(run: dict[str, object]) -> None:
+def test_the_fits_before_and_after_are_all_there_with_every_control(
+    run: dict[str, object],
+) -> None:
     for variant in ("mlp", "bilinear"):
         for position in ("pre", "post"):
-            for control in ("none", "coordinates", "shuffled", "untrained", "embeddings"):
-                assert len(numbers(run, "cogmap.accuracy", variant=variant, position=position, control=control)) == 1
+            for control in (
+                "none",
+                "coordinates",
+                "shuffled",
+                "untrained",
+                "embeddings",
+            ):
+                assert (
+                    len(
+                        numbers(
+                            run,
+                            "cogmap.accuracy",
+                            variant=variant,
+                            position=position,
+                            control=control,
+                        )
+                    )
+                    == 1
+                )
 
 
 def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
@@ -72,7 +105,10 @@ def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
 def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> None:
     evidence = load_evidence(Path(str(run["folder"])) / str(run["run"]))
     world = {str(each.key): each.world.id for each in evidence.trajectories}
-    tested = [{world[episode] for episode, _ in report.rows} for report in evidence.probe_reports]
+    tested = [
+        {world[episode] for episode, _ in report.rows}
+        for report in evidence.probe_reports
+    ]
     assert all(each <= tested[0] for each in tested)
     assert len(tested[0]) == round(0.3 * len(set(world.values())))
 
@@ -86,7 +122,17 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
     records = set()
     for name, (arguments, hash_seed) in ways.items():
         done = gde(
-            *("eval", "--env", "grid", "--agent", "gpt-oss", "--episodes", "4", "--metric", "success"),
+            *(
+                "eval",
+                "--env",
+                "grid",
+                "--agent",
+                "gpt-oss",
+                "--episodes",
+                "4",
+                "--metric",
+                "success",
+            ),
             *("--set", "env.size=5,7", "--out", name, *arguments),
             cwd=tmp_path,
             PYTHONHASHSEED=hash_seed,
@@ -102,13 +148,31 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--set", "env.size=8"), "wanted an odd size"),
-        (("--set", "env.size=3"), "env.size: wanted greater than or equal to 5, got '3'"),
-        (("--set", "env.density=1.5"), "env.density: wanted less than or equal to 1, got '1.5'"),
+        (
+            ("--set", "env.size=3"),
+            "env.size: wanted greater than or equal to 5, got '3'",
+        ),
+        (
+            ("--set", "env.density=1.5"),
+            "env.density: wanted less than or equal to 1, got '1.5'",
+        ),
         (("--set", "agent.model=hf:/nowhere/at/all"), "/nowhere/at/all"),
-        (("--set", "agent.model=nan"), "unknown language model 'nan'. Did you mean nano"),
-        (("--set", "agent.model=nano:x"), "model.source: wanted 'auxiliary' or 'plain', got 'x'"),
-        (("--agent", "random"), "cogmap needs an agent whose language model gives activations; agent 'random'"),
-        (("--set", "agent.model=openai:http://127.0.0.1:9/v1"), "cogmap needs an agent whose language model"),
+        (
+            ("--set", "agent.model=nan"),
+            "unknown language model 'nan'. Did you mean nano",
+        ),
+        (
+            ("--set", "agent.model=nano:x"),
+            "model.source: wanted 'auxiliary' or 'plain', got 'x'",
+        ),
+        (
+            ("--agent", "random"),
+            "cogmap needs an agent whose language model gives activations; agent 'random'",
+        ),
+        (
+            ("--set", "agent.model=openai:http://127.0.0.1:9/v1"),
+            "cogmap needs an agent whose language model",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_in_one_line(
@@ -120,7 +184,11 @@ def test_what_cannot_work_is_refused_in_one_line(
 ) -> None:
     """In this process, which has loaded torch already."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["gde", *(PROBED if "--agent" in arguments else MAIN_JOB), *arguments])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["gde", *(PROBED if "--agent" in arguments else MAIN_JOB), *arguments],
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     said = capfd.readouterr()
@@ -130,7 +198,9 @@ def test_what_cannot_work_is_refused_in_one_line(
 
 def test_so_is_what_is_found_out_once_torch_is_loaded(tmp_path: Path) -> None:
     done = gde(*MAIN_JOB, "--set", "cogmap.layer=99", cwd=tmp_path)
-    assert is_refusal(done.returncode, done.stdout, done.stderr, "model 'nano' has layers 0 to 5")
+    assert is_refusal(
+        done.returncode, done.stdout, done.stderr, "model 'nano' has layers 0 to 5"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,5 +210,7 @@ def is_refusal(code: object, out: str, err: str, message: str) -> bool:
 
 
 def test_embedding_needs_no_command_line(tmp_path: Path) -> None:
-    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), episodes=2)
+    plan = Plan(
+        environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), episodes=2
+    )
     assert evaluate(plan, tmp_path / "run").status == "ok"

@@ -18,15 +18,17 @@ NO_INFO = "{}"
 
 
 def export_file(run: Path, form: FileForm, out: Path) -> int:
-    """Write a run to a new file or folder. Gives the number of turns, episodes or samples written.
+    """Write a run to a new file or folder. Gives the number of turns, episodes or
+    samples written.
 
-    "parquet": the turns of `gde.turns_frame`, one a row. "datasets": the same as a folder that
-    `datasets.load_from_disk` reads. "transitions": trajectories in the form that `imitation.data.serialize.load` reads
-    (Gleave et al. 2022), observations being the rows of the world's decision process. "inspect": a log of Inspect.
+    "parquet": the turns of `gde.turns_frame`, one a row. "datasets": the same as a
+    folder that `datasets.load_from_disk` reads. "transitions": trajectories in the form
+    that `imitation.data.serialize.load` reads (Gleave et al. 2022), observations being
+    the rows of the world's decision process. "inspect": a log of Inspect.
 
     Raises:
-        MissingExtra: the package is not installed.
-        GdeError: there is no finished run, it lacks what the form needs, or `out` exists.
+        MissingExtra: the package is not installed. GdeError: there is no finished run,
+        it lacks what the form needs, or `out` exists.
     """
     if out.exists():
         raise ConfigError(f"--out {out}: File exists")
@@ -52,12 +54,21 @@ def _parquet(run: Path, out: Path) -> int:
 
 
 def _datasets(run: Path, out: Path) -> int:
-    return _save(_library("datasets").Dataset.from_pandas(turns_frame(run), preserve_index=False), out)
+    return _save(
+        _library("datasets").Dataset.from_pandas(
+            turns_frame(run), preserve_index=False
+        ),
+        out,
+    )
 
 
 def _transitions(run: Path, out: Path) -> int:
-    """Write the steps of all episodes; unusable answers, which leave the world as it is, are no steps."""
-    trajectories = [one for one in load_evidence(run).trajectories if one.ending != "failed"]
+    """Write the steps of all episodes; unusable answers, which leave the world as it
+    is, are no steps.
+    """
+    trajectories = [
+        one for one in load_evidence(run).trajectories if one.ending != "failed"
+    ]
     names: dict[str, None] = {}
     for trajectory in trajectories:
         names.update(dict.fromkeys(_actions(trajectory)))
@@ -67,7 +78,12 @@ def _transitions(run: Path, out: Path) -> int:
     # Typed, since no episode may have a step to tell the types from.
     library = _library("transitions")
     columns: dict[str, Any] = {}
-    for name, kind in {"obs": "int64", "acts": "int64", "infos": "string", "rews": "float64"}.items():
+    for name, kind in {
+        "obs": "int64",
+        "acts": "int64",
+        "infos": "string",
+        "rews": "float64",
+    }.items():
         columns[name] = library.Sequence(library.Value(kind))
     columns["terminal"] = library.Value("bool")
     rows = [row for row in steps if row["acts"]]
@@ -100,7 +116,9 @@ def _steps(trajectory: Trajectory, actions: list[str]) -> dict[str, Any]:
 def _row(state: State | None, trajectory: Trajectory) -> int:
     if state is None or state.index is None:
         wanted = "an environment whose states are rows of a decision process (capabilities STATE and MDP)"
-        raise GdeError(f"--format transitions: wanted {wanted}; a state of episode {trajectory.key} is none")
+        raise GdeError(
+            f"--format transitions: wanted {wanted}; a state of episode {trajectory.key} is none"
+        )
     return state.index
 
 

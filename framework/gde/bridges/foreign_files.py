@@ -1,4 +1,6 @@
-"""Files that another program wrote: whether they can be read, and in one line what is wrong where they cannot."""
+"""Files that another program wrote: whether they can be read, and in one line what is
+wrong where they cannot.
+"""
 
 from math import isfinite
 from pathlib import Path
@@ -27,7 +29,8 @@ def check_size(path: Path) -> None:
 
 
 def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
-    """Refuse what is no archive, one of another kind, and one that unpacks to more than fits in memory.
+    """Refuse what is no archive, one of another kind, and one that unpacks to more than
+    fits in memory.
 
     Args:
         path: the file.
@@ -41,9 +44,13 @@ def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
         with ZipFile(path) as archive:
             entries = archive.infolist()
     except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise GdeError(f"{path}: wanted {wanted}, got no whole zip archive; was it cut short?") from error
+        raise GdeError(
+            f"{path}: wanted {wanted}, got no whole zip archive; was it cut short?"
+        ) from error
     if not {entry.filename for entry in entries} & {*one_of}:
-        raise GdeError(f"{path}: wanted {wanted}, got a zip archive without {' or '.join(one_of)}")
+        raise GdeError(
+            f"{path}: wanted {wanted}, got a zip archive without {' or '.join(one_of)}"
+        )
     _refuse_beyond(path, sum(entry.file_size for entry in entries))
 
 
@@ -55,7 +62,9 @@ def _refuse_beyond(path: Path, size: int) -> None:
     """
     if size > AT_MOST:
         limit = AT_MOST / 2**30
-        raise GdeError(f"{path}: wanted at most {limit:.0f} GiB of samples, got {size / 2**30:.1f}; import it in parts")
+        raise GdeError(
+            f"{path}: wanted at most {limit:.0f} GiB of samples, got {size / 2**30:.1f}; import it in parts"
+        )
 
 
 def what_is_wrong(error: Exception) -> str:

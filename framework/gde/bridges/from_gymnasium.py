@@ -47,28 +47,32 @@ def from_gymnasium(
     discount: float = 0.99,
     **options: Any,
 ) -> Choice:
-    """A Gymnasium environment with discrete actions as the environment of a plan: `Plan(environment=from_gymnasium(
-    "FrozenLake-v1", is_slippery=False), ...)`.
+    """A Gymnasium environment with discrete actions as the environment of a plan:
+    `Plan(environment=from_gymnasium( "FrozenLake-v1", is_slippery=False), ...)`.
 
-    Toy-text environments with a table of transitions (FrozenLake, CliffWalking, Taxi) give STATE, MDP and OPTIMUM. All
-    give SNAPSHOT, by playing the episode again from its seed. Worlds are told apart by their table and first state,
-    else by what is seen first and by the `hash()` of environments that have one (MiniGrid).
+    Toy-text environments with a table of transitions (FrozenLake, CliffWalking, Taxi)
+    give STATE, MDP and OPTIMUM. All give SNAPSHOT, by playing the episode again from
+    its seed. Worlds are told apart by their table and first state, else by what is seen
+    first and by the `hash()` of environments that have one (MiniGrid).
 
     Args:
-        environment: an id, `MODULE:ID` where a module has to be imported first (`minigrid:MiniGrid-Empty-5x5-v0`); a
-            class or function without arguments; or what `gymnasium.make` has made, of which others are made by its
-            spec.
-        text: what the agent reads, of an observation and the environment. Without, what the environment draws as text
+        environment: an id, `MODULE:ID` where a module has to be imported first
+        (`minigrid:MiniGrid-Empty-5x5-v0`); a
+            class or function without arguments; or what `gymnasium.make` has made, of
+            which others are made by its spec.
+        text: what the agent reads, of an observation and the environment. Without, what
+        the environment draws as text
             where it can, else the observation in numbers and names.
-        success: how much of the goal has been reached, 0 to 1, of a step's reward, of whether it has terminated the
-            episode, and of its `info`; None where there is no goal. Without, 1 once an episode has terminated with a
-            positive reward: not so in CliffWalking, whose every reward is negative.
+        success: how much of the goal has been reached, 0 to 1, of a step's reward, of
+        whether it has terminated the
+            episode, and of its `info`; None where there is no goal. Without, 1 once an
+            episode has terminated with a positive reward: not so in CliffWalking, whose
+            every reward is negative.
         actions: names of the actions, see `GymnasiumConfig`, as for the others.
-        objective: what the agent is told to do.
-        rules: what else it is told.
-        horizon: turns allowed.
-        discount: of rewards to come, where a table says what is optimal.
-        options: keyword arguments of `gymnasium.make`; plain values, which the plan writes down.
+        objective: what the agent is told to do. rules: what else it is told. horizon:
+        turns allowed. discount: of rewards to come, where a table says what is optimal.
+        options: keyword arguments of `gymnasium.make`; plain values, which the plan
+        writes down.
 
     Raises:
         GdeError: it cannot be made, or its actions are not discrete.
@@ -109,7 +113,11 @@ def _source(environment: Source | Gym) -> Source:
 
 
 def _plain(whose: str, config: GymnasiumConfig) -> Mapping[str, Json]:
-    values = {name: value for name, value in vars(config).items() if value not in ((), "", None)}
+    values = {
+        name: value
+        for name, value in vars(config).items()
+        if value not in ((), "", None)
+    }
     try:
         plain: Mapping[str, Json] = json.loads(json.dumps(values, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -143,7 +151,11 @@ class Maker:
         """
         environment = self._environment(config.options)
         text = self.text or (drawn if environment.render_mode == ANSI else shown)
-        mdp = tabulate(environment, action_names(self.name, environment, config.actions), config.discount)
+        mdp = tabulate(
+            environment,
+            action_names(self.name, environment, config.actions),
+            config.discount,
+        )
         if mdp is None:
             return GymnasiumWorld(self.name, environment, config, text, self.success)
         return TabulatedWorld(mdp, self.name, environment, config, text, self.success)
@@ -152,15 +164,25 @@ class Maker:
         try:
             if callable(self.source) and not isinstance(self.source, EnvSpec):
                 return self.source()
-            environment = gymnasium.make(self.source, disable_env_checker=True, **options)
+            environment = gymnasium.make(
+                self.source, disable_env_checker=True, **options
+            )
 
             # Only an environment that is made says whether it draws itself as text.
             silent = self.text is None and environment.render_mode is None
             if silent and ANSI in environment.metadata["render_modes"]:
-                environment = gymnasium.make(self.source, disable_env_checker=True, render_mode=ANSI, **options)
+                environment = gymnasium.make(
+                    self.source, disable_env_checker=True, render_mode=ANSI, **options
+                )
         except Exception as error:
-            hint = "; an id of another package is MODULE:ID" if isinstance(error, gymnasium.error.NameNotFound) else ""
-            raise GdeError(f"Gymnasium cannot make {self.name}: {error}{hint}") from error
+            hint = (
+                "; an id of another package is MODULE:ID"
+                if isinstance(error, gymnasium.error.NameNotFound)
+                else ""
+            )
+            raise GdeError(
+                f"Gymnasium cannot make {self.name}: {error}{hint}"
+            ) from error
         return environment
 
 

@@ -1,7 +1,9 @@
-"""Environments of gde under Gymnasium's interface, and with `from_gymnasium` the other way round.
+"""Environments of gde under Gymnasium's interface, and with `from_gymnasium` the other
+way round.
 
-Importing this module registers the names that installed plugins offer: every function in the entry-point group
-`gde.gymnasium` is called once. `gymnasium.make("gde.bridges.gymnasium:gde/Grid-v0")` imports it by itself.
+Importing this module registers the names that installed plugins offer: every function
+in the entry-point group `gde.gymnasium` is called once.
+`gymnasium.make("gde.bridges.gymnasium:gde/Grid-v0")` imports it by itself.
 """
 
 import string
@@ -33,9 +35,11 @@ Observations = Literal["text", "map", "dict"]
 class GymEnvironment(gymnasium.Env[Any, np.int64]):
     """An `Environment` with a fixed list of actions, as a Gymnasium environment.
 
-    Observations are texts, or the map as planes of numbers (`gde.bridges.gymnasium_maps`), or a dictionary of `map` and
-    admissible `actions`; action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in the
-    form that `action_space.sample` takes. An episode is truncated at the horizon of its task.
+    Observations are texts, or the map as planes of numbers
+    (`gde.bridges.gymnasium_maps`), or a dictionary of `map` and admissible `actions`;
+    action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in
+    the form that `action_space.sample` takes. An episode is truncated at the horizon of
+    its task.
     """
 
     def __init__(
@@ -47,23 +51,29 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         render_mode: str | None = None,
         observations: Observations = "text",
     ) -> None:
-        """Wrap `environment`; `picture` draws it as (height, width, 3) RGB, if it can be drawn.
+        """Wrap `environment`; `picture` draws it as (height, width, 3) RGB, if it can
+        be drawn.
 
         Args:
-            environment: what is wrapped; with observations other than text, one whose record tells a map.
-            actions: their names in the order of their numbers.
-            picture: draws the present moment.
-            render_mode: ansi gives the text, human writes it to the terminal as it comes, rgb_array gives the picture.
+            environment: what is wrapped; with observations other than text, one whose
+            record tells a map. actions: their names in the order of their numbers.
+            picture: draws the present moment. render_mode: ansi gives the text, human
+            writes it to the terminal as it comes, rgb_array gives the picture.
             observations: text, map or dict.
 
         Raises:
-            ValueError: another render mode, or rgb_array without a picture; other observations.
+            ValueError: another render mode, or rgb_array without a picture; other
+            observations.
         """
         modes = ["ansi", "human", *(["rgb_array"] if picture else [])]
         if observations not in get_args(Observations):
-            raise ValueError(f"observations: wanted {', '.join(get_args(Observations))}, got {observations!r}")
+            raise ValueError(
+                f"observations: wanted {', '.join(get_args(Observations))}, got {observations!r}"
+            )
         if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode: wanted {', '.join(modes)} or None, got {render_mode!r}")
+            raise ValueError(
+                f"render_mode: wanted {', '.join(modes)} or None, got {render_mode!r}"
+            )
         self.metadata = {"render_modes": modes, "render_fps": FRAMES_PER_SECOND}
         self.environment = environment
         self.actions = tuple(actions)
@@ -71,13 +81,20 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         self.action_space = spaces.Discrete(len(self.actions))
         self._form = observations
         self._text = ""
-        self._view = None if observations == "text" else MapView(cast("MappedEnvironment", environment))
+        self._view = (
+            None
+            if observations == "text"
+            else MapView(cast("MappedEnvironment", environment))
+        )
         self.observation_space = self._space()
         self._picture = picture
         self._turns_left = 0
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Begin the world of `seed`, which is the one that `environment.reset(seed)` begins; without, a random one.
+    def reset(
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[Any, Info]:
+        """Begin the world of `seed`, which is the one that `environment.reset(seed)`
+        begins; without, a random one.
 
         There are no options.
         """
@@ -95,13 +112,17 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         """
         outcome = self.environment.step(self.actions[action])
         self._turns_left -= 1
-        truncated = outcome.truncated or (self._turns_left <= 0 and not outcome.terminated)
+        truncated = outcome.truncated or (
+            self._turns_left <= 0 and not outcome.terminated
+        )
         shown = self._shown(outcome.observation)
         info = self._info(outcome.observation)
         return shown, outcome.reward, outcome.terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
-        """The picture of this moment in render mode rgb_array, its text in mode ansi, None otherwise."""
+        """The picture of this moment in render mode rgb_array, its text in mode ansi,
+        None otherwise.
+        """
         if self.render_mode == "ansi":
             return self._text
         if self.render_mode == "rgb_array" and self._picture:
@@ -115,7 +136,11 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
     def _space(self) -> "spaces.Space[Any]":
         if self._view is None:
             return spaces.Text(LONGEST_TEXT, charset=string.printable)
-        return self._view.space if self._form == "map" else with_mask(self._view.space, len(self.actions))
+        return (
+            self._view.space
+            if self._form == "map"
+            else with_mask(self._view.space, len(self.actions))
+        )
 
     def _shown(self, observation: Observation) -> Any:
         self._text = observation.text
@@ -124,20 +149,28 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         return seen(self._form, observation.text, self._view, self._mask(observation))
 
     def _mask(self, observation: Observation) -> NDArray[np.int8]:
-        admissible = self.actions if observation.actions is None else observation.actions
-        return np.array([action in admissible for action in self.actions], dtype=np.int8)
+        admissible = (
+            self.actions if observation.actions is None else observation.actions
+        )
+        return np.array(
+            [action in admissible for action in self.actions], dtype=np.int8
+        )
 
     def _info(self, observation: Observation) -> Info:
         return {"action_mask": self._mask(observation)}
 
 
 def register_environments() -> None:
-    """Have every installed plugin register its Gymnasium names. One that cannot is named in a warning."""
+    """Have every installed plugin register its Gymnasium names. One that cannot is
+    named in a warning.
+    """
     for entry in entry_points(group=GROUP):
         try:
             entry.load()()
         except Exception as error:
-            warnings.warn(f"{entry.value} cannot register with Gymnasium: {error}", stacklevel=2)
+            warnings.warn(
+                f"{entry.value} cannot register with Gymnasium: {error}", stacklevel=2
+            )
 
 
 register_environments()

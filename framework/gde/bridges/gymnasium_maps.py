@@ -21,7 +21,8 @@ class MappedEnvironment(Environment, HasState, Protocol):
 class MapView:
     """The map as one plane a kind of cell: 1 where a cell is of the kind, 0 elsewhere.
 
-    Worlds that are smaller than the first one leave their lower and right edge empty in all planes.
+    Worlds that are smaller than the first one leave their lower and right edge empty in
+    all planes.
     """
 
     environment: MappedEnvironment
@@ -43,9 +44,13 @@ class MapView:
         shown = self._map()
         n, height, width = self.space.shape
         if len(shown.kinds) != n or shown.height > height or shown.width > width:
-            raise ValueError(f"wanted a map of at most {height} by {width} cells, got {shown.height} by {shown.width}")
+            raise ValueError(
+                f"wanted a map of at most {height} by {width} cells, got {shown.height} by {shown.width}"
+            )
         planes = np.zeros(self.space.shape, dtype=np.float32)
-        planes[:, : shown.height, : shown.width] = np.arange(n)[:, None, None] == shown.codes
+        planes[:, : shown.height, : shown.width] = (
+            np.arange(n)[:, None, None] == shown.codes
+        )
         return planes
 
     def _map(self) -> CellMap:
@@ -57,7 +62,9 @@ def with_mask(map_space: spaces.Box, n_actions: int) -> "spaces.Dict":
     return spaces.Dict({"map": map_space, "actions": spaces.MultiBinary(n_actions)})
 
 
-def seen(observations: str, text: str, view: MapView | None, mask: NDArray[np.int8]) -> Any:
+def seen(
+    observations: str, text: str, view: MapView | None, mask: NDArray[np.int8]
+) -> Any:
     """The observation in one of the forms text, map and dict."""
     if view is None:
         return text

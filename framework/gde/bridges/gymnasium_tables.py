@@ -1,4 +1,6 @@
-"""The transition table that Gymnasium's toy-text environments have, as a Markov decision process."""
+"""The transition table that Gymnasium's toy-text environments have, as a Markov
+decision process.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,8 +23,13 @@ Step = tuple[int, int, float, int, float, bool]
 """State, action, probability, next state, reward, terminated."""
 
 
-def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), discount: float = 1.0) -> TabularMDP:
-    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi), with its first states.
+def mdp_of(
+    environment: "gymnasium.Env[Any, Any]",
+    actions: Sequence[str] = (),
+    discount: float = 1.0,
+) -> TabularMDP:
+    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi),
+    with its first states.
 
     Args:
         environment: made by `gymnasium.make`; a limit of steps has no effect.
@@ -30,11 +37,14 @@ def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), 
         discount: of future rewards.
 
     Raises:
-        GdeError: it has no table of transitions, or one that no decision process of states alone has.
+        GdeError: it has no table of transitions, or one that no decision process of
+        states alone has.
     """
     count = int(getattr(environment.action_space, "n", 0))
     if len(actions) not in {0, count}:
-        raise GdeError(f"{environment}: wanted {count} names of actions, got {len(actions)}")
+        raise GdeError(
+            f"{environment}: wanted {count} names of actions, got {len(actions)}"
+        )
     mdp = tabulate(environment, actions or [str(a) for a in range(count)], discount)
     if mdp is None:
         wanted = "an environment with a table of transitions `P`, like FrozenLake's, and no wrapper that changes it"
@@ -43,12 +53,15 @@ def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), 
     return replace(mdp, start=np.asarray(start, dtype=np.float64))
 
 
-def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float) -> TabularMDP | None:
-    """The decision process of an environment's table, with a uniform distribution of the first state.
+def tabulate(
+    environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float
+) -> TabularMDP | None:
+    """The decision process of an environment's table, with a uniform distribution of
+    the first state.
 
-    `P[state][action]` of the environment lists (probability, next state, reward, terminated). None where there is no
-    such table, where a wrapper may change what it says, or where an episode ends in a state that other episodes pass
-    through.
+    `P[state][action]` of the environment lists (probability, next state, reward,
+    terminated). None where there is no such table, where a wrapper may change what it
+    says, or where an episode ends in a state that other episodes pass through.
     """
     layer = environment
     while isinstance(layer, gymnasium.Wrapper):
@@ -123,10 +136,15 @@ def _reached(steps: Sequence[Step], starts: Sequence[int]) -> set[int]:
 
 
 def _matrix(steps: Sequence[Step], terminal: NDArray[np.bool_]) -> csr_array:
-    """(S, S) probabilities of next states for one action; terminal states stay as they are."""
+    """(S, S) probabilities of next states for one action; terminal states stay as they
+    are.
+    """
     n = len(terminal)
     ends = np.flatnonzero(terminal).tolist()
     states = [step[0] for step in steps] + ends
     after = [step[3] for step in steps] + ends
     p = [step[2] for step in steps] + [1.0] * len(ends)
-    return csr_array((np.array(p), (np.array(states, dtype=int), np.array(after, dtype=int))), shape=(n, n))
+    return csr_array(
+        (np.array(p), (np.array(states, dtype=int), np.array(after, dtype=int))),
+        shape=(n, n),
+    )

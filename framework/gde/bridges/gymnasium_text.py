@@ -15,16 +15,21 @@ CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 def readable(observation: Any) -> str:
     """An element of any space as text.
 
-    Numbers and texts stay as they are. Arrays have one row a line, with commas in a cell of several values. Members of
-    a Dict or Tuple stand one below the other, under their names or places.
+    Numbers and texts stay as they are. Arrays have one row a line, with commas in a
+    cell of several values. Members of a Dict or Tuple stand one below the other, under
+    their names or places.
     """
     match observation:
         case str():
             return observation
         case Mapping():
-            return "\n".join(_member(str(name), each) for name, each in observation.items())
+            return "\n".join(
+                _member(str(name), each) for name, each in observation.items()
+            )
         case tuple() | list():
-            return "\n".join(_member(str(place), each) for place, each in enumerate(observation))
+            return "\n".join(
+                _member(str(place), each) for place, each in enumerate(observation)
+            )
         case np.ndarray():
             return _array(observation)
         case float() | np.floating():
@@ -36,9 +41,12 @@ def readable(observation: Any) -> str:
 def unpainted(drawing: str) -> str:
     """A drawing for terminals without its colours.
 
-    Text with a background is `[in brackets]`; coloured text names its colour, as `<blue R>`.
+    Text with a background is `[in brackets]`; coloured text names its colour, as `<blue
+    R>`.
     """
-    plain = PAINTED.sub(lambda found: _unpainted(found["codes"], found["text"]), drawing)
+    plain = PAINTED.sub(
+        lambda found: _unpainted(found["codes"], found["text"]), drawing
+    )
     return CODE.sub("", plain).strip("\n")
 
 
@@ -64,7 +72,9 @@ def _member(name: str, value: Any) -> str:
 
 
 def _unpainted(codes: str, text: str) -> str:
-    """A painted text without its codes: 30 to 37 are colours of text, 40 to 47 those of its background."""
+    """A painted text without its codes: 30 to 37 are colours of text, 40 to 47 those of
+    its background.
+    """
     numbers = [int(code) for code in codes.split(";") if code]
     if any(40 <= number < 48 for number in numbers):
         return f"[{text}]"

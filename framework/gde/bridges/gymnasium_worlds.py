@@ -33,7 +33,9 @@ class GymnasiumConfig:
     options: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of `gymnasium.make`."""
     actions: tuple[str, ...] = ()
-    """Names of the actions in their order; empty for those of the environment, else their numbers."""
+    """Names of the actions in their order; empty for those of the environment, else
+    their numbers.
+    """
     objective: str = ""
     """What the agent is told to do; empty for earning as much reward as it can."""
     rules: str = ""
@@ -41,14 +43,24 @@ class GymnasiumConfig:
     horizon: Annotated[int, Ge(1)] | None = None
     """Turns allowed; none for the environment's own limit, 100 where it has none."""
     discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
-    """The discount of future rewards, where a table of transitions gives the optimum. Below 1, the shorter of two ways
-    to the same reward is better."""
+    """The discount of future rewards, where a table of transitions gives the optimum.
+    Below 1, the shorter of two ways to the same reward is better.
+    """
 
 
 class GymnasiumWorld:
-    """Implements `gde.parts.environment.HasSnapshot` by replay for an environment with discrete actions."""
+    """Implements `gde.parts.environment.HasSnapshot` by replay for an environment with
+    discrete actions.
+    """
 
-    def __init__(self, name: str, environment: Gym, config: GymnasiumConfig, text: Text, success: Success) -> None:
+    def __init__(
+        self,
+        name: str,
+        environment: Gym,
+        config: GymnasiumConfig,
+        text: Text,
+        success: Success,
+    ) -> None:
         self.name = name
         self.environment = environment
         self.config = config
@@ -74,11 +86,20 @@ class GymnasiumWorld:
 
     def task(self) -> Task:
         config = self.config
-        objective = config.objective or f"Earn as much reward as you can in {self.name}."
-        return Task(objective=objective, rules=config.rules, horizon=self._horizon(), actions=self.actions)
+        objective = (
+            config.objective or f"Earn as much reward as you can in {self.name}."
+        )
+        return Task(
+            objective=objective,
+            rules=config.rules,
+            horizon=self._horizon(),
+            actions=self.actions,
+        )
 
     def world(self) -> World:
-        """The world, identified by its first observation and the `hash()` of environments that have one."""
+        """The world, identified by its first observation and the `hash()` of
+        environments that have one.
+        """
         return World(id=self._identity, facts={"environment": self.name})
 
     def step(self, action: str) -> Outcome:
@@ -124,12 +145,19 @@ class GymnasiumWorld:
         self.environment.close()
 
     def _observe(self, observation: Any, info: Info) -> Observation:
-        """The observation, with the admissible actions by the `action_mask` of `info` where there is one."""
+        """The observation, with the admissible actions by the `action_mask` of `info`
+        where there is one.
+        """
         names = self.actions
         mask = info.get("action_mask")
         if mask is not None:
-            names = tuple(name for name, allowed in zip(names, mask, strict=True) if allowed)
-        return Observation(text=self._text(observation, self.environment), actions=names or self.actions)
+            names = tuple(
+                name for name, allowed in zip(names, mask, strict=True) if allowed
+            )
+        return Observation(
+            text=self._text(observation, self.environment),
+            actions=names or self.actions,
+        )
 
     def _identify(self) -> str:
         own = getattr(self.environment.unwrapped, "hash", None)
@@ -143,7 +171,9 @@ class GymnasiumWorld:
 
 
 class TabulatedWorld(GymnasiumWorld):
-    """Implements `gde.parts.environment.HasMDP` and `HasOptimum` from the environment's table of transitions."""
+    """Implements `gde.parts.environment.HasMDP` and `HasOptimum` from the environment's
+    table of transitions.
+    """
 
     def __init__(self, mdp: TabularMDP, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -165,12 +195,18 @@ class TabulatedWorld(GymnasiumWorld):
         return self._begun[self._start]
 
     def optimum(self) -> Optimum:
-        """The optimal actions and value of the present state, by value iteration over the table."""
+        """The optimal actions and value of the present state, by value iteration over
+        the table.
+        """
         if self._solution is None:
             self._solution = solve(self._table)
         best = self._solution.optimal[self._state].nonzero()[0]
         value = float(self._solution.value[self._state])
-        return Optimum(actions=tuple(self.actions[a] for a in best), value=value, means="value iteration")
+        return Optimum(
+            actions=tuple(self.actions[a] for a in best),
+            value=value,
+            means="value iteration",
+        )
 
     @property
     def _state(self) -> int:
@@ -183,19 +219,28 @@ class TabulatedWorld(GymnasiumWorld):
 
 
 def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[str, ...]:
-    """The given names of the actions, else those of the environment's enumeration `actions`, else their numbers.
+    """The given names of the actions, else those of the environment's enumeration
+    `actions`, else their numbers.
 
     Raises:
-        GdeError: actions are not discrete, or not as many as the names, or two have the same.
+        GdeError: actions are not discrete, or not as many as the names, or two have the
+        same.
     """
     space = environment.action_space
     if not isinstance(space, spaces.Discrete):
         raise GdeError(f"{whose}: wanted discrete actions, got {space}")
     own = getattr(environment.unwrapped, "actions", None)
-    if not names and isinstance(own, type) and issubclass(own, Enum) and len(own) == space.n:
+    if (
+        not names
+        and isinstance(own, type)
+        and issubclass(own, Enum)
+        and len(own) == space.n
+    ):
         return tuple(str(action.name) for action in own)
     if names and (len(names) != space.n or len(set(names)) != space.n):
-        raise GdeError(f"{whose}: wanted {space.n} different names of actions, got {', '.join(names)}")
+        raise GdeError(
+            f"{whose}: wanted {space.n} different names of actions, got {', '.join(names)}"
+        )
     return tuple(names) or tuple(str(action) for action in range(int(space.n)))
 
 

@@ -1,7 +1,9 @@
-"""Every environment of gde as a task of Inspect, and every metric as a scorer: `inspect eval gde/grid --model ...`.
+"""Every environment of gde as a task of Inspect, and every metric as a scorer: `inspect
+eval gde/grid --model ...`.
 
-Inspect imports this module by the entry-point group `inspect_ai`. A sample is a world; its solver plays the episode
-with an agent that asks Inspect's model; its scorer is given what was recorded: the numbers are those of gde.
+Inspect imports this module by the entry-point group `inspect_ai`. A sample is a world;
+its solver plays the episode with an agent that asks Inspect's model; its scorer is
+given what was recorded: the numbers are those of gde.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +19,9 @@ from gde.bridges.inspect_numbers import numbers
 from gde.request.catalogue import Catalogue
 
 WORLDS = 20
-# Inspect puts the name of the package before a task's where the package lies among the installed ones; of a checkout
-# that is installed editable it looks for a distribution of the package's name, which ours does not have.
+# Inspect puts the name of the package before a task's where the package lies among the
+# installed ones; of a checkout that is installed editable it looks for a distribution
+# of the package's name, which ours does not have.
 PREFIX = "" if Path(__file__).is_relative_to(get_path("purelib")) else "gde/"
 
 
@@ -33,20 +36,24 @@ def make_task(
     """A task of worlds in an environment.
 
     Args:
-        environment: by its name in gde.
-        worlds: samples; the same seed gives the worlds of a run of gde.
-        seed: the root of all randomness that is not the model's.
-        agent: an agent of gde that asks a language model; without one, the default of the environment's distribution,
+        environment: by its name in gde. worlds: samples; the same seed gives the worlds
+        of a run of gde. seed: the root of all randomness that is not the model's.
+        agent: an agent of gde that asks a language model; without one, the default of
+        the environment's distribution,
             or the only one there is.
-        metrics: of gde; Inspect makes a list of names that commas separate. Without any, those of a run of gde.
-        settings: `agent.FIELD` to value, and fields of the environment to value.
+        metrics: of gde; Inspect makes a list of names that commas separate. Without
+        any, those of a run of gde. settings: `agent.FIELD` to value, and fields of the
+        environment to value.
 
     Raises:
         GdeError: an unknown name or field, or a value out of range.
     """
     setting = Setting.of(environment, agent, seed, settings or {})
     named = [metrics] if isinstance(metrics, str) else [*metrics]
-    samples = [Sample(id=world, input=setting.objective(world), metadata={"world": world}) for world in range(worlds)]
+    samples = [
+        Sample(id=world, input=setting.objective(world), metadata={"world": world})
+        for world in range(worlds)
+    ]
     return Task(
         dataset=MemoryDataset(samples, name=environment),
         solver=episode(setting.plain),

@@ -46,7 +46,11 @@ MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
     "user": ChatMessageUser,
     "assistant": ChatMessageAssistant,
 }
-FINISHES: Mapping[str, Finish] = {"max_tokens": "length", "model_length": "length", "content_filter": "refusal"}
+FINISHES: Mapping[str, Finish] = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "refusal",
+}
 RECORD = "gde"
 """Of a sample's metadata: the trajectory."""
 OF_THE_AGENT = "agent."
@@ -109,7 +113,8 @@ class _Context(OutsideRun):
 
 
 def usual_agent(environment: str, catalogue: Catalogue) -> str:
-    """The default agent of the environment's distribution, else of all that is installed.
+    """The default agent of the environment's distribution, else of all that is
+    installed.
 
     Raises:
         GdeError: there is none, or more than one.
@@ -138,25 +143,43 @@ class Setting:
     agent_config: Mapping[str, Any]
 
     @classmethod
-    def of(cls, environment: str, agent: str, seed: int, settings: Mapping[str, Any]) -> "Setting":
-        """Settings whose names begin with `agent.` are the agent's. They are checked before anything is played.
+    def of(
+        cls, environment: str, agent: str, seed: int, settings: Mapping[str, Any]
+    ) -> "Setting":
+        """Settings whose names begin with `agent.` are the agent's. They are checked
+        before anything is played.
 
         Raises:
             GdeError: an unknown name or field, or a value out of range.
         """
-        own = {name.removeprefix(OF_THE_AGENT): v for name, v in settings.items() if name.startswith(OF_THE_AGENT)}
-        rest = {name: value for name, value in settings.items() if not name.startswith(OF_THE_AGENT)}
+        own = {
+            name.removeprefix(OF_THE_AGENT): v
+            for name, v in settings.items()
+            if name.startswith(OF_THE_AGENT)
+        }
+        rest = {
+            name: value
+            for name, value in settings.items()
+            if not name.startswith(OF_THE_AGENT)
+        }
         catalogue = Catalogue.default()
         agent = agent or usual_agent(environment, catalogue)
         setting = cls(environment, agent, seed, rest, own)
-        for kind, name, config in (("environment", environment, rest), ("agent", agent, own)):
+        for kind, name, config in (
+            ("environment", environment, rest),
+            ("agent", agent, own),
+        ):
             build(catalogue.find(kind, name).offer.config, config, name)
         return setting
 
     @property
     def plain(self) -> dict[str, Any]:
         """What Inspect writes into its log."""
-        return {**vars(self), "config": dict(self.config), "agent_config": dict(self.agent_config)}
+        return {
+            **vars(self),
+            "config": dict(self.config),
+            "agent_config": dict(self.agent_config),
+        }
 
     def usual_metrics(self) -> list[str]:
         """What a run of gde measures of the two where nobody names a metric."""
@@ -169,13 +192,18 @@ class Setting:
     def make_environment(self) -> Environment:
         """A new environment."""
         offer = Catalogue.default().find("environment", self.environment).offer
-        made: Environment = offer.make(build(offer.config, self.config, self.environment), OutsideRun())
+        made: Environment = offer.make(
+            build(offer.config, self.config, self.environment), OutsideRun()
+        )
         return made
 
     def make_agent(self, scope: Scope) -> Agent:
         """A new agent that asks within the scope."""
         offer = Catalogue.default().find("agent", self.agent).offer
-        made: Agent = offer.make(build(offer.config, self.agent_config, self.agent), _Context(scope, self.seed))
+        made: Agent = offer.make(
+            build(offer.config, self.agent_config, self.agent),
+            _Context(scope, self.seed),
+        )
         return made
 
     async def play(self, key: EpisodeKey, model: InspectModel) -> Trajectory:
@@ -201,7 +229,8 @@ class Setting:
                 await journal.end(key, ending, "", final)
             except BaseException as error:
                 pass_on(error)
-                # The agent's errors belong to the episode. All others are shown by Inspect as those of its sample.
+                # The agent's errors belong to the episode. All others are shown by
+                # Inspect as those of its sample.
                 decisions = journal.decisions(str(key))
                 if not decisions or decisions[-1].status != "error":
                     raise
@@ -226,7 +255,9 @@ class Setting:
 
 @solver  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def episode(setting: dict[str, Any]) -> Solver:
-    """Plays the episode of the sample's world and keeps its trajectory in the sample's metadata."""
+    """Plays the episode of the sample's world and keeps its trajectory in the sample's
+    metadata.
+    """
     parts = Setting(**setting)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself
@@ -238,8 +269,14 @@ def episode(setting: dict[str, Any]) -> Solver:
         for turn in played.turns:
             state.messages.append(ChatMessageUser(content=turn.observation.text))
             said = turn.decision.completion
-            state.messages.append(ChatMessageAssistant(content=said.text if said else turn.decision.action or ""))
-        state.output = ModelOutput.from_content(model.info.name, played.turns[-1].decision.action or "")
+            state.messages.append(
+                ChatMessageAssistant(
+                    content=said.text if said else turn.decision.action or ""
+                )
+            )
+        state.output = ModelOutput.from_content(
+            model.info.name, played.turns[-1].decision.action or ""
+        )
         state.completed = True
         return state
 

@@ -46,8 +46,12 @@ def read_inspect(path: Path) -> Log:
     samples = log.samples or ()
     for sample in samples:
         if sample.epoch < 1:
-            raise GdeError(f"{path}: wanted epochs from 1, got {sample.epoch} of sample {sample.id}")
-    return Log(task=log.eval.task, model=log.eval.model, samples=tuple(map(_sample, samples)))
+            raise GdeError(
+                f"{path}: wanted epochs from 1, got {sample.epoch} of sample {sample.id}"
+            )
+    return Log(
+        task=log.eval.task, model=log.eval.model, samples=tuple(map(_sample, samples))
+    )
 
 
 def _sample(sample: Any) -> Sample:
@@ -64,14 +68,18 @@ def _sample(sample: Any) -> Sample:
         id=str(sample.id),
         epoch=sample.epoch - 1,
         asked=asked,
-        answer=sample.output.completion if sample.output and sample.output.choices else "",
+        answer=sample.output.completion
+        if sample.output and sample.output.choices
+        else "",
         scores=scores,
         failure=failure,
     )
 
 
 def _numbers(name: str, value: Any) -> dict[str, float]:
-    """A score, which is a grade, a number or several by name, as numbers. Other texts, lists and NaN are left out."""
+    """A score, which is a grade, a number or several by name, as numbers. Other texts,
+    lists and NaN are left out.
+    """
     several = {name: value}
     if isinstance(value, dict):
         several = {f"{name}.{each}": one for each, one in value.items()}
@@ -86,15 +94,24 @@ def _numbers(name: str, value: Any) -> dict[str, float]:
 def write_inspect(run: Path, out: Path) -> int:
     """Write a run as a log of Inspect. Gives the number of samples.
 
-    Its samples are the episodes: the conversation, the score `success`, and the whole trajectory in the metadata. The
-    run's numbers without a breakdown are the log's metrics.
+    Its samples are the episodes: the conversation, the score `success`, and the whole
+    trajectory in the metadata. The run's numbers without a breakdown are the log's
+    metrics.
 
     Raises:
         MissingExtra: Inspect is not installed.
         GdeError: there is no finished run.
     """
     try:
-        from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalSpec, EvalStats, write_eval_log
+        from inspect_ai.log import (
+            EvalConfig,
+            EvalDataset,
+            EvalLog,
+            EvalResults,
+            EvalSpec,
+            EvalStats,
+            write_eval_log,
+        )
     except ModuleNotFoundError:
         raise MissingExtra("--format inspect", ["inspect-ai"], "inspect") from None
     result = RunFolder.open(run).read_result()
@@ -109,9 +126,15 @@ def write_inspect(run: Path, out: Path) -> int:
         config=EvalConfig(),
         metadata={"run": result.run, "plan_hash": result.plan_hash},
     )
-    results = EvalResults(total_samples=len(samples), completed_samples=len(samples), scores=[_eval_score(result)])
+    results = EvalResults(
+        total_samples=len(samples),
+        completed_samples=len(samples),
+        scores=[_eval_score(result)],
+    )
     stats = EvalStats(started_at=now, completed_at=now)
-    log = EvalLog(status="success", eval=spec, results=results, stats=stats, samples=samples)
+    log = EvalLog(
+        status="success", eval=spec, results=results, stats=stats, samples=samples
+    )
     write_eval_log(log, str(out))
     return len(samples)
 
@@ -135,7 +158,11 @@ def _eval_sample(trajectory: Trajectory) -> Any:
     for turn in trajectory.turns:
         said = turn.decision.completion
         messages.append(ChatMessageUser(content=turn.observation.text))
-        messages.append(ChatMessageAssistant(content=said.text if said else turn.decision.action or ""))
+        messages.append(
+            ChatMessageAssistant(
+                content=said.text if said else turn.decision.action or ""
+            )
+        )
     failure = trajectory.failure
     scores = {}
     if not failure:
@@ -151,5 +178,7 @@ def _eval_sample(trajectory: Trajectory) -> Any:
         output=ModelOutput.from_content("gde", last),
         scores=scores,
         metadata={RECORD: trajectory_json(trajectory)},
-        error=EvalError(message=failure, traceback="", traceback_ansi="") if failure else None,
+        error=EvalError(message=failure, traceback="", traceback_ansi="")
+        if failure
+        else None,
     )

@@ -1,4 +1,6 @@
-"""Metrics of gde as a scorer of Inspect: they are computed from the trajectories that the samples hold."""
+"""Metrics of gde as a scorer of Inspect: they are computed from the trajectories that
+the samples hold.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,10 +22,14 @@ from gde.runs.plain import read_trajectory
 
 @metric  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def measured(metrics: list[str], setting: dict[str, Any]) -> Metric:
-    """The numbers of gde's metrics over all samples, as gde computes them in a run of the same worlds."""
+    """The numbers of gde's metrics over all samples, as gde computes them in a run of
+    the same worlds.
+    """
 
     def compute(scores: list[SampleScore]) -> Mapping[str, float]:
-        records = [each.score.metadata[RECORD] for each in scores if each.score.metadata]
+        records = [
+            each.score.metadata[RECORD] for each in scores if each.score.metadata
+        ]
         found = measure(metrics, [*map(read_trajectory, records)], Setting(**setting))
         return {_name(each): each.value for each in found if each.value is not None}
 
@@ -45,7 +51,10 @@ def numbers(metrics: list[str], setting: dict[str, Any]) -> Scorer:
             played = read_trajectory(state.metadata[RECORD])
             return Score(
                 value=played.success if played.success is not None else 0.0,
-                answer=" ".join(turn.decision.action or turn.decision.status for turn in played.turns),
+                answer=" ".join(
+                    turn.decision.action or turn.decision.status
+                    for turn in played.turns
+                ),
                 explanation=played.failure or played.ending,
                 metadata={RECORD: state.metadata[RECORD]},
             )
@@ -55,13 +64,17 @@ def numbers(metrics: list[str], setting: dict[str, Any]) -> Scorer:
     return make()
 
 
-def measure(metrics: Sequence[str], trajectories: Sequence[Trajectory], setting: Setting) -> list[Measurement]:
+def measure(
+    metrics: Sequence[str], trajectories: Sequence[Trajectory], setting: Setting
+) -> list[Measurement]:
     """Every number of the metrics."""
 
     def mdp(trajectory: Trajectory) -> TabularMDP:
         environment = setting.make_environment()
         if not isinstance(environment, HasMDP):
-            raise GdeError(f"environment {setting.environment!r} gives no decision process")
+            raise GdeError(
+                f"environment {setting.environment!r} gives no decision process"
+            )
         environment.reset(trajectory.seed)
         return environment.mdp()
 

@@ -1,4 +1,6 @@
-"""Samples that lm-evaluation-harness has logged (`lm_eval --log_samples`), as a run of gde."""
+"""Samples that lm-evaluation-harness has logged (`lm_eval --log_samples`), as a run of
+gde.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +20,9 @@ SHOWN = 40
 
 
 class Logged(BaseModel, frozen=True, extra="allow"):
-    """The fields of a line that are needed. Each score is a further field, whose name is in `metrics`."""
+    """The fields of a line that are needed. Each score is a further field, whose name
+    is in `metrics`.
+    """
 
     doc_id: int | str
     doc_hash: str
@@ -29,7 +33,8 @@ class Logged(BaseModel, frozen=True, extra="allow"):
 
 
 def read_lm_eval(path: Path) -> Log:
-    """A file `samples_TASK_DATE.jsonl`. The model is what the folder around it is called, as the harness has it.
+    """A file `samples_TASK_DATE.jsonl`. The model is what the folder around it is
+    called, as the harness has it.
 
     Raises:
         GdeError: it is no such file.
@@ -42,17 +47,28 @@ def read_lm_eval(path: Path) -> Log:
         logged = _logged(line, where)
         sample = _sample(logged, where)
         if (sample.id, logged.filter) in read:
-            raise GdeError(f"{where}: wanted document {logged.doc_id} once, got it again; import one log at a time")
+            raise GdeError(
+                f"{where}: wanted document {logged.doc_id} once, got it again; import one log at a time"
+            )
         read.add((sample.id, logged.filter))
 
-        # A document is logged once for each filter of its answers; each has scores of its own.
-        found[sample.id] = _joined(found[sample.id], sample) if sample.id in found else sample
-    samples = [replace(each, failure="") if each.scores else each for each in found.values()]
-    return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple(samples))
+        # A document is logged once for each filter of its answers; each has scores of
+        # its own.
+        found[sample.id] = (
+            _joined(found[sample.id], sample) if sample.id in found else sample
+        )
+    samples = [
+        replace(each, failure="") if each.scores else each for each in found.values()
+    ]
+    return Log(
+        task=_task(path), model=path.resolve().parent.name, samples=tuple(samples)
+    )
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, counted from 1. Only the end of a line ends it: texts are written as they are."""
+    """Lines that are not blank, counted from 1. Only the end of a line ends it: texts
+    are written as they are.
+    """
     try:
         with path.open(encoding="utf-8-sig") as file:
             for place, line in enumerate(file, start=1):
@@ -67,7 +83,9 @@ def _logged(line: str, where: str) -> Logged:
         return Logged.model_validate_json(line)
     except ValidationError as error:
         wrong = what_is_wrong(error)
-        raise GdeError(f"{where}: wanted a sample that lm_eval --log_samples wrote; {wrong}") from error
+        raise GdeError(
+            f"{where}: wanted a sample that lm_eval --log_samples wrote; {wrong}"
+        ) from error
 
 
 def _sample(logged: Logged, where: str) -> Sample:
@@ -76,11 +94,14 @@ def _sample(logged: Logged, where: str) -> Sample:
     others = []
     for name in logged.metrics:
         if name not in values:
-            raise GdeError(f"{where}: wanted a value of each of its metrics, got none of {name!r}")
+            raise GdeError(
+                f"{where}: wanted a value of each of its metrics, got none of {name!r}"
+            )
         label = name if logged.filter == NO_FILTER else f"{name},{logged.filter}"
         score = number(values[name])
 
-        # Scores that are pairs, such as log-likelihoods with lengths, mean something only in sums.
+        # Scores that are pairs, such as log-likelihoods with lengths, mean something
+        # only in sums.
         if score is None:
             others.append(f"{label} is {values[name]!r:.{SHOWN}}")
         else:
@@ -91,7 +112,9 @@ def _sample(logged: Logged, where: str) -> Sample:
         asked=next(_texts(logged.arguments), ""),
         answer=answers[0] if answers else "",
         scores=scores,
-        failure=f"it was not scored: {', '.join(others)}" if others else "it was not scored",
+        failure=f"it was not scored: {', '.join(others)}"
+        if others
+        else "it was not scored",
     )
 
 
@@ -102,7 +125,9 @@ def _joined(one: Sample, other: Sample) -> Sample:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All values inside lists and tables, as text: the harness nests answers by kind of request."""
+    """All values inside lists and tables, as text: the harness nests answers by kind of
+    request.
+    """
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, list | tuple):

@@ -24,9 +24,14 @@ def logged_scores(evidence: Evidence) -> Sequence[Measurement]:
             found[name].append((Place.of(trajectory), float(value)))
     if not found:
         return [unmeasured(FACT, "score", NOTHING)]
-    return [_mean(evidence, f"{FACT}.{name}", values) for name, values in sorted(found.items())]
+    return [
+        _mean(evidence, f"{FACT}.{name}", values)
+        for name, values in sorted(found.items())
+    ]
 
 
-def _mean(evidence: Evidence, name: str, values: Sequence[tuple[Place, float]]) -> Measurement:
+def _mean(
+    evidence: Evidence, name: str, values: Sequence[tuple[Place, float]]
+) -> Measurement:
     means = {place: sum(each) / len(each) for place, each in by_world(values).items()}
     return over_worlds(evidence, name, "score", means, cluster_mean)

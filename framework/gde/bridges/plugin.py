@@ -15,9 +15,23 @@ def gde_metrics() -> Sequence[AnyOffer]:
     """What was measured elsewhere."""
     from gde.data.measure import Measure
 
-    scores = Measure(name="scores.*", title="Logged score: *", unit="score", group="Logged scores", headline=True)
+    scores = Measure(
+        name="scores.*",
+        title="Logged score: *",
+        unit="score",
+        group="Logged scores",
+        headline=True,
+    )
     summary = "the scores of runs that were imported from logs of other programs"
-    return (MetricOffer(name="scores", summary=summary, config=NoConfig, make=_scores, measures=(scores,)),)
+    return (
+        MetricOffer(
+            name="scores",
+            summary=summary,
+            config=NoConfig,
+            make=_scores,
+            measures=(scores,),
+        ),
+    )
 
 
 def _scores(_: NoConfig, __: "Context") -> object:

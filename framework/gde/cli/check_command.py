@@ -1,4 +1,6 @@
-"""gde check: whether a plan file can be run here, or what is installed keeps the promises of its kinds."""
+"""gde check: whether a plan file can be run here, or what is installed keeps the
+promises of its kinds.
+"""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,20 +20,35 @@ if TYPE_CHECKING:
 
 Fields = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a field of the plan, or of a part: cogmap.epochs=3."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set a field of the plan, or of a part: cogmap.epochs=3.",
+    ),
 ]
 
 
 def command(
-    what: Annotated[str, typer.Argument(metavar="PLAN|DIST", help="A plan file (TOML), or an installed distribution.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN|DIST",
+            help="A plan file (TOML), or an installed distribution.",
+        ),
+    ],
     settings: Fields = None,
-    env: Annotated[str, typer.Option(metavar="NAME", help="Environment for the agents of the distribution.")] = "",
+    env: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Environment for the agents of the distribution."
+        ),
+    ] = "",
     as_json: options.Json = False,
 ) -> None:
     """Check a plan file, or all parts of a distribution.
 
-    Of a plan file, check that it can be run here; nothing is run. Of an installed distribution, check that every part
-    keeps the promises of its kind.
+    Of a plan file, check that it can be run here; nothing is run. Of an installed
+    distribution, check that every part keeps the promises of its kind.
     """
     if what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
@@ -49,34 +66,59 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
     told = {name: _told(dry(each, catalogue)) for name, each in plans.items()}
     if as_json:
-        show_json({"schema": 1, **(told.popitem()[1] if len(told) == 1 else {"variants": told})})
+        show_json(
+            {
+                "schema": 1,
+                **(told.popitem()[1] if len(told) == 1 else {"variants": told}),
+            }
+        )
         return
     for name, one in told.items():
         whose = f"{name}: " if len(told) > 1 else ""
-        say(f"ok: {whose}{one['episodes']} episodes in {one['conditions']} conditions, plan {one['plan_hash']}")
+        say(
+            f"ok: {whose}{one['episodes']} episodes in {one['conditions']} conditions, plan {one['plan_hash']}"
+        )
 
 
 def _told(found: "Dry") -> dict[str, str | int]:
     from gde.request.planfile import plan_hash
 
-    return {"plan_hash": plan_hash(found.plan), "episodes": found.episodes, "conditions": found.conditions}
+    return {
+        "plan_hash": plan_hash(found.plan),
+        "episodes": found.episodes,
+        "conditions": found.conditions,
+    }
 
 
-def _distribution(name: str, settings: "Sequence[str]", env: str, as_json: bool) -> None:
+def _distribution(
+    name: str, settings: "Sequence[str]", env: str, as_json: bool
+) -> None:
     from gde.request.catalogue import Catalogue
     from gde.request.settings import parse_settings
     from gde.testing.distribution import check_distribution
 
     found: list[Checked] = []
     with waiting(quiet=as_json) as begun:
-        checks = check_distribution(name, Catalogue.default(), parse_settings(settings), env, begun)
+        checks = check_distribution(
+            name, Catalogue.default(), parse_settings(settings), env, begun
+        )
         while one := _next(checks):
             found.append(one)
             if not as_json:
                 tell(_line(one))
-    counts = {status: sum(one.status == status for one in found) for status in ("kept", "broken", "unchecked")}
+    counts = {
+        status: sum(one.status == status for one in found)
+        for status in ("kept", "broken", "unchecked")
+    }
     if as_json:
-        show_json({"schema": 1, "distribution": name, **counts, "checks": [asdict(one) for one in found]})
+        show_json(
+            {
+                "schema": 1,
+                "distribution": name,
+                **counts,
+                "checks": [asdict(one) for one in found],
+            }
+        )
     else:
         say(", ".join(f"{n} {status}" for status, n in counts.items()))
     if counts["broken"]:

@@ -12,21 +12,39 @@ from gde.cli.output import plain, say, show_json, show_table, tell
 if TYPE_CHECKING:
     from gde.runs.differences import Compared, Row, Side
 
-COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "detectable", "effect", "q (BH)", "p (Holm)", "worlds")
+COLUMNS = (
+    "measurement",
+    "A",
+    "B",
+    "B - A",
+    "95 % interval",
+    "detectable",
+    "effect",
+    "q (BH)",
+    "p (Holm)",
+    "worlds",
+)
 
 
 def command(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="The folder of another run.")],
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare runs that share no world.")] = False,
+    run_a: Annotated[
+        Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")
+    ],
+    run_b: Annotated[
+        Path, typer.Argument(metavar="RUN_B", help="The folder of another run.")
+    ],
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare runs that share no world.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs over the worlds that they share.
 
-    Differences are paired, and p values are corrected after Holm (1979). The effect is the matched-pairs rank-biserial
-    correlation (Kerby 2014). A detectable difference would be found in 80 % of studies like this one. Rows are
-    measurements of whole worlds; of two that are equal in every single world, one is tested. --json has breakdowns and
-    further tests.
+    Differences are paired, and p values are corrected after Holm (1979). The effect is
+    the matched-pairs rank-biserial correlation (Kerby 2014). A detectable difference
+    would be found in 80 % of studies like this one. Rows are measurements of whole
+    worlds; of two that are equal in every single world, one is tested. --json has
+    breakdowns and further tests.
     """
     from gde.runs.comparing import compare
 

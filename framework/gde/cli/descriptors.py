@@ -1,4 +1,6 @@
-"""File descriptors, which child processes and code below Python write to whatever `sys.stdout` is."""
+"""File descriptors, which child processes and code below Python write to whatever
+`sys.stdout` is.
+"""
 
 import os
 import sys
@@ -7,21 +9,33 @@ from contextlib import contextmanager, suppress
 
 
 def hold_standard() -> None:
-    """Where standard input, output or errors are closed, have them come from and go nowhere: else the next file that is
-    opened, whichever it is, gets what programs print."""
+    """Where standard input, output or errors are closed, have them come from and go
+    nowhere: else the next file that is opened, whichever it is, gets what programs
+    print.
+    """
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # has the lowest number that is free
             if getattr(sys, name) is None:
-                setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r", errors="replace", closefd=False))
+                setattr(
+                    sys,
+                    name,
+                    os.fdopen(
+                        descriptor,
+                        "w" if descriptor else "r",
+                        errors="replace",
+                        closefd=False,
+                    ),
+                )
 
 
 @contextmanager
 def output_to_errors() -> Iterator[None]:
-    """While the context lasts, what is written to standard output goes to standard error; nothing changes where one of
-    them is closed."""
+    """While the context lasts, what is written to standard output goes to standard
+    error; nothing changes where one of them is closed.
+    """
     _flush()
     try:
         os.fstat(2)
@@ -41,5 +55,7 @@ def output_to_errors() -> Iterator[None]:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.__stdout__):
-        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+        with suppress(
+            AttributeError, OSError, ValueError
+        ):  # there is none, or it is closed
             stream.flush()  # type: ignore[union-attr]

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[Path | None, typer.Argument(help="A run folder whose files to check instead.")] = None,
+    run: Annotated[
+        Path | None, typer.Argument(help="A run folder whose files to check instead.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Check this installation, or the files of a run.
 
-    Check Python, packages, plugins, programs, weights, data, accelerator and disk, do a small run, and say how to
-    install what is missing. With RUN, check that all files of the run folder are as they were written.
+    Check Python, packages, plugins, programs, weights, data, accelerator and disk, do a
+    small run, and say how to install what is missing. With RUN, check that all files of
+    the run folder are as they were written.
     """
     from gde.runs.examining import examine
 
@@ -29,7 +32,10 @@ def command(
         show_json({"schema": 1, "findings": [asdict(finding) for finding in findings]})
     else:
         no = "missing" if run is None else "damaged"
-        rows = [("ok" if finding.ok else no, finding.subject, finding.detail) for finding in findings]
+        rows = [
+            ("ok" if finding.ok else no, finding.subject, finding.detail)
+            for finding in findings
+        ]
         show_table("", ("", "what", "detail"), rows)
     if any(finding.vital and not finding.ok for finding in findings):
         raise typer.Exit(2)

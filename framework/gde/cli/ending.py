@@ -1,4 +1,6 @@
-"""The end of the process: at once after an interrupt, else within seconds of its last word."""
+"""The end of the process: at once after an interrupt, else within seconds of its last
+word.
+"""
 
 import os
 import sys
@@ -8,7 +10,9 @@ from time import sleep
 from typing import NoReturn
 
 PATIENCE = 10.0
-"""Seconds that threads which a part has left behind may take when everything is written and printed."""
+"""Seconds that threads which a part has left behind may take when everything is written
+and printed.
+"""
 
 
 def leave(code: int) -> NoReturn:
@@ -20,15 +24,26 @@ def leave(code: int) -> NoReturn:
 
 
 def be_patient(code: int) -> None:
-    """End the process with this code within seconds, though Python would wait for every thread."""
-    threading.Thread(target=_watch, args=(code,), name="gde-ending", daemon=True).start()
+    """End the process with this code within seconds, though Python would wait for every
+    thread.
+    """
+    threading.Thread(
+        target=_watch, args=(code,), name="gde-ending", daemon=True
+    ).start()
 
 
 def _watch(code: int) -> None:
     sleep(PATIENCE)
-    left = [thread.name for thread in threading.enumerate() if not thread.daemon and thread.is_alive()]
+    left = [
+        thread.name
+        for thread in threading.enumerate()
+        if not thread.daemon and thread.is_alive()
+    ]
 
     # While the main thread is alive, the caller of the command goes on.
     if left and not threading.main_thread().is_alive():
-        print(f"gde: not waiting any longer for a thread that a part has left: {left[0]}", file=sys.stderr)  # noqa: T201
+        print(  # noqa: T201
+            f"gde: not waiting any longer for a thread that a part has left: {left[0]}",
+            file=sys.stderr,
+        )
         leave(code)

@@ -16,28 +16,52 @@ if TYPE_CHECKING:
 
 def command(
     env: Annotated[str | None, typer.Option(help="Environment, e.g. grid.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Agent, e.g. gpt-oss; several with commas.")] = None,
-    probe: Annotated[list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")] = None,
-    reward: Annotated[list[str] | None, typer.Option(help="Reward model; may be repeated.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Agent, e.g. gpt-oss; several with commas.")
+    ] = None,
+    probe: Annotated[
+        list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")
+    ] = None,
+    reward: Annotated[
+        list[str] | None, typer.Option(help="Reward model; may be repeated.")
+    ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Metric or group of metrics; default: those that suit the parts.")
+        list[str] | None,
+        typer.Option(
+            help="Metric or group of metrics; default: those that suit the parts."
+        ),
     ] = None,
     settings: options.Set = None,
-    plan: Annotated[Path | None, typer.Option(help="A plan file (TOML); other options override it.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Most worlds per combination of swept values.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The root of all randomness.")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Episodes in flight at once.")] = None,
-    executor: Annotated[str | None, typer.Option(help="Where episodes run: serial, processes or ray.")] = None,
-    out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A plan file (TOML); other options override it.")
+    ] = None,
+    episodes: Annotated[
+        int | None, typer.Option(help="Most worlds per combination of swept values.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The root of all randomness.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Episodes in flight at once.")
+    ] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="Where episodes run: serial, processes or ray.")
+    ] = None,
+    out: Annotated[
+        Path | None, options.out("Run folder to make; default: a new one under runs/.")
+    ] = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")
+    ] = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder.
 
-    It plays the episodes, keeps the activations, fits the probes, computes the metrics and writes a report.
+    It plays the episodes, keeps the activations, fits the probes, computes the metrics
+    and writes a report.
     """
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue, load_plugins
@@ -58,7 +82,11 @@ def command(
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
         plans = variants(wanted, catalogue)
-        complete = {name: dry(each, catalogue).plan for name, each in plans.items()} if dry_run else {}
+        complete = (
+            {name: dry(each, catalogue).plan for name, each in plans.items()}
+            if dry_run
+            else {}
+        )
     if dry_run:
         _show_plans(complete, as_json)
         return
@@ -76,7 +104,10 @@ def command(
 def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:
     from gde.request.planfile import plan_hash, plan_tables, write_plan
 
-    told = {name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)} for name, plan in plans.items()}
+    told = {
+        name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)}
+        for name, plan in plans.items()
+    }
     if not as_json:
         tell("\n".join(write_plan(plan) for plan in plans.values()), end=False)
     elif len(told) == 1:

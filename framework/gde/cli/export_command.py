@@ -36,13 +36,17 @@ def command(
     RunFolder.open(run).read_result()
     if as_file is not None:
         if out is None:
-            raise ConfigError(f"--format {form} writes a file or folder: name it with --out")
+            raise ConfigError(
+                f"--format {form} writes a file or folder: name it with --out"
+            )
         _told(out, form, export_file(run, as_file, out), as_json)
         return
     assert chosen is not None
     if out is None:
         if as_json:
-            raise ConfigError("--json describes the file that --out names; without --out the data itself is printed")
+            raise ConfigError(
+                "--json describes the file that --out names; without --out the data itself is printed"
+            )
         export(run, chosen, sys.stdout)
         return
     try:

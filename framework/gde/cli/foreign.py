@@ -1,10 +1,15 @@
-"""Text from models, plugins and folders, which must not steer the terminal that shows it."""
+"""Text from models, plugins and folders, which must not steer the terminal that shows
+it.
+"""
 
 import re
 
-STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters except line end and tab, characters that turn the direction of writing, and lone surrogates, which
-cannot be sent to a terminal."""
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters except line end and tab, characters that turn the direction of
+writing, and lone surrogates, which cannot be sent to a terminal.
+"""
 
 
 def shown(text: str) -> str:

@@ -13,8 +13,15 @@ INSPECT = (".eval", ".json")
 
 
 def command(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="Inspect: .eval or .json; lm-eval: samples_*.jsonl.")],
-    out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
+    log: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOG", help="Inspect: .eval or .json; lm-eval: samples_*.jsonl."
+        ),
+    ],
+    out: Annotated[
+        Path | None, options.out("Run folder to make; default: a new one under runs/.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write a log of Inspect or lm-eval as a run.
@@ -29,7 +36,9 @@ def command(
     if not log.is_file():
         raise ConfigError(f"LOG: wanted a file, got {log}")
     if log.suffix not in {LM_EVAL, *INSPECT}:
-        raise ConfigError(f"LOG: wanted a name that ends in {', '.join(INSPECT)} or {LM_EVAL}, got {log.name}")
+        raise ConfigError(
+            f"LOG: wanted a name that ends in {', '.join(INSPECT)} or {LM_EVAL}, got {log.name}"
+        )
     read = read_lm_eval(log) if log.suffix == LM_EVAL else read_inspect(log)
     result = import_log(read, out)
     if not as_json:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="environments, agents, probes, metrics, ...")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="environments, agents, probes, metrics, ..."
+        ),
+    ],
     as_json: options.Json = False,
 ) -> None:
     """List all offers of one kind and how to install them."""
@@ -29,12 +34,15 @@ def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> N
     if as_json:
         show_json({"schema": 1, **about, "offers": rows})
     else:
-        table = [(row["name"], row["summary"], row["plugin"], row["install"]) for row in rows]
+        table = [
+            (row["name"], row["summary"], row["plugin"], row["install"]) for row in rows
+        ]
         show_table("", ("name", "summary", "plugin", "to install"), table)
 
 
 def find_kind(kind: str) -> str:
-    """The name of the kind with this name in singular or plural, with blanks, hyphens or underscores.
+    """The name of the kind with this name in singular or plural, with blanks, hyphens
+    or underscores.
 
     Raises:
         UnknownName: there is no such kind.
@@ -53,7 +61,9 @@ def _row(entry: "Entry") -> dict[str, Any]:
     offer = entry.offer
     missing = entry.offer.missing()
     install = f"missing {', '.join(missing)}: {entry.install}" if missing else ""
-    capabilities = {name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")}
+    capabilities = {
+        name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")
+    }
     return {
         "name": offer.name,
         "summary": offer.summary,

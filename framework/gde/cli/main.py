@@ -1,4 +1,6 @@
-"""The entry point: builds the application and turns expected failures into one line and an exit code."""
+"""The entry point: builds the application and turns expected failures into one line and
+an exit code.
+"""
 
 import os
 import signal
@@ -50,7 +52,8 @@ def build_app() -> typer.Typer:
 
     app = typer.Typer(
         name="gde",
-        # Its own options for completion take the name of a shell, typer's only guess it.
+        # Its own options for completion take the name of a shell, typer's only guess
+        # it.
         add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         result_callback=_nothing,
@@ -65,7 +68,9 @@ def build_app() -> typer.Typer:
 
     # Importing plugins may print.
     with talking():
-        call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
+        call_each(
+            load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app
+        )
     look_at_words(app)
     return app
 
@@ -82,12 +87,16 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _show_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
+def _show_completion(
+    ctx: typer.Context, param: typer.CallbackParam, shell: str | None
+) -> Any:
     _check_shell(shell)
     return completion.show_callback(ctx, param, shell)
 
 
-def _add_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
+def _add_completion(
+    ctx: typer.Context, param: typer.CallbackParam, shell: str | None
+) -> Any:
     _check_shell(shell)
     return completion.install_callback(ctx, param, shell)
 
@@ -98,28 +107,48 @@ def _check_shell(shell: str | None) -> None:
 
 
 def _options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the tracebacks of errors and failures.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show the tracebacks of errors and failures."),
+    ] = False,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version."
+        ),
     ] = False,
     show_completion: Annotated[  # noqa: ARG001
         str | None,
-        typer.Option(is_eager=True, callback=_show_completion, metavar="SHELL", help="Print completion for a shell."),
+        typer.Option(
+            is_eager=True,
+            callback=_show_completion,
+            metavar="SHELL",
+            help="Print completion for a shell.",
+        ),
     ] = None,
     install_completion: Annotated[  # noqa: ARG001
         str | None,
-        typer.Option(is_eager=True, callback=_add_completion, metavar="SHELL", help="Install completion for a shell."),
+        typer.Option(
+            is_eager=True,
+            callback=_add_completion,
+            metavar="SHELL",
+            help="Install completion for a shell.",
+        ),
     ] = None,
 ) -> None:
-    """Evaluate the goal-directedness of agents, from their actions and their activations."""
+    """Evaluate the goal-directedness of agents, from their actions and their
+    activations.
+    """
     if debug:
         os.environ[DEBUG] = "1"
 
 
 def main() -> None:
-    """Run `gde`, and end within seconds of its last word even if a part has left a thread behind.
+    """Run `gde`, and end within seconds of its last word even if a part has left a
+    thread behind.
 
-    Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130 interrupted by any signal.
+    Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130
+    interrupted by any signal.
     """
     try:
         _run()
@@ -146,7 +175,9 @@ def _run() -> NoReturn:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
-        code = build_app()(sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False)
+        code = build_app()(
+            sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False
+        )
     except GdeError as error:
         if os.environ.get(DEBUG):
             print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
@@ -172,7 +203,8 @@ def _misread(error: Any) -> str:
     if reason.startswith("Usage:"):
         reason = f"{command} wants one of its commands"
 
-    # Typer passes on pydantic's errors of its own types, whose messages have many lines.
+    # Typer passes on pydantic's errors of its own types, whose messages have many
+    # lines.
     param = getattr(error, "param", None)
     if param is not None and error.__cause__ is not None:
         from pydantic import ValidationError

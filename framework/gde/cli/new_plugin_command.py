@@ -13,9 +13,13 @@ WHICH = f"{', '.join(SKELETONS[:-1])} or {SKELETONS[-1]}"
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case name, e.g. my_agent.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Lower-case name, e.g. my_agent.")
+    ],
     kind: Annotated[str, typer.Option(help=f"What it offers: {WHICH}.")] = "agent",
-    out: Annotated[Path | None, options.out("Folder to make; default: gde-NAME here.")] = None,
+    out: Annotated[
+        Path | None, options.out("Folder to make; default: gde-NAME here.")
+    ] = None,
 ) -> None:
     """Write the smallest plugin that works, with its tests.
 

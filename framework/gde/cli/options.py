@@ -13,15 +13,27 @@ def out(meaning: str) -> Any:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
-All = Annotated[bool, typer.Option("--all", help="Print every number, not only the headlines.")]
+All = Annotated[
+    bool, typer.Option("--all", help="Print every number, not only the headlines.")
+]
 NoPlugin = Annotated[
-    list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave out a plugin; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--no-plugin", metavar="NAME", help="Leave out a plugin; may be repeated."
+    ),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 KeyTo = Annotated[
-    list[str] | None, typer.Option("--key-to", metavar="HOST", help="A host that the run may send keys to.")
+    list[str] | None,
+    typer.Option(
+        "--key-to", metavar="HOST", help="A host that the run may send keys to."
+    ),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Set a field: env.size=9, agent.model=hf:PATH, run.repeats=10."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set a field: env.size=9, agent.model=hf:PATH, run.repeats=10.",
+    ),
 ]

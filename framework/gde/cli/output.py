@@ -21,7 +21,9 @@ REPORT = "report.html"
 """The page in a run folder, by the reporter that ships with the framework."""
 EXIT_PARTIAL = 3
 DEBUG = "GDE_DEBUG"
-"""The environment variable that `gde --debug` sets: errors and failures are shown with their tracebacks."""
+"""The environment variable that `gde --debug` sets: errors and failures are shown with
+their tracebacks.
+"""
 
 
 def say(text: str) -> None:
@@ -39,7 +41,9 @@ def show_json(value: Any) -> None:
     typer.echo(escaped(json.dumps(value, ensure_ascii=False)))
 
 
-def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def show_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
     """Data: a table to stdout."""
     from rich.console import Console
     from rich.table import Table
@@ -51,12 +55,18 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     for row in rows:
         # As text, in which [x] is no markup.
         table.add_row(*(Text(shown(cell)) for cell in row))
-    console = Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200, highlight=False)
+    console = Console(
+        soft_wrap=not sys.stdout.isatty(),
+        width=None if sys.stdout.isatty() else 200,
+        highlight=False,
+    )
     console.print(table)
 
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
-    """Print a result, on one screen or whole, and exit with 3 where the run had failures."""
+    """Print a result, on one screen or whole, and exit with 3 where the run had
+    failures.
+    """
     from gde.reporting.terminal.screen import screen
     from gde.store.folder import result_json
 
@@ -85,7 +95,9 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
 
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
-    """Print several agents' results side by side, and exit with 3 where a run had failures."""
+    """Print several agents' results side by side, and exit with 3 where a run had
+    failures.
+    """
     from gde.reporting.page_files import write_contest_page
     from gde.reporting.terminal.contest_screen import contest_screen
     from gde.runs.contest import contest_json
@@ -110,8 +122,13 @@ def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> Non
 
 def show_measurements(measurements: Sequence["Measurement"]) -> None:
     """Every number under its own name."""
-    rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in measurements]
-    show_table("", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows)
+    rows = [
+        (each.name, place(each), number(each), interval(each), each.unit, str(each.n))
+        for each in measurements
+    ]
+    show_table(
+        "", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows
+    )
 
 
 def place(measurement: "Measurement") -> str:
@@ -126,17 +143,25 @@ def number(measurement: "Measurement") -> str:
 
 def interval(measurement: "Measurement") -> str:
     """The interval, empty where none is defined."""
-    return "" if measurement.interval is None else f"[{', '.join(map(plain, measurement.interval))}]"
+    return (
+        ""
+        if measurement.interval is None
+        else f"[{', '.join(map(plain, measurement.interval))}]"
+    )
 
 
 @contextmanager
 def talking() -> Iterator[None]:
-    """Send to stderr what parts, and programs that they start, print while the context lasts: it is no data."""
+    """Send to stderr what parts, and programs that they start, print while the context
+    lasts: it is no data.
+    """
     with output_to_errors(), redirect_stdout(sys.stderr):
         yield
 
 
 def plain(value: float, sign: str = "") -> str:
-    """A number with three decimals. With `sign` "+", positive numbers have a sign; zero never has one."""
+    """A number with three decimals. With `sign` "+", positive numbers have a sign; zero
+    never has one.
+    """
     rounded = round(value, 3)
     return f"{rounded:{sign}.3f}" if rounded else "0.000"

@@ -15,6 +15,14 @@ def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -
         show_json({"schema": 1, "plugins": [asdict(record) for record in records]})
         return
     rows = [
-        (record.name, record.distribution, record.module, record.error or ", ".join(record.hooks)) for record in records
+        (
+            record.name,
+            record.distribution,
+            record.module,
+            record.error or ", ".join(record.hooks),
+        )
+        for record in records
     ]
-    show_table("", ("plugin", "distribution", "module", "hooks, or why it is not in use"), rows)
+    show_table(
+        "", ("plugin", "distribution", "module", "hooks, or why it is not in use"), rows
+    )

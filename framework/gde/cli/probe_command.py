@@ -11,7 +11,10 @@ from gde.cli.progress import progress
 
 def command(
     run: options.Run,
-    probe: Annotated[list[str] | None, typer.Option(help="Probe to add; default: fit those of the run again.")] = None,
+    probe: Annotated[
+        list[str] | None,
+        typer.Option(help="Probe to add; default: fit those of the run again."),
+    ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
@@ -20,7 +23,8 @@ def command(
 ) -> None:
     """Add probes to a run, or fit its own again.
 
-    Another layer, for example: --probe cogmap --set cogmap.layer=3. All other results stay.
+    Another layer, for example: --probe cogmap --set cogmap.layer=3. All other results
+    stay.
     """
     from gde.request.building import asked_for
     from gde.runs.adding import probe as add_probes

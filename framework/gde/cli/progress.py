@@ -29,7 +29,9 @@ def progress(quiet: bool, go_on: str = "`gde resume {folder}`") -> Iterator["Wat
             yield watch
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
-        say(f"gde: interrupted; what was finished is kept, go on with {go_on.format(folder=folder)}")
+        say(
+            f"gde: interrupted; what was finished is kept, go on with {go_on.format(folder=folder)}"
+        )
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -47,9 +49,13 @@ def _watch(quiet: bool) -> Iterator["Watch"]:
 
 
 class Lines:
-    """A plain line when a stage begins, when it is done, and in between now and then where something has happened."""
+    """A plain line when a stage begins, when it is done, and in between now and then
+    where something has happened.
+    """
 
-    def __init__(self, out: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, out: Callable[[str], None], now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._out = out
         self._now = now
         self._stage = ""
@@ -73,10 +79,14 @@ class Lines:
             return
         self._told = state
         self._last = now
-        self._out(f"{progress.stage}: {progress.done}/{progress.total}{self._beside(progress, now - self._begun)}")
+        self._out(
+            f"{progress.stage}: {progress.done}/{progress.total}{self._beside(progress, now - self._begun)}"
+        )
 
     def _beside(self, progress: "Progress", elapsed: float) -> str:
-        """What has happened within, the time that it took, and the time that is likely to be left."""
+        """What has happened within, the time that it took, and the time that is likely
+        to be left.
+        """
         told = []
         if progress.detail:
             told.append(progress.detail)
@@ -85,13 +95,17 @@ class Lines:
         far = progress.done + progress.within
         done = far - self._first
         if done > 0 and progress.done < progress.total and elapsed >= 1:
-            told.append(f"about {duration(elapsed / done * (progress.total - far))} left")
+            told.append(
+                f"about {duration(elapsed / done * (progress.total - far))} left"
+            )
         return f" ({', '.join(told)})" if told else ""
 
 
 @contextmanager
 def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that takes the name of the present work, which is printed now and then while it lasts."""
+    """A function that takes the name of the present work, which is printed now and then
+    while it lasts.
+    """
     now = ""
     over = Event()
     since = time.monotonic()
@@ -127,7 +141,13 @@ def duration(seconds: float) -> str:
 @contextmanager
 def _bar() -> Iterator["Watch"]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bars
 
     columns = (
@@ -143,7 +163,9 @@ def _bar() -> Iterator["Watch"]:
 
         def watch(progress: "Progress") -> None:
             if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total, detail="")
+                tasks[progress.stage] = bars.add_task(
+                    progress.stage, total=progress.total, detail=""
+                )
             bars.update(
                 tasks[progress.stage],
                 completed=progress.done + progress.within,

@@ -10,7 +10,9 @@ from gde.cli.output import show_json, tell
 
 def command(
     run: options.Run,
-    reporter: Annotated[list[str] | None, typer.Option(help="Reporter; default: those of the plan.")] = None,
+    reporter: Annotated[
+        list[str] | None, typer.Option(help="Reporter; default: those of the plan.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Render the reports of a run again and print their files."""
@@ -22,7 +24,10 @@ def command(
     choices = [Choice(name=name) for name in reporter or ()]
     if is_contest(run):
         page = write_contest_page(read_contest(run))
-        files = [*([str(page)] if page else []), *map(str, report_contest(run, choices))]
+        files = [
+            *([str(page)] if page else []),
+            *map(str, report_contest(run, choices)),
+        ]
     else:
         files = [*map(str, report(run, choices))]
     if as_json:

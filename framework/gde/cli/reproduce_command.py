@@ -1,4 +1,6 @@
-"""gde reproduce: re-run a published study and print its numbers, ours and the difference side by side."""
+"""gde reproduce: re-run a published study and print its numbers, ours and the
+difference side by side.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,17 +18,35 @@ if TYPE_CHECKING:
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A published study, as in `gde list reproductions`.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="A published study, as in `gde list reproductions`."
+        ),
+    ],
     scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
-    agent: Annotated[str, typer.Option(help="Agent to evaluate; gde list agents.")] = "gpt-oss",
+    agent: Annotated[
+        str, typer.Option(help="Agent to evaluate; gde list agents.")
+    ] = "gpt-oss",
     model: Annotated[
-        str | None, typer.Option(help="Language model of the agent, e.g. hf:PATH; default: its own.")
+        str | None,
+        typer.Option(
+            help="Language model of the agent, e.g. hf:PATH; default: its own."
+        ),
     ] = None,
-    reward: Annotated[list[str] | None, typer.Option(help="Further reward model; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the calls of models and stop.")] = False,
+    reward: Annotated[
+        list[str] | None, typer.Option(help="Further reward model; may be repeated.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Estimate the calls of models and stop.")
+    ] = False,
     settings: options.Set = None,
-    executor: Annotated[str, typer.Option(help="Where episodes run: serial, processes or ray.")] = "serial",
-    out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
+    executor: Annotated[
+        str, typer.Option(help="Where episodes run: serial, processes or ray.")
+    ] = "serial",
+    out: Annotated[
+        Path | None, options.out("Folder for the runs; what it has finished is kept.")
+    ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -37,7 +57,9 @@ def command(
     from gde.reporting.page_files import write_study
     from gde.runs.reproducing import reproduce
 
-    request = _request(name, scale, agent, model, reward or [], settings or [], executor)
+    request = _request(
+        name, scale, agent, model, reward or [], settings or [], executor
+    )
     if dry_run:
         _foretell(request, as_json)
         return
@@ -79,7 +101,9 @@ def _request(
         settings=parsed.get("study", {}),
         agent=Choice(name=agent, config={**parsed.get("agent", {}), **named}),
         language_model=parsed.get("model", {}),
-        rewards=tuple(replace(each, config=parsed.get(each.label, {})) for each in judges),
+        rewards=tuple(
+            replace(each, config=parsed.get(each.label, {})) for each in judges
+        ),
         executor=Choice(name=executor, config=parsed.get("executor", {})),
     )
 
@@ -91,15 +115,44 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
     found = foresee(request)
     if as_json:
-        show_json({"schema": 1, "study": request.name, "estimates": [asdict(each) for each in found]})
+        show_json(
+            {
+                "schema": 1,
+                "study": request.name,
+                "estimates": [asdict(each) for each in found],
+            }
+        )
         return
-    columns = ("run", "part", "episodes", "calls", "prompt tokens", "answer tokens", "cost", "note")
-    show_table("What would be asked of language models, at most", columns, [_foretold(each) for each in found])
+    columns = (
+        "run",
+        "part",
+        "episodes",
+        "calls",
+        "prompt tokens",
+        "answer tokens",
+        "cost",
+        "note",
+    )
+    show_table(
+        "What would be asked of language models, at most",
+        columns,
+        [_foretold(each) for each in found],
+    )
 
 
 def _foretold(one: "Estimate") -> tuple[str, ...]:
-    counts = ("?" if each is None else f"{each:,}" for each in (one.calls, one.prompt_tokens, one.answer_tokens))
-    return one.plan, one.part, f"{one.episodes:,}", *counts, "" if one.cost is None else f"{one.cost:,.2f}", one.note
+    counts = (
+        "?" if each is None else f"{each:,}"
+        for each in (one.calls, one.prompt_tokens, one.answer_tokens)
+    )
+    return (
+        one.plan,
+        one.part,
+        f"{one.episodes:,}",
+        *counts,
+        "" if one.cost is None else f"{one.cost:,.2f}",
+        one.note,
+    )
 
 
 def _show(study: "Study", as_json: bool) -> None:
@@ -120,7 +173,15 @@ def _show(study: "Study", as_json: bool) -> None:
 
 def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
     rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
-    columns = ("quantity", "paper", "ours", "95 % interval", "difference", *rules, "source")
+    columns = (
+        "quantity",
+        "paper",
+        "ours",
+        "95 % interval",
+        "difference",
+        *rules,
+        "source",
+    )
     show_table(heading, columns, [_line(row, rules) for row in rows])
 
 
@@ -128,4 +189,12 @@ def _line(row: "Comparison", rules: "Sequence[str]") -> tuple[str, ...]:
     paper = "" if row.paper is None else f"{row.paper:.4g}"
     difference = "" if row.difference is None else f"{row.difference:+.3f}"
     others = (number(row.others[rule]) if rule in row.others else "" for rule in rules)
-    return row.quantity, paper, number(row.ours), interval(row.ours), difference, *others, row.source
+    return (
+        row.quantity,
+        paper,
+        number(row.ours),
+        interval(row.ours),
+        difference,
+        *others,
+        row.source,
+    )

@@ -12,7 +12,10 @@ from gde.cli.progress import progress
 def command(
     run: options.Run,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Metric or group to add; default: compute those of the run again.")
+        list[str] | None,
+        typer.Option(
+            help="Metric or group to add; default: compute those of the run again."
+        ),
     ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,

@@ -12,7 +12,10 @@ from gde.cli.progress import progress
 def command(
     run: options.Run,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Repeat failed episodes; answers of models are kept.")
+        bool,
+        typer.Option(
+            "--retry-failed", help="Repeat failed episodes; answers of models are kept."
+        ),
     ] = False,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
@@ -28,9 +31,13 @@ def command(
 
     if is_contest(run):
         with progress(quiet=quiet or as_json) as watch:
-            found = resume_contest(run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ())
+            found = resume_contest(
+                run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ()
+            )
         show_contest(found, as_json, show_all)
         return
     with progress(quiet=quiet or as_json) as watch:
-        result = resume(run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ())
+        result = resume(
+            run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ()
+        )
     show_result(result, as_json, show_all)

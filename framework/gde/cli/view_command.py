@@ -17,21 +17,37 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or one with runs in it.")],
-    episode: Annotated[str | None, typer.Argument(help="CONDITION/WORLD/REPEAT; default: list all episodes.")] = None,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="The folder of a run, or one with runs in it."
+        ),
+    ],
+    episode: Annotated[
+        str | None,
+        typer.Argument(help="CONDITION/WORLD/REPEAT; default: list all episodes."),
+    ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Show the folder in a browser, live, on this machine alone.")
+        bool,
+        typer.Option(
+            "--serve", help="Show the folder in a browser, live, on this machine alone."
+        ),
     ] = False,
-    port: Annotated[int, typer.Option(help="Port of --serve; 0 for any free port.", min=0, max=65535)] = 8790,
+    port: Annotated[
+        int,
+        typer.Option(help="Port of --serve; 0 for any free port.", min=0, max=65535),
+    ] = 8790,
     as_json: options.Json = False,
 ) -> None:
     """Read the episodes of a run, here or in a browser.
 
-    Without EPISODE, list the episodes of a run, or the runs in a folder. With EPISODE, show it turn by turn.
+    Without EPISODE, list the episodes of a run, or the runs in a folder. With EPISODE,
+    show it turn by turn.
 
-    With --serve, show the folder in a browser: every run with its costs and findings, running ones turn by turn, two
-    runs side by side with paired differences, and all episodes. Nothing is written. The address is printed to stderr,
-    or with --json to stdout; with EPISODE it leads to the episode.
+    With --serve, show the folder in a browser: every run with its costs and findings,
+    running ones turn by turn, two runs side by side with paired differences, and all
+    episodes. Nothing is written. The address is printed to stderr, or with --json to
+    stdout; with EPISODE it leads to the episode.
     """
     from gde.runs.exporting import one_episode, summaries
     from gde.store.folder import PLAN
@@ -59,7 +75,9 @@ def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
 
 
 def _place(run: Path, episode: str) -> str:
-    """Where the viewer of a run's folder shows one of its episodes, which has to be there."""
+    """Where the viewer of a run's folder shows one of its episodes, which has to be
+    there.
+    """
     from urllib.parse import quote
 
     from gde.runs.exporting import one_episode
@@ -74,13 +92,31 @@ def _list_runs(folder: Path, as_json: bool) -> None:
 
     states = [state(name, path) for name, path in library(folder).items()]
     if not states:
-        raise RunFolderError(f"{folder} is no run folder and holds none: wanted plan.toml in it")
+        raise RunFolderError(
+            f"{folder} is no run folder and holds none: wanted plan.toml in it"
+        )
     if as_json:
         show_json({"schema": 1, "runs": [asdict(each) for each in states]})
         return
-    columns = ("run", "status", "agent", "model", "environment", "episodes", "first headline")
+    columns = (
+        "run",
+        "status",
+        "agent",
+        "model",
+        "environment",
+        "episodes",
+        "first headline",
+    )
     rows = [
-        (one.name, one.status, one.agent, one.model, one.environment, f"{one.done}/{one.total}", one.found)
+        (
+            one.name,
+            one.status,
+            one.agent,
+            one.model,
+            one.environment,
+            f"{one.done}/{one.total}",
+            one.found,
+        )
         for one in states
     ]
     show_table("", columns, rows)
@@ -93,7 +129,11 @@ def _list(rows: "list[dict[str, Any]]", as_json: bool) -> None:
     columns = list(rows[0]) if rows else ["episode"]
     for start in range(0, max(len(rows), 1), PAGE):
         page = rows[start : start + PAGE]
-        show_table("", columns, [[str(row.get(column, "")) for column in columns] for row in page])
+        show_table(
+            "",
+            columns,
+            [[str(row.get(column, "")) for column in columns] for row in page],
+        )
 
 
 def _show(trajectory: "Trajectory", as_json: bool) -> None:
@@ -109,5 +149,9 @@ def _show(trajectory: "Trajectory", as_json: bool) -> None:
         if decision.completion and decision.completion.reasoning:
             tell(f"reasoning: {decision.completion.reasoning.strip()}")
         best = "" if turn.optimal is None else f"   optimal: {', '.join(turn.optimal)}"
-        tell(f"decision: {decision.action or f'{decision.status}: {decision.detail}'}{best}\n")
-    tell(f"{trajectory.ending} after {len(trajectory.turns)} turns {trajectory.failure}".strip())
+        tell(
+            f"decision: {decision.action or f'{decision.status}: {decision.detail}'}{best}\n"
+        )
+    tell(
+        f"{trajectory.ending} after {len(trajectory.turns)} turns {trajectory.failure}".strip()
+    )

@@ -1,6 +1,7 @@
 """Words of the command line that typer accepts and no user means.
 
-Of two values of an option, typer drops the first unseen. It takes an empty path for the present folder.
+Of two values of an option, typer drops the first unseen. It takes an empty path for the
+present folder.
 """
 
 from pathlib import Path
@@ -15,11 +16,15 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as typer does, and refuse what no user means."""
-        parsed: tuple[Any, Any, list[Any]] = self.make_parser(ctx).parse_args(args=[*args])
+        parsed: tuple[Any, Any, list[Any]] = self.make_parser(ctx).parse_args(
+            args=[*args]
+        )
         words, _, given = parsed
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):
-                ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")
+                ctx.fail(
+                    f"{param.opts[0]} is given twice and takes one value: {param.help}"
+                )
 
         # Only typed values say which words are paths.
         rest = super().parse_args(ctx, args)
@@ -40,7 +45,9 @@ def _is_empty_path(word: Any, value: Any) -> bool:
 
 
 def look_at_words(app: typer.Typer) -> None:
-    """Make all commands of an application such ones, except those that have a class of their own."""
+    """Make all commands of an application such ones, except those that have a class of
+    their own.
+    """
     for command in app.registered_commands:
         if command.cls is TyperCommand:
             command.cls = Command

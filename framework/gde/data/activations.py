@@ -20,27 +20,39 @@ class CaptureRequest:
     """Which activations to keep."""
 
     layers: tuple[int, ...]
-    """Decoder layers counted from 0, read at their output; EMBEDDING for the input embeddings."""
+    """Decoder layers counted from 0, read at their output; EMBEDDING for the input
+    embeddings.
+    """
     positions: tuple[str, ...] = ("pre", "post")
     """Names of token positions of a completion (`Completion.positions`)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervention:
-    """One change of the residual stream at the output of a layer, at marked tokens. Equal changes are equal objects.
+    """One change of the residual stream at the output of a layer, at marked tokens.
+    Equal changes are equal objects.
 
-    Interventions at one layer are made in their order. The effect of a change at a token reaches deeper layers of that
-    token and, by attention, the tokens after it: the answer sees a changed prompt.
+    Interventions at one layer are made in their order. The effect of a change at a
+    token reaches deeper layers of that token and, by attention, the tokens after it:
+    the answer sees a changed prompt.
     """
 
     layer: int
-    """A decoder layer counted from 0, changed at its output; EMBEDDING for the input embeddings."""
+    """A decoder layer counted from 0, changed at its output; EMBEDDING for the input
+    embeddings.
+    """
     position: str
-    """A position of the prompt (`Completion.positions`); in a replay any position of the sequence."""
+    """A position of the prompt (`Completion.positions`); in a replay any position of
+    the sequence.
+    """
     kind: InterventionKind
-    """"add" the vector, "replace" the activation by it, or "project_out" its direction."""
+    """"add" the vector, "replace" the activation by it, or "project_out" its
+    direction.
+    """
     vector: NDArray[np.float32]
-    """(width,) for all tokens of the position, or (tokens of the position, width). A read-only copy is kept."""
+    """(width,) for all tokens of the position, or (tokens of the position, width). A
+    read-only copy is kept.
+    """
 
     def __post_init__(self) -> None:
         # A copy: a change of the caller's array would change the identity.
@@ -49,15 +61,21 @@ class Intervention:
         object.__setattr__(self, "vector", vector)
 
         if self.kind not in KINDS:
-            raise ValueError(f"an intervention must be one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(
+                f"an intervention must be one of {', '.join(KINDS)}, got {self.kind!r}"
+            )
         if vector.ndim not in {1, 2} or not vector.size:
-            raise ValueError(f"the vector of an intervention must be (width,) or (tokens, width), got {vector.shape}")
+            raise ValueError(
+                f"the vector of an intervention must be (width,) or (tokens, width), got {vector.shape}"
+            )
         if not np.isfinite(vector).all():
             raise ValueError("the vector of an intervention must be finite")
         if self.kind == "project_out":
             has_direction = vector.any(axis=-1)
             if not has_direction.all():
-                raise ValueError("a zero vector has no direction that could be projected out")
+                raise ValueError(
+                    "a zero vector has no direction that could be projected out"
+                )
 
     @cached_property
     def identity(self) -> str:
@@ -76,7 +94,9 @@ class Intervention:
         return hash(self.identity)
 
     def applied(self, stream: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The (tokens of the position, width) activations after the change, in their own precision."""
+        """The (tokens of the position, width) activations after the change, in their
+        own precision.
+        """
         match self.kind:
             case "add":
                 changed = stream + self.vector
@@ -98,7 +118,9 @@ class TokenSequence:
     tokens: tuple[int, ...]
     positions: Mapping[str, tuple[int, ...]]
     interventions: tuple[Intervention, ...] = ()
-    """Changes made while the sequence is replayed. What is read at their layer is read after them."""
+    """Changes made while the sequence is replayed. What is read at their layer is read
+    after them.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,10 +135,14 @@ class ActivationRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
-    """All activations of a run at one layer and position. The number of tokens may differ between turns."""
+    """All activations of a run at one layer and position. The number of tokens may
+    differ between turns.
+    """
 
     values: NDArray[np.float32]
-    """(S, width), C-ordered: the marked tokens of all turns, those of a turn together and in order."""
+    """(S, width), C-ordered: the marked tokens of all turns, those of a turn together
+    and in order.
+    """
     lengths: NDArray[np.int64]
     """(N,) marked tokens of each turn, one or more; they sum to S."""
     rows: tuple[tuple[str, int], ...]
@@ -131,14 +157,20 @@ class ActivationTable:
         fewest = self.lengths.min()
         most = self.lengths.max()
         if fewest < most:
-            advice = 'set `inputs = "tokens"` on the probe, which then gets them one by one'
-            raise ValueError(f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}")
+            advice = (
+                'set `inputs = "tokens"` on the probe, which then gets them one by one'
+            )
+            raise ValueError(
+                f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}"
+            )
         return self.values.reshape(len(self.lengths), -1)
 
     def padded(self) -> NDArray[np.float32]:
-        """(N, T, width), T the tokens of the longest turn, with NaN after the last token of a shorter one.
+        """(N, T, width), T the tokens of the longest turn, with NaN after the last
+        token of a shorter one.
 
-        NaN, because a probe that takes padding for activations should get no number at all.
+        NaN, because a probe that takes padding for activations should get no number at
+        all.
 
         Raises:
             ValueError: activations that are not finite and could be taken for padding.

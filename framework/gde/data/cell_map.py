@@ -1,16 +1,19 @@
-"""A world as a map of named kinds of cells with things in them, read from its record alone.
+"""A world as a map of named kinds of cells with things in them, read from its record
+alone.
 
 A map comes from these facts of a world. A state may override all of them but `kinds`:
 
 - `rows`: equally long texts, one symbol a cell.
 - `cells`: symbol to kind of cell; default {"#": "wall", "_": "empty"}.
-- `kinds`: every kind of cell that the environment has, the same in all its worlds; default `KINDS`. The classes of a
-  decoder are these, in this order, and `PAD`.
-- `things`: name to {"kind": ..., "letter": ..., "color": ...}; default agent and goal. `kind` replaces the kind of the
-  cell that holds the thing; a thing without a kind is drawn, but not decoded. `letter` is drawn; default the first
-  letter of the name. `color` is one of `COLORS`; default that of its kind.
-- a fact by the name of each thing: [row, column]; or, for a thing with a direction or a note, {"place": [row, column],
-  "direction": [rows, columns], "note": text}; null or absent while the thing is not there.
+- `kinds`: every kind of cell that the environment has, the same in all its worlds;
+  default `KINDS`. The classes of a decoder are these, in this order, and `PAD`.
+- `things`: name to {"kind": ..., "letter": ..., "color": ...}; default agent and goal.
+  `kind` replaces the kind of the cell that holds the thing; a thing without a kind is
+  drawn, but not decoded. `letter` is drawn; default the first letter of the name.
+  `color` is one of `COLORS`; default that of its kind.
+- a fact by the name of each thing: [row, column]; or, for a thing with a direction or a
+  note, {"place": [row, column], "direction": [rows, columns], "note": text}; null or
+  absent while the thing is not there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +36,9 @@ THINGS: Mapping[str, Json] = {
 COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
 """The colours of things."""
 PAD = "pad"
-"""The class outside a map that is smaller than the decoded square; no kind of any world."""
+"""The class outside a map that is smaller than the decoded square; no kind of any
+world.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +63,8 @@ class CellMap:
     """A rectangular map at one moment.
 
     Raises:
-        ValueError: kinds that are not distinct names, cells of no kind, or a thing outside the map or in no colour.
+        ValueError: kinds that are not distinct names, cells of no kind, or a thing
+        outside the map or in no colour.
     """
 
     kinds: tuple[str, ...]
@@ -70,21 +76,29 @@ class CellMap:
     def __post_init__(self) -> None:
         names_are_distinct = len(set(self.kinds)) == len(self.kinds)
         if PAD in self.kinds or not names_are_distinct:
-            raise ValueError(f"`kinds` of a map: wanted distinct names other than {PAD!r}, got {list(self.kinds)}")
+            raise ValueError(
+                f"`kinds` of a map: wanted distinct names other than {PAD!r}, got {list(self.kinds)}"
+            )
 
         known = range(len(self.kinds))
         is_map = self.codes.ndim == 2 and self.codes.size > 0
         if not is_map or not np.isin(self.codes, known).all():
-            raise ValueError(f"codes of a map: wanted (height, width) indices of {len(self.kinds)} kinds")
+            raise ValueError(
+                f"codes of a map: wanted (height, width) indices of {len(self.kinds)} kinds"
+            )
 
         height, width = self.codes.shape
         for thing in self.things:
             row, column = thing.place
             is_inside = 0 <= row < height and 0 <= column < width
             if not is_inside:
-                raise ValueError(f"{thing.name!r}: wanted a place on a map of {height}x{width}, got {thing.place}")
+                raise ValueError(
+                    f"{thing.name!r}: wanted a place on a map of {height}x{width}, got {thing.place}"
+                )
             if thing.color not in ("", *COLORS):
-                raise ValueError(f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}")
+                raise ValueError(
+                    f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}"
+                )
 
         # Maps are shared between the parts of a report.
         self.codes.flags.writeable = False
@@ -100,14 +114,16 @@ class CellMap:
         kinds = kinds_of(world)
         rank = {kind: place for place, kind in enumerate(kinds)}
 
-        # A record keeps no order of facts, so the order of kinds says which of two things in a cell is seen.
+        # A record keeps no order of facts, so the order of kinds says which of two
+        # things in a cell is seen.
         def order(thing: Thing) -> tuple[int, str]:
             return rank.get(thing.kind, len(kinds)), thing.name
 
         things = _things(facts, kinds)
         things.sort(key=order)
 
-        # The map without things checks their places before they are written into its cells.
+        # The map without things checks their places before they are written into its
+        # cells.
         ground = cls(
             kinds=kinds,
             codes=_ground(facts, kinds),
@@ -135,7 +151,9 @@ class CellMap:
             ValueError: the map is larger.
         """
         if max(self.height, self.width) > size:
-            raise ValueError(f"a {self.height}x{self.width} map does not fit into {size}x{size}")
+            raise ValueError(
+                f"a {self.height}x{self.width} map does not fit into {size}x{size}"
+            )
         pad = len(self.kinds)
         cells = np.full((size, size), pad, dtype=np.int64)
         cells[: self.height, : self.width] = self.codes
@@ -190,10 +208,14 @@ def position(facts: Mapping[str, Json], name: str) -> Position:
 
 def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int64]:
     """(height, width) index into `kinds`, without things."""
-    rows = _texts(facts.get("rows"), "`rows` of a map: wanted a list of equally long texts")
+    rows = _texts(
+        facts.get("rows"), "`rows` of a map: wanted a list of equally long texts"
+    )
     lengths = [len(row) for row in rows]
     if len(set(lengths)) != 1 or not rows[0]:
-        raise ValueError(f"`rows` of a map: wanted equally long texts, got lengths {lengths}")
+        raise ValueError(
+            f"`rows` of a map: wanted equally long texts, got lengths {lengths}"
+        )
 
     told = facts.get("cells", CELLS)
     if not isinstance(told, Mapping):
@@ -205,7 +227,9 @@ def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int
     symbols = list("".join(rows))
     unknown = sorted(set(symbols) - codes.keys())
     if unknown:
-        raise ValueError(f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {unknown}")
+        raise ValueError(
+            f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {unknown}"
+        )
     cells = np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
     return cells.reshape(len(rows), -1)
 
@@ -214,13 +238,17 @@ def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
     """The things that are there, in the order of the fact `things`."""
     told = facts.get("things", THINGS)
     if not isinstance(told, Mapping):
-        raise ValueError(f"`things` of a map: wanted fact to kind and letter, got {told!r}")
+        raise ValueError(
+            f"`things` of a map: wanted fact to kind and letter, got {told!r}"
+        )
 
     found = []
     for name, looks in told.items():
         # Malformed looks are an error even while the thing is not there.
         if not isinstance(looks, Mapping):
-            raise ValueError(f'`things` of a map: wanted {{"kind": ..., "letter": ...}} for {name!r}, got {looks!r}')
+            raise ValueError(
+                f'`things` of a map: wanted {{"kind": ..., "letter": ...}} for {name!r}, got {looks!r}'
+            )
         fact = facts.get(name)
         if fact is not None:
             found.append(_thing(name, looks, fact, kinds))
@@ -246,7 +274,9 @@ def _thing(
     if isinstance(fact, Mapping):
         place = _pair(fact.get("place"), f"place of {name!r}: wanted [row, column]")
         if fact.get("direction") is not None:
-            direction = _pair(fact["direction"], f"direction of {name!r}: wanted [rows, columns]")
+            direction = _pair(
+                fact["direction"], f"direction of {name!r}: wanted [rows, columns]"
+            )
         note = _text(fact.get("note", ""), f"note of {name!r}")
     else:
         place = _pair(fact, f"{name!r}: wanted [row, column]")
@@ -264,7 +294,9 @@ def _thing(
 
 def _index(kind: Json, kinds: tuple[str, ...], whose: str) -> int:
     if kind not in kinds:
-        raise ValueError(f"kind {whose}: wanted one of {', '.join(kinds)}, got {kind!r}")
+        raise ValueError(
+            f"kind {whose}: wanted one of {', '.join(kinds)}, got {kind!r}"
+        )
     return kinds.index(str(kind))
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-# Configurations import this module: NumPy, which activations are made of, would double the time of `gde --help`.
+# Configurations import this module: NumPy, which activations are made of, would double
+# the time of `gde --help`.
 if TYPE_CHECKING:
     from gde.data.activations import Intervention
 
@@ -36,18 +37,24 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """One call of a language model. The same request gives the same completion in any batch."""
+    """One call of a language model. The same request gives the same completion in any
+    batch.
+    """
 
     messages: tuple[Message, ...]
     seed: int
     sampling: Sampling = Sampling()
     effort: Effort = "low"
     interventions: "tuple[Intervention, ...]" = ()
-    """Changes of the residual stream during the answer. A model without the capability INTERVENTIONS refuses them."""
+    """Changes of the residual stream during the answer. A model without the capability
+    INTERVENTIONS refuses them.
+    """
 
     @property
     def identity(self) -> str:
-        """Equal for requests that must get equal completions: SHA-256 over all of the request."""
+        """Equal for requests that must get equal completions: SHA-256 over all of the
+        request.
+        """
         changes = [each.identity for each in self.interventions]
         messages = [[each.role, each.content] for each in self.messages]
 
@@ -58,7 +65,9 @@ class ChatRequest:
         return sha256(text.encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:
-        """The identity of this request to the model of this name: `Completion.request` of the answer."""
+        """The identity of this request to the model of this name: `Completion.request`
+        of the answer.
+        """
         text = f"{model}\n{self.identity}"
         return sha256(text.encode()).hexdigest()
 
@@ -72,32 +81,48 @@ class Completion:
     reasoning: str | None
     finish: Finish
     prompt_tokens: tuple[int, ...] = ()
-    """Token ids of the rendered conversation; empty where the server does not give them."""
+    """Token ids of the rendered conversation; empty where the server does not give
+    them.
+    """
     tokens: tuple[int, ...] = ()
     """Token ids of the completion, template tokens included."""
     positions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Places to read activations at: name to indices into prompt_tokens + tokens.
 
-    A backend that knows its template gives "pre": the tokens that close the prompt, before any reasoning. When the
-    model reasoned to the end, it also gives "post": the same template tokens after the reasoning. "reasoning" are all
-    tokens of the reasoning, if there are any."""
+    A backend that knows its template gives "pre": the tokens that close the prompt,
+    before any reasoning. When the model reasoned to the end, it also gives "post": the
+    same template tokens after the reasoning. "reasoning" are all tokens of the
+    reasoning, if there are any.
+    """
     n_prompt: int | None = None
     """Tokens of the prompt, as billed; None where the server does not tell."""
     n_completion: int | None = None
     answered_by: str = ""
-    """The name that the model gives itself, which may differ from the requested one; empty where it gives none."""
+    """The name that the model gives itself, which may differ from the requested one;
+    empty where it gives none.
+    """
     request: str = ""
-    """Identity of the request that it answers. The run fills it in, and a changed completion keeps it."""
+    """Identity of the request that it answers. The run fills it in, and a changed
+    completion keeps it.
+    """
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
     prompt: tuple[Message, ...] = ()
-    """The conversation that it answers, before the model's template. The run fills it in."""
+    """The conversation that it answers, before the model's template. The run fills it
+    in.
+    """
     interventions: "tuple[Intervention, ...]" = ()
-    """Changes of the residual stream during the answer, which a replay repeats. The run fills them in."""
+    """Changes of the residual stream during the answer, which a replay repeats. The run
+    fills them in.
+    """
     cached: bool = False
-    """Whether it is the answer of an earlier run to the same request. The run fills it in."""
+    """Whether it is the answer of an earlier run to the same request. The run fills it
+    in.
+    """
     seconds: float | None = field(default=None, compare=False)
-    """Time of the model, waiting included; None where it is not known. The run fills it in. Equality ignores it."""
+    """Time of the model, waiting included; None where it is not known. The run fills it
+    in. Equality ignores it.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

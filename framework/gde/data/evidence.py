@@ -17,17 +17,21 @@ class Evidence:
     trajectories: Sequence[Trajectory]
     """Finished episodes in the order of their keys.
 
-    Each iteration may read the run folder. A metric that needs the episodes twice iterates twice, and keeps only
-    numbers."""
+    Each iteration may read the run folder. A metric that needs the episodes twice
+    iterates twice, and keeps only numbers.
+    """
     reward_traces: tuple[RewardTrace, ...] = ()
     probe_reports: tuple[ProbeReport, ...] = ()
     seed: int = 0
     """The seed of resampling. The same evidence and seed give the same intervals."""
     part: Labels = field(default_factory=dict)
-    """The condition that this evidence is restricted to; empty for the whole run, where conditions can be compared."""
+    """The condition that this evidence is restricted to; empty for the whole run, where
+    conditions can be compared.
+    """
     mdp: Callable[[Trajectory], TabularMDP] | None = None
-    """The Markov decision process at the start of a trajectory, made again from its seed; None where no environment is
-    known.
+    """The Markov decision process at the start of a trajectory, made again from its
+    seed; None where no environment is known.
 
-    While a caller holds it, all trajectories of a world get the same object. It raises GdeError where the environment
-    gives no process."""
+    While a caller holds it, all trajectories of a world get the same object. It raises
+    GdeError where the environment gives no process.
+    """

@@ -12,6 +12,10 @@ class Figure:
 
     title: str
     caption: str
-    """The contents of the figure, the source of its numbers, and the meaning of its symbols."""
+    """The contents of the figure, the source of its numbers, and the meaning of its
+    symbols.
+    """
     spec: Mapping[str, Json]
-    """A Vega-Lite specification with its data in it, e.g. of `altair.Chart.to_dict()`."""
+    """A Vega-Lite specification with its data in it, e.g. of
+    `altair.Chart.to_dict()`.
+    """

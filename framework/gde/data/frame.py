@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     import pandas
 
 
-def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str) -> "pandas.DataFrame":
+def frame(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str
+) -> "pandas.DataFrame":
     """A frame of the rows, in their order.
 
     Args:
-        rows: column to value. They are read once and not kept.
-        columns: the first columns, present even without rows. Others follow in the order of first appearance.
-        whose: the name of the caller, for messages.
+        rows: column to value. They are read once and not kept. columns: the first
+        columns, present even without rows. Others follow in the order of first
+        appearance. whose: the name of the caller, for messages.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -38,7 +40,9 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str)
     return pandas.DataFrame(values)
 
 
-def beside(extra: Mapping[str, Any], columns: Sequence[str], kind: str) -> dict[str, Any]:
+def beside(
+    extra: Mapping[str, Any], columns: Sequence[str], kind: str
+) -> dict[str, Any]:
     """Values under their names; a name that is also a column becomes `kind.NAME`."""
     named = {}
     for name, value in extra.items():

@@ -18,15 +18,20 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TabularMDP:
-    """States 0..S-1 and actions 0..A-1. `TabularMDP.of` makes one of dense arrays and lists.
+    """States 0..S-1 and actions 0..A-1. `TabularMDP.of` makes one of dense arrays and
+    lists.
 
     Raises:
-        ValueError: shapes or types disagree with what the fields say, there is no action, rows of a transition do not
-            sum to one, a reward is not finite, or the discount is not above 0 and at most 1.
+        ValueError: shapes or types disagree with what the fields say, there is no
+        action, rows of a transition do not
+            sum to one, a reward is not finite, or the discount is not above 0 and at
+            most 1.
     """
 
     transition: "tuple[csr_array, ...]"
-    """One (S, S) matrix an action: transition[a][s, s'] is the probability of s' after a in s."""
+    """One (S, S) matrix an action: transition[a][s, s'] is the probability of s' after
+    a in s.
+    """
     start: Floats
     """(S,) probabilities of the first state."""
     reward: Floats
@@ -37,7 +42,9 @@ class TabularMDP:
     actions: tuple[str, ...] = ()
     """Names of the actions, in index order."""
     labels: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    """Named (S,) state features, e.g. row and column, for pictures and feature-based utilities."""
+    """Named (S,) state features, e.g. row and column, for pictures and feature-based
+    utilities.
+    """
 
     @classmethod
     def of(
@@ -54,13 +61,11 @@ class TabularMDP:
         """A process of dense arrays, lists or sparse matrices.
 
         Args:
-            transition: (A, S, S), or A matrices (S, S) of any kind: first the action, then from where and to where.
-            reward: (S,) or (S, A).
-            start: (S,) probabilities of the first state, or the first state itself.
-            terminal: (S,) of true and false.
-            discount: above 0 and at most 1.
-            actions: a name for each.
-            labels: (S,) numbers by the name of the feature.
+            transition: (A, S, S), or A matrices (S, S) of any kind: first the action,
+            then from where and to where. reward: (S,) or (S, A). start: (S,)
+            probabilities of the first state, or the first state itself. terminal: (S,)
+            of true and false. discount: above 0 and at most 1. actions: a name for
+            each. labels: (S,) numbers by the name of the feature.
 
         Raises:
             ValueError: as of the class, and where something is no array of numbers.
@@ -94,23 +99,35 @@ class TabularMDP:
         A = self.n_actions
 
         if self.reward.shape not in {(S,), (S, A)}:
-            raise ValueError(f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}")
+            raise ValueError(
+                f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}"
+            )
         if not np.isfinite(self.reward).all():
-            raise ValueError("reward must be finite in every state, got NaN or infinity")
+            raise ValueError(
+                "reward must be finite in every state, got NaN or infinity"
+            )
         if self.actions and len(self.actions) != A:
-            raise ValueError(f"actions must name all {A} transitions, got {len(self.actions)} names")
+            raise ValueError(
+                f"actions must name all {A} transitions, got {len(self.actions)} names"
+            )
 
         if self.terminal is not None:
             is_flags = self.terminal.dtype == np.bool_
             if self.terminal.shape != (S,) or not is_flags:
                 got = _kind(self.terminal)
-                raise ValueError(f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)")
+                raise ValueError(
+                    f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)"
+                )
 
         for name, values in self.labels.items():
             if np.shape(values) != (S,):
-                raise ValueError(f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}")
+                raise ValueError(
+                    f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}"
+                )
             if not np.isfinite(values).all():
-                raise ValueError(f"labels[{name!r}] must be finite in every state, got NaN or infinity")
+                raise ValueError(
+                    f"labels[{name!r}] must be finite in every state, got NaN or infinity"
+                )
         self._check_probabilities(S)
 
     def _check_types(self) -> None:
@@ -121,26 +138,38 @@ class TabularMDP:
         elif not all(hasattr(each, "tocsr") for each in matrices):
             got = type(matrices[0]).__name__
         if got:
-            raise ValueError(f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of")
+            raise ValueError(
+                f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of"
+            )
         if not matrices:
-            raise ValueError("transition must have a matrix for each action, got no action")
+            raise ValueError(
+                "transition must have a matrix for each action, got no action"
+            )
 
         for name in ("start", "reward"):
             values = getattr(self, name)
             if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-                raise ValueError(f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of")
+                raise ValueError(
+                    f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of"
+                )
         if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
-            raise ValueError(f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of")
+            raise ValueError(
+                f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of"
+            )
         if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
             raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):
             got = f"shape {self.start.shape} and sum {self.start.sum():g}"
-            raise ValueError(f"start must be ({S},) probabilities that sum to one, got {got}")
+            raise ValueError(
+                f"start must be ({S},) probabilities that sum to one, got {got}"
+            )
         for a, matrix in enumerate(self.transition):
             if matrix.shape != (S, S):
-                raise ValueError(f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}")
+                raise ValueError(
+                    f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}"
+                )
 
             sums = matrix @ np.ones(S)
             off = np.abs(sums - 1)
@@ -153,7 +182,9 @@ class TabularMDP:
             least = matrix.min(axis=1).toarray().ravel()
             right = (off <= TOLERANCE) & (least >= 0)
             first_wrong = int(right.argmin())
-            raise ValueError(f"transition[{a}] row {first_wrong} must be probabilities that sum to one")
+            raise ValueError(
+                f"transition[{a}] row {first_wrong} must be probabilities that sum to one"
+            )
 
     @property
     def n_states(self) -> int:
@@ -171,7 +202,9 @@ class TabularMDP:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Policy:
-    """Action probabilities: (S, A), or (T, S, A) for one that depends on the time step."""
+    """Action probabilities: (S, A), or (T, S, A) for one that depends on the time
+    step.
+    """
 
     probabilities: Floats
 
@@ -189,9 +222,13 @@ class Policy:
         is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
         if not is_numbers or values.ndim not in {2, 3}:
             wanted = "a NumPy array of shape (S, A) or (T, S, A)"
-            raise ValueError(f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists")
+            raise ValueError(
+                f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists"
+            )
         if not _sum_to_one(values):
-            raise ValueError("every row of a policy must be probabilities that sum to one, got others or NaN")
+            raise ValueError(
+                "every row of a policy must be probabilities that sum to one, got others or NaN"
+            )
 
 
 def _sum_to_one(probabilities: Floats) -> bool:
@@ -207,7 +244,9 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
     from scipy.sparse import csr_array
 
     if hasattr(transition, "tocsr"):
-        raise ValueError("transition must be one matrix for each action, got a single one: put them in a list")
+        raise ValueError(
+            "transition must be one matrix for each action, got a single one: put them in a list"
+        )
     given = []
     if np.iterable(transition):
         given = list(transition)
@@ -223,7 +262,9 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
     # (S, A, S) is the order of other libraries.
     shape = (len(matrices), *matrices[0].shape)
     if shape[0] == shape[-1] != shape[1]:
-        raise ValueError(f"transition must be (A, S, S), got {shape}: from (S, A, S), give transition.swapaxes(0, 1)")
+        raise ValueError(
+            f"transition must be (A, S, S), got {shape}: from (S, A, S), give transition.swapaxes(0, 1)"
+        )
     return tuple(matrices)
 
 
@@ -234,14 +275,18 @@ def _array(name: str, values: ArrayLike) -> Floats:
             raise TypeError
         array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, got {_kind(values)}") from None
+        raise ValueError(
+            f"{name} must be an array of numbers, got {_kind(values)}"
+        ) from None
     return array
 
 
 def _at(state: Floats, n_states: int) -> Floats:
     index = int(state)
     if state != index or not 0 <= index < n_states:
-        raise ValueError(f"start must be a state from 0 to {n_states - 1} or probabilities, got {state}")
+        raise ValueError(
+            f"start must be a state from 0 to {n_states - 1} or probabilities, got {state}"
+        )
     start = np.zeros(n_states)
     start[index] = 1.0
     return start

@@ -1,4 +1,6 @@
-"""The meaning of a part's numbers: title, unit, direction, group and place in a report."""
+"""The meaning of a part's numbers: title, unit, direction, group and place in a
+report.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,22 +11,32 @@ from gde.data.json import Labels
 
 Better = Literal["more", "less", ""]
 Question = Literal["did", "believes", "wants"]
-"""The three questions about an agent: its behaviour, the beliefs in its activations, its goals."""
+"""The three questions about an agent: its behaviour, the beliefs in its activations,
+its goals.
+"""
 PLACE = re.compile(r"\{(\w+)\}")
 """A label's name in a title, e.g. "{utility}"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The meaning of a number that a part gives: all that reports, tables and comparisons know of it."""
+    """The meaning of a number that a part gives: all that reports, tables and
+    comparisons know of it.
+    """
 
     name: str
-    """As in `Measurement.name`; for a probe without the probe's name. One `*` stands for any text: `endings.*`."""
+    """As in `Measurement.name`; for a probe without the probe's name. One `*` stands
+    for any text: `endings.*`.
+    """
     title: str
-    """The title in a table. Here and in `phrase`, `*` is replaced by the text that it matches in the name. `{utility}`
-    is replaced by the number's label `utility`, e.g. "goal": see `titled`."""
+    """The title in a table. Here and in `phrase`, `*` is replaced by the text that it
+    matches in the name. `{utility}` is replaced by the number's label `utility`, e.g.
+    "goal": see `titled`.
+    """
     unit: str = ""
-    """"share", "cells", "bits", "nats", "turns" ...; empty for the unit of the measured quantity."""
+    """"share", "cells", "bits", "nats", "turns" ...; empty for the unit of the measured
+    quantity.
+    """
     better: Better = ""
     """The better direction; empty where neither is better."""
     group: str = ""
@@ -32,22 +44,35 @@ class Measure:
     headline: bool = False
     """Whether it is one of the few numbers that a report shows first."""
     question: Question = "did"
-    """The question that a metric's number helps to answer. Numbers of probes always say what an agent believes."""
+    """The question that a metric's number helps to answer. Numbers of probes always say
+    what an agent believes.
+    """
     beside: str = ""
-    """The number that this one is a baseline of: the number of another agent in the same worlds. Its title names the
-    baseline."""
+    """The number that this one is a baseline of: the number of another agent in the
+    same worlds. Its title names the baseline.
+    """
     phrase: str = ""
-    """For a headline: the words of the opening sentence about the agent or the probe, with `{}` for the number, e.g.
-    "reached the goal in {} of episodes". Empty for a number that only tables show."""
+    """For a headline: the words of the opening sentence about the agent or the probe,
+    with `{}` for the number, e.g. "reached the goal in {} of episodes". Empty for a
+    number that only tables show.
+    """
     column: bool = False
-    """Whether it is a column of its group's own table instead of a row. The text of `*` names the row."""
+    """Whether it is a column of its group's own table instead of a row. The text of `*`
+    names the row.
+    """
     repeats: str = ""
-    """The name of a number that it equals in a single world. There only the other one is tested."""
+    """The name of a number that it equals in a single world. There only the other one
+    is tested.
+    """
     cost: bool = False
-    """Whether it counts spending, e.g. simulations, which depends more on settings than on the agent's skill. Runs are
-    compared by it, but it is not tested, so that no p value is corrected for it."""
+    """Whether it counts spending, e.g. simulations, which depends more on settings than
+    on the agent's skill. Runs are compared by it, but it is not tested, so that no p
+    value is corrected for it.
+    """
     caveats: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """A warning to readers by variant of a probe, e.g. that the variant cannot show the quantity by construction."""
+    """A warning to readers by variant of a probe, e.g. that the variant cannot show the
+    quantity by construction.
+    """
 
     def matches(self, name: str) -> bool:
         """Whether the measure describes the number of this name."""
@@ -79,7 +104,8 @@ class Measure:
         )
 
     def titled(self, where: Labels) -> tuple[str, Labels]:
-        """The title of a number with its labels filled in, and the labels that the title does not tell.
+        """The title of a number with its labels filled in, and the labels that the
+        title does not tell.
 
         Without a label of that name, "it" stands in its place.
         """
@@ -98,7 +124,9 @@ class Measure:
         return self.caveats.get(variant, "")
 
     def under(self, prefix: str) -> "Measure":
-        """The same measure for numbers whose names begin with the label of their part."""
+        """The same measure for numbers whose names begin with the label of their
+        part.
+        """
         repeats = ""
         if self.repeats:
             repeats = f"{prefix}.{self.repeats}"
@@ -134,13 +162,17 @@ class Measures:
         return measure
 
     def declared(self, name: str) -> Measure | None:
-        """The measure as a part declares it, `*` included; the closest where several fit."""
+        """The measure as a part declares it, `*` included; the closest where several
+        fit.
+        """
         # Of `endings.*` and `endings.failed` the longer name says more.
         fitting = [each for each in self.known if each.matches(name)]
         return max(fitting, key=lambda each: len(each.name), default=None)
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """The names in the order in which parts declare their measures; undeclared ones last, in the given order."""
+        """The names in the order in which parts declare their measures; undeclared ones
+        last, in the given order.
+        """
         places = {each.name: place for place, each in enumerate(self.known)}
 
         def place(name: str) -> int:

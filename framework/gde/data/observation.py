@@ -1,4 +1,6 @@
-"""Messages between an environment and an agent, and the truth that is recorded beside them."""
+"""Messages between an environment and an agent, and the truth that is recorded beside
+them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -6,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from gde.data.json import Json
 
 OBJECTIVE = "objective"
-"""The fact of a world with its objective in words. A run records it for every world without it."""
+"""The fact of a world with its objective in words. A run records it for every world
+without it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +57,25 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The fixed truth of one episode: written to the record, never shown to the agent."""
+    """The fixed truth of one episode: written to the record, never shown to the
+    agent.
+    """
 
     id: str
-    """Equal for equal worlds, even of different seeds. Averages "over worlds" give each id the same weight."""
+    """Equal for equal worlds, even of different seeds. Averages "over worlds" give each
+    id the same weight.
+    """
     facts: Mapping[str, Json] = field(default_factory=dict)
-    """Constant facts, e.g. the map; enough for a reporter to draw the world and for a probe to label it."""
+    """Constant facts, e.g. the map; enough for a reporter to draw the world and for a
+    probe to label it.
+    """
     labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Short values to break results down by, e.g. size or optimal length."""
     base: str = ""
-    """Equal for variations of one world (a rotated grid, a counterfactual without its key), which are no independent
-    observations; empty for a world without variations."""
+    """Equal for variations of one world (a rotated grid, a counterfactual without its
+    key), which are no independent observations; empty for a world without
+    variations.
+    """
 
     @property
     def cluster(self) -> str:
@@ -79,7 +91,9 @@ class World:
         return said
 
     def asking(self, task: Task) -> "World":
-        """The world as it is recorded: with the task's objective as a fact, unless it has one of its own."""
+        """The world as it is recorded: with the task's objective as a fact, unless it
+        has one of its own.
+        """
         if OBJECTIVE in self.facts:
             return self
         facts = {**self.facts, OBJECTIVE: task.objective}
@@ -97,12 +111,15 @@ class Outcome:
     truncated: bool
     """The episode was cut off; the world could go on."""
     success: float | None
-    """The share of the goal reached so far, 0 to 1. An episode's success is that of its last outcome. None where the
-    world has no goal that can be reached."""
+    """The share of the goal reached so far, 0 to 1. An episode's success is that of its
+    last outcome. None where the world has no goal that can be reached.
+    """
 
     def __post_init__(self) -> None:
         if self.success is not None and not 0 <= self.success <= 1:
-            raise ValueError(f"success must be between 0 and 1, or None, got {self.success}")
+            raise ValueError(
+                f"success must be between 0 and 1, or None, got {self.success}"
+            )
 
     @classmethod
     def running(

@@ -12,7 +12,9 @@ from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 Prices = Mapping[str, tuple[float, float]]
-"""Name of a model in the plan to the prices of a million tokens of prompts and of answers."""
+"""Name of a model in the plan to the prices of a million tokens of prompts and of
+answers.
+"""
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
 
@@ -24,12 +26,17 @@ class Choice:
     name: str
     """The offer's name, or `package:name`."""
     config: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    """Field to value; for the environment a list is a sweep unless the field itself takes a sequence."""
+    """Field to value; for the environment a list is a sweep unless the field itself
+    takes a sequence.
+    """
     alias: str = ""
-    """Another name for the part in this run, so that a plan can use one offer twice; empty for its own name."""
+    """Another name for the part in this run, so that a plan can use one offer twice;
+    empty for its own name.
+    """
     part: Any = None
-    """The caller's own part, or the class or function that makes it; None for an offer. A plan file holds its name
-    only."""
+    """The caller's own part, or the class or function that makes it; None for an offer.
+    A plan file holds its name only.
+    """
 
     @property
     def label(self) -> str:
@@ -40,8 +47,9 @@ class Choice:
     def of(cls, value: Any, alias: str = "") -> "Choice":
         """Make a choice of a name, an offer or an object; a choice stays as it is.
 
-        An object is a part, or a class or function without arguments that makes one. The run identifies it by the name
-        of its class or function alone. Two objects of one class therefore need an `alias` each.
+        An object is a part, or a class or function without arguments that makes one.
+        The run identifies it by the name of its class or function alone. Two objects of
+        one class therefore need an `alias` each.
 
         Raises:
             ConfigError: nothing is given.
@@ -51,7 +59,9 @@ class Choice:
         if isinstance(value, str):
             return cls(name=value, alias=alias)
         if value is None:
-            raise ConfigError("a part of a plan: wanted a name, a Choice, an Offer or an object, got None")
+            raise ConfigError(
+                "a part of a plan: wanted a name, a Choice, an Offer or an object, got None"
+            )
 
         if isinstance(value, Offer):
             home = _home(value.make)
@@ -71,7 +81,9 @@ class Choice:
 
 
 def _named(value: Any) -> Any:
-    """The class or function that names an object: itself if it is one, else its class."""
+    """The class or function that names an object: itself if it is one, else its
+    class.
+    """
     # A partial has no name of its own, and its class is that of all partials.
     while isinstance(value, partial):
         value = value.func
@@ -87,7 +99,8 @@ def _home(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash` give the same results.
+    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash`
+    give the same results.
 
     Parts may be given as names or objects: `Choice.of` makes choices of them.
     """
@@ -101,48 +114,71 @@ class Plan:
     metrics: tuple[Choice, ...] = ()
     """Empty for the default ones, which the run then lists by name."""
     episodes: int = 200
-    """Worlds per condition. A condition is one combination of the swept environment values."""
+    """Worlds per condition. A condition is one combination of the swept environment
+    values.
+    """
     repeats: int = 1
     """Trajectories per world. They differ in the agent's sampling alone."""
     seed: int = 0
     concurrency: int = 32
-    """Most episodes at once in one worker, and most fits of a probe at once, of which there are never more than cores.
-    It never changes a result."""
+    """Most episodes at once in one worker, and most fits of a probe at once, of which
+    there are never more than cores. It never changes a result.
+    """
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
     """The place where episodes run. It never changes a result."""
     reporters: tuple[Choice, ...] = ()
-    """Empty for the default ones whose packages are installed. They never change a result."""
+    """Empty for the default ones whose packages are installed. They never change a
+    result.
+    """
     turn_seconds: float | None = None
-    """Time for one decision and its consequences. An episode with a longer turn fails. None for no limit."""
+    """Time for one decision and its consequences. An episode with a longer turn fails.
+    None for no limit.
+    """
     episode_seconds: float | None = None
     """Time for one episode. A longer one fails."""
     run_seconds: float | None = None
     """Time for all episodes. After it, the run stops and can be resumed."""
     part_seconds: float | None = None
-    """Time for a metric on the run or on one of its conditions, and for a report. A slower one fails."""
+    """Time for a metric on the run or on one of its conditions, and for a report. A
+    slower one fails.
+    """
     max_calls: int | None = None
-    """Requests to language models in the whole run. After them, the run stops and can be resumed."""
+    """Requests to language models in the whole run. After them, the run stops and can
+    be resumed.
+    """
     max_tokens: int | None = None
-    """Tokens of prompts and answers together, likewise. Answers under way may exceed it."""
+    """Tokens of prompts and answers together, likewise. Answers under way may exceed
+    it.
+    """
     max_cost: float | None = None
-    """Money in the currency of `prices`, likewise. Discounts, e.g. for cached prompts, are not counted."""
+    """Money in the currency of `prices`, likewise. Discounts, e.g. for cached prompts,
+    are not counted.
+    """
     prices: Prices = field(default_factory=dict)
-    """The prices of a million tokens of prompts and of answers, reasoning included, by the model's name. `max_cost`
-    needs the prices of all models that the run asks. A model that costs nothing has (0, 0)."""
+    """The prices of a million tokens of prompts and of answers, reasoning included, by
+    the model's name. `max_cost` needs the prices of all models that the run asks. A
+    model that costs nothing has (0, 0).
+    """
     cache: str = ""
-    """A file of answers that runs share; empty for none. A request at temperature 0 that an earlier run sent to the
-    same model with the same configuration is not sent again, and costs nothing."""
+    """A file of answers that runs share; empty for none. A request at temperature 0
+    that an earlier run sent to the same model with the same configuration is not sent
+    again, and costs nothing.
+    """
 
     def __post_init__(self) -> None:
-        # The fields are frozen, but callers may leave the making of choices to the plan.
+        # The fields are frozen, but callers may leave the making of choices to the
+        # plan.
         for name in ("environment", "agent", "executor"):
             choice = Choice.of(getattr(self, name))
             object.__setattr__(self, name, choice)
 
         for name in ("probes", "rewards", "metrics", "reporters"):
             given = getattr(self, name)
-            # A single name is iterable too, and would become one choice for each letter.
+            # A single name is iterable too, and would become one choice for each
+            # letter.
             if isinstance(given, str) or not isinstance(given, Iterable):
-                raise ConfigError(f"{name} of a plan: wanted a list of names and objects, got {given!r}")
+                raise ConfigError(
+                    f"{name} of a plan: wanted a list of names and objects, got {given!r}"
+                )
             choices = tuple(map(Choice.of, given))
             object.__setattr__(self, name, choices)

@@ -24,7 +24,9 @@ class ProbeLabels:
     values: NDArray[np.int64] | NDArray[np.float64]
     """(T, ...); the trailing shape is the same for every trajectory."""
     classes: tuple[str, ...] = ()
-    """Names of the values 0, 1, ..., the same for every trajectory; empty where they are no classes."""
+    """Names of the values 0, 1, ..., the same for every trajectory; empty where they
+    are no classes.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,8 +34,10 @@ class ProbeDataset:
     """Activations and labels of many turns."""
 
     inputs: NDArray[np.float32]
-    """(N, D): the activations of the marked tokens, concatenated in order. A probe with `inputs = "tokens"` gets
-    (N, T, width), with NaN after the last token of a turn that has fewer than T: see `token_lengths`."""
+    """(N, D): the activations of the marked tokens, concatenated in order. A probe with
+    `inputs = "tokens"` gets (N, T, width), with NaN after the last token of a turn that
+    has fewer than T: see `token_lengths`.
+    """
     labels: NDArray[np.int64] | NDArray[np.float64]
     """(N, ...)."""
     groups: NDArray[np.str_]
@@ -44,7 +48,9 @@ class ProbeDataset:
     def __post_init__(self) -> None:
         lengths = (len(self.inputs), len(self.labels), len(self.groups))
         if len(set(lengths)) > 1:
-            raise ValueError(f"inputs, labels and groups must be equally long, got {lengths}")
+            raise ValueError(
+                f"inputs, labels and groups must be equally long, got {lengths}"
+            )
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
         """The dataset of the chosen rows."""
@@ -95,7 +101,8 @@ class Fit:
     def of(cls, one: Measurement) -> "Fit | None":
         """The fit of a number in a result; None for the number of a metric."""
         where = one.where
-        # A metric may break its numbers down by the labels of fits, but only probes begin names with their own.
+        # A metric may break its numbers down by the labels of fits, but only probes
+        # begin names with their own.
         is_named_after_source = f"{one.name}.".startswith(f"{one.source}.")
         if not one.source or not is_named_after_source:
             return None

@@ -26,7 +26,8 @@ RunStatus = Literal["ok", "partial", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One number, or the reason why there is none. Scalars of NumPy become Python's own.
+    """One number, or the reason why there is none. Scalars of NumPy become Python's
+    own.
 
     Raises:
         ValueError: a field has a value of another kind.
@@ -41,7 +42,9 @@ class Measurement:
     interval: tuple[float, float] | None = None
     """95 % interval; None where none is defined."""
     where: Labels = field(default_factory=dict)
-    """Labels of the part of the run that it is about, e.g. {"size": 9}; empty for the whole run."""
+    """Labels of the part of the run that it is about, e.g. {"size": 9}; empty for the
+    whole run.
+    """
     reason: str = ""
     """The reason why value is None; empty otherwise."""
     source: str = ""
@@ -57,14 +60,18 @@ class Measurement:
                 words = repr(given).split()
                 got = " ".join(words)[:80]
                 advice = "; give None and a reason" if name == "value" else ""
-                raise ValueError(f"{self.name}: {name}: wanted {wanted}, got {got}{advice}") from None
+                raise ValueError(
+                    f"{self.name}: {name}: wanted {wanted}, got {got}{advice}"
+                ) from None
             object.__setattr__(self, name, own)
 
         is_missing = self.value is None
         has_reason = bool(self.reason)
         if is_missing != has_reason:
             got = f"{self.value}, {self.reason!r}"
-            raise ValueError(f"{self.name}: a measurement has either a value or a reason, got {got}")
+            raise ValueError(
+                f"{self.name}: a measurement has either a value or a reason, got {got}"
+            )
 
     @property
     def identity(self) -> Identity:
@@ -86,7 +93,9 @@ def labelled(name: str, where: Labels) -> str:
 
 
 def repeated(measurements: Iterable[Measurement]) -> str | None:
-    """The label of the first measurement whose identity an earlier one has; None where all differ."""
+    """The label of the first measurement whose identity an earlier one has; None where
+    all differ.
+    """
     seen = set()
     for each in measurements:
         if each.identity in seen:
@@ -175,7 +184,9 @@ _READ: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("reason", "text", _text),
     ("source", "text", _text),
 )
-"""The fields of a measurement, with the description of valid values and the function that reads them."""
+"""The fields of a measurement, with the description of valid values and the function
+that reads them.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +199,9 @@ class Failure:
     """The episode, probe or metric."""
     reason: str
     traceback: str = ""
-    """Python's traceback; empty where the reason is enough, or where an earlier failure with the same reason has it."""
+    """Python's traceback; empty where the reason is enough, or where an earlier failure
+    with the same reason has it.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,8 +249,9 @@ class Result:
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each measurement, as a frame.
 
-        The columns are `COLUMNS`, with `low` and `high` for the interval, and then one for each label, e.g. `size`. A
-        label with the name of another column is in `where.NAME`. Absent values are missing.
+        The columns are `COLUMNS`, with `low` and `high` for the interval, and then one
+        for each label, e.g. `size`. A label with the name of another column is in
+        `where.NAME`. Absent values are missing.
 
         Raises:
             MissingExtra: pandas is not installed.

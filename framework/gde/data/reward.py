@@ -19,7 +19,8 @@ class RewardTrace:
     failure: str = ""
     """The reason why there are no values; empty otherwise."""
     made_by: str = ""
-    """The method, for a reward model with several, e.g. "rules for blocks"; empty for a single one. Every report shows
-    it."""
+    """The method, for a reward model with several, e.g. "rules for blocks"; empty for a
+    single one. Every report shows it.
+    """
     counts: Mapping[str, int] = field(default_factory=dict)
     """Counts of events that a reader should know of, e.g. {"asked again": 2}."""

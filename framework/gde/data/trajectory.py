@@ -1,4 +1,6 @@
-"""The record of an episode: decisions, outcomes and the certified optimum beside them."""
+"""The record of an episode: decisions, outcomes and the certified optimum beside
+them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,25 +10,35 @@ from gde.data.completion import Completion
 from gde.data.json import Labels
 from gde.data.observation import Observation, State, World
 
-Status = Literal["ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"]
+Status = Literal[
+    "ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"
+]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Ending = Literal["terminated", "truncated", "horizon", "failed"]
 FIRST_ACTION = "first"
-"""The fact of a world with the action that led to the first turn, e.g. in a recording."""
+"""The fact of a world with the action that led to the first turn, e.g. in a
+recording.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """An agent's answer to one observation: an action, or the reason why there is none."""
+    """An agent's answer to one observation: an action, or the reason why there is
+    none.
+    """
 
     status: Status
     action: str | None = None
     """Present exactly when status is "ok"."""
     detail: str = ""
-    """For an unusable answer: the expected and the actual answer. The agent may also note the cost of its decision."""
+    """For an unusable answer: the expected and the actual answer. The agent may also
+    note the cost of its decision.
+    """
     completion: Completion | None = None
     probabilities: Mapping[str, float] = field(default_factory=dict)
-    """Probabilities of possible actions, if the agent tells them. They need not add up to 1."""
+    """Probabilities of possible actions, if the agent tells them. They need not add up
+    to 1.
+    """
 
     def __post_init__(self) -> None:
         is_usable = self.status == "ok"
@@ -42,14 +54,18 @@ class Decision:
         return cls(status="ok", action=action, completion=completion)
 
     @classmethod
-    def unusable(cls, status: Status, detail: str, completion: Completion | None = None) -> "Decision":
+    def unusable(
+        cls, status: Status, detail: str, completion: Completion | None = None
+    ) -> "Decision":
         """An answer that names no action that can be taken."""
         return cls(status=status, detail=detail, completion=completion)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeKey:
-    """The identity of an episode in a run. Its randomness is a function of the root seed and this key."""
+    """The identity of an episode in a run. Its randomness is a function of the root
+    seed and this key.
+    """
 
     condition: int
     """Index of the combination of swept environment values."""
@@ -64,7 +80,9 @@ class EpisodeKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One observation, the decision on it and its outcome. An unusable decision leaves the world as it is."""
+    """One observation, the decision on it and its outcome. An unusable decision leaves
+    the world as it is.
+    """
 
     index: int
     observation: Observation
@@ -73,7 +91,9 @@ class Turn:
     terminated: bool
     truncated: bool
     success: float | None = None
-    """The share of the goal reached by then, 0 to 1; None where the world has no goal that can be reached."""
+    """The share of the goal reached by then, 0 to 1; None where the world has no goal
+    that can be reached.
+    """
     state: State | None = None
     """Before the decision."""
     optimal: tuple[str, ...] | None = None
@@ -100,7 +120,9 @@ class Trajectory:
 
     @property
     def actions_before(self) -> tuple[str, ...]:
-        """The action that led to each turn; empty where there was none, or none that could be taken."""
+        """The action that led to each turn; empty where there was none, or none that
+        could be taken.
+        """
         first = self.world.facts.get(FIRST_ACTION)
         previous = first if isinstance(first, str) else ""
 
@@ -112,7 +134,9 @@ class Trajectory:
 
     @property
     def success(self) -> float | None:
-        """The share of the goal reached in the end, 0 to 1; None where the world has no goal that can be reached."""
+        """The share of the goal reached in the end, 0 to 1; None where the world has no
+        goal that can be reached.
+        """
         if not self.turns:
             return 0.0
         return self.turns[-1].success

@@ -1,4 +1,6 @@
-"""The drawing of one moment of a world, from its record alone: its plugin need not be installed."""
+"""The drawing of one moment of a world, from its record alone: its plugin need not be
+installed.
+"""
 
 from collections.abc import Mapping
 
@@ -27,14 +29,17 @@ def view_of(world: World, state: State) -> CellMap | str | None:
 
 
 def moves(world: World) -> Mapping[str, Position]:
-    """The fact `moves`: (rows, columns) that each action moves the agent by; empty without the fact.
+    """The fact `moves`: (rows, columns) that each action moves the agent by; empty
+    without the fact.
 
     Raises:
         ValueError: the fact is malformed.
     """
     told = world.facts.get("moves", {})
     if not isinstance(told, Mapping):
-        raise ValueError(f"the fact `moves`: wanted action to [rows, columns], got {told!r}")
+        raise ValueError(
+            f"the fact `moves`: wanted action to [rows, columns], got {told!r}"
+        )
 
     found = {}
     for action in told:

@@ -19,7 +19,9 @@ class ProcessesConfig:
     """Configuration of the executor `processes`."""
 
     workers: Annotated[int, Ge(1)] = 2
-    """Processes at once; each loads the language model for itself and computes in its share of the cores."""
+    """Processes at once; each loads the language model for itself and computes in its
+    share of the cores.
+    """
 
 
 @hookimpl

@@ -1,6 +1,7 @@
 """The executor `processes`.
 
-Each worker has a loky pool of its own, because a worker that dies breaks its pool: loky then kills all of its workers.
+Each worker has a loky pool of its own, because a worker that dies breaks its pool: loky
+then kills all of its workers.
 """
 
 import os
@@ -14,7 +15,11 @@ from threading import Lock
 from typing import TypeVar
 
 from loky.backend import get_context
-from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor, ShutdownExecutorError
+from loky.process_executor import (
+    BrokenProcessPool,
+    ProcessPoolExecutor,
+    ShutdownExecutorError,
+)
 
 from gde.errors import RunFailed, WorkerDied
 from gde.executors.work import STOPPED, THREADS, opened, pickled, threads
@@ -26,7 +31,8 @@ Output = TypeVar("Output")
 
 
 class Processes:
-    """Implements `gde.parts.executor.WorksElsewhere`: spreads items over fresh processes.
+    """Implements `gde.parts.executor.WorksElsewhere`: spreads items over fresh
+    processes.
 
     Workers do not load the running script, which therefore needs no main guard.
     """
@@ -41,16 +47,20 @@ class Processes:
         """Refuse work that cannot be sent, before anything is written.
 
         Raises:
-            GdeError: the work cannot be pickled, or holds something of the running script.
+            GdeError: the work cannot be pickled, or holds something of the running
+            script.
         """
         pickled(work, "processes")
 
-    def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
-        """Yield the job's outputs as they come. Another worker takes over from one that has died.
+    def map(
+        self, job: Callable[[Item], Output], items: Sequence[Item]
+    ) -> Iterator[Output]:
+        """Yield the job's outputs as they come. Another worker takes over from one that
+        has died.
 
         Raises:
-            GdeError: job or items cannot be sent to a worker.
-            WorkerDied: a worker has died and the job cannot go on. The other workers are stopped.
+            GdeError: job or items cannot be sent to a worker. WorkerDied: a worker has
+            died and the job cannot go on. The other workers are stopped.
         """
         if not items:
             return
@@ -67,7 +77,9 @@ class Processes:
                     output: Output = opened(packed)
                     return output
 
-        with ThreadPoolExecutor(self.workers, thread_name_prefix="gde-worker") as waiting:
+        with ThreadPoolExecutor(
+            self.workers, thread_name_prefix="gde-worker"
+        ) as waiting:
             done = [waiting.submit(do, item) for item in items]
             try:
                 for each in as_completed(done):
@@ -75,9 +87,12 @@ class Processes:
             finally:
                 crew.dismiss()
                 in_good_order = not wait(done, timeout=2 * GRACE).not_done
-                # A dismissed worker takes a moment to end, so all of them are waited for at once.
+                # A dismissed worker takes a moment to end, so all of them are waited
+                # for at once.
                 with ThreadPoolExecutor(self.workers) as closing:
-                    closing.map(partial(_Worker.close, kill=not in_good_order), crew.workers)
+                    closing.map(
+                        partial(_Worker.close, kill=not in_good_order), crew.workers
+                    )
 
     def stop(self) -> None:
         """End all workers, for good."""

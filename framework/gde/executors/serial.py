@@ -12,5 +12,7 @@ class Serial:
 
     workers = 1
 
-    def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
+    def map(
+        self, job: Callable[[Item], Output], items: Sequence[Item]
+    ) -> Iterator[Output]:
         return map(job, items)

@@ -16,7 +16,9 @@ THREADS = "OMP_NUM_THREADS"
 
 
 def threads(workers: int, environment: Mapping[str, str]) -> int:
-    """Give the number of threads for each worker: its share of the cores, or less if the environment says so."""
+    """Give the number of threads for each worker: its share of the cores, or less if
+    the environment says so.
+    """
     share = max(1, cores() // workers)
     wanted = environment.get(THREADS, "")
     if wanted.isdecimal() and int(wanted):
@@ -35,7 +37,9 @@ class _Pickler(pickle.Pickler):
         if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
             where = "is defined in the script or notebook that is running, which its workers do not load"
             advice = "put it into a module of its own, or take the executor serial"
-            raise GdeError(f"executor {self._executor!r}: {value.__qualname__} {where}: {advice}")
+            raise GdeError(
+                f"executor {self._executor!r}: {value.__qualname__} {where}: {advice}"
+            )
         return NotImplemented
 
 
@@ -52,12 +56,16 @@ def pickled(work: object, executor: str) -> bytes:
         raise
     except Exception as error:
         advice = "define it at the top of a module, or take the executor serial"
-        raise GdeError(f"executor {executor!r} cannot send an object to its workers ({error}): {advice}") from error
+        raise GdeError(
+            f"executor {executor!r} cannot send an object to its workers ({error}): {advice}"
+        ) from error
     return file.getvalue()
 
 
 def outcome(work: Callable[[], Any]) -> bytes:
-    """Do the work and pickle a pair: whether it succeeded, and its output or exception."""
+    """Do the work and pickle a pair: whether it succeeded, and its output or
+    exception.
+    """
     try:
         return pickle.dumps((True, work()))
     except Exception as error:

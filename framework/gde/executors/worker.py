@@ -29,7 +29,8 @@ def begin(wanted: Connection) -> None:
     """Prepare this process for work.
 
     Args:
-        wanted: the reading end of a pipe. Its other end closes when the worker is no longer wanted, or when the process
+        wanted: the reading end of a pipe. Its other end closes when the worker is no
+        longer wanted, or when the process
             that started it dies.
     """
     # Ctrl-C must reach the run alone, which then ends its workers in good order.
@@ -60,7 +61,9 @@ def _done(wanted: bytes) -> Any:
         job, item = pickle.loads(wanted)
     except Exception as error:
         advice = "what a plan holds must be found by its name in modules that can be imported"
-        raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
+        raise GdeError(
+            f"executor 'processes': a worker cannot load its work ({error}): {advice}"
+        ) from error
     return job(item)
 
 
@@ -82,7 +85,9 @@ def _watch(wanted: Connection) -> None:
 
 
 def _keep_pipes_here() -> None:
-    """Have no child process hold this worker's pipes: a child that outlives the worker would hide its death."""
+    """Have no child process hold this worker's pipes: a child that outlives the worker
+    would hide its death.
+    """
     opened = Path("/dev/fd")
     if not opened.is_dir():
         return

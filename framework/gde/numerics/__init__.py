@@ -1,1 +1,3 @@
-"""Statistics, dynamic programming on tabulated worlds, and numbers taken world by world."""
+"""Statistics, dynamic programming on tabulated worlds, and numbers taken world by
+world.
+"""

@@ -1,4 +1,6 @@
-"""Metrics computed world by world, as comparisons of runs and of variations need them."""
+"""Metrics computed world by world, as comparisons of runs and of variations need
+them.
+"""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,11 +37,13 @@ class Quantity:
         return dict(self.restricted)
 
 
-def split(evidence: Evidence, place: Callable[[Trajectory], PlaceT]) -> dict[PlaceT, Evidence]:
+def split(
+    evidence: Evidence, place: Callable[[Trajectory], PlaceT]
+) -> dict[PlaceT, Evidence]:
     """Split the evidence by the place of its episodes, in the order of first episodes.
 
-    Probe reports are left out, because probes are fitted to whole runs. Each part is marked as a part, so that metrics
-    that compare worlds give nothing for it.
+    Probe reports are left out, because probes are fitted to whole runs. Each part is
+    marked as a part, so that metrics that compare worlds give nothing for it.
     """
     trajectories: dict[PlaceT, list[Trajectory]] = {}
     for one in evidence.trajectories:
@@ -71,7 +75,8 @@ def split(evidence: Evidence, place: Callable[[Trajectory], PlaceT]) -> dict[Pla
 def measured(
     metrics: Sequence[tuple[str, Metric]], parts: Mapping[PlaceT, Evidence]
 ) -> dict[Quantity, dict[PlaceT, float]]:
-    """The numbers of the named metrics, by quantity and part. Measurements without a value are left out.
+    """The numbers of the named metrics, by quantity and part. Measurements without a
+    value are left out.
 
     Raises:
         GdeError: a metric raises. The message names metric and world.
@@ -80,7 +85,8 @@ def measured(
     for place, part in parts.items():
         for name, metric in metrics:
             for measurement in _measure(name, metric, part):
-                # A world without a number is left out of the comparison, not counted as zero.
+                # A world without a number is left out of the comparison, not counted as
+                # zero.
                 if measurement.value is None:
                     continue
                 quantity = Quantity.of(measurement)

@@ -1,7 +1,7 @@
 """Selections of episodes, and averages over their worlds.
 
-A run may have more episodes than fit into memory. A metric may iterate over them several times, but it keeps numbers
-of each episode, not the episode itself.
+A run may have more episodes than fit into memory. A metric may iterate over them
+several times, but it keeps numbers of each episode, not the episode itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,9 @@ ValueT = TypeVar("ValueT")
 
 
 class Place(NamedTuple):
-    """A world, over which averages are taken, and its cluster, which intervals resample."""
+    """A world, over which averages are taken, and its cluster, which intervals
+    resample.
+    """
 
     world: str
     cluster: str
@@ -32,7 +34,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection(Iterable[Trajectory]):
-    """The trajectories that meet a condition, found again in each iteration; none is kept."""
+    """The trajectories that meet a condition, found again in each iteration; none is
+    kept.
+    """
 
     trajectories: Iterable[Trajectory]
     holds: Callable[[Trajectory], bool]
@@ -46,7 +50,9 @@ class Selection(Iterable[Trajectory]):
 
 
 def finished(evidence: Evidence) -> Selection:
-    """The episodes that did not fail. Failed ones say nothing about the agent; `outcomes` counts them."""
+    """The episodes that did not fail. Failed ones say nothing about the agent;
+    `outcomes` counts them.
+    """
     return Selection(evidence.trajectories, lambda one: one.ending != "failed")
 
 
@@ -75,7 +81,9 @@ CERTIFIED = Need("certified optimal actions", lambda turn: turn.optimal is not N
 
 
 def lacking(trajectories: Iterable[Trajectory], *needs: Need) -> str:
-    """The first need that is not met, and in how many turns; empty where all are met."""
+    """The first need that is not met, and in how many turns; empty where all are
+    met.
+    """
     # One pass over the episodes for all needs: they may have to be read from a file.
     n_turns = 0
     unmet = dict.fromkeys(needs, 0)
@@ -136,7 +144,8 @@ def pooled_share(
         return unmeasured(name, "share", reason)
 
     clusters, hits, of = zip(*found, strict=True)
-    # Every name has its own random numbers, so that no metric changes the interval of another.
+    # Every name has its own random numbers, so that no metric changes the interval of
+    # another.
     rng = generator(evidence.seed, "metric", name)
     share = cluster_share(hits, clusters, rng, trials=of)
 
@@ -152,7 +161,8 @@ def over_worlds(
     values: Mapping[Place, float],
     estimate: Callable[..., Estimate] = cluster_share,
 ) -> Measurement:
-    """The mean over at least one world, with equal weights and one value for each; n counts the worlds.
+    """The mean over at least one world, with equal weights and one value for each; n
+    counts the worlds.
 
     Args:
         evidence: gives the seed for resampling.

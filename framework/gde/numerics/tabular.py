@@ -1,4 +1,6 @@
-"""Dynamic programming on tabular worlds: optimal actions, and the states that a policy visits."""
+"""Dynamic programming on tabular worlds: optimal actions, and the states that a policy
+visits.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,31 +27,38 @@ class Solution:
     value: Floats
     """(S,) optimal expected return; -inf where an undiscounted episode need not end."""
     optimal: NDArray[np.bool_]
-    """(S, A) the set of optimal actions; empty in terminal states and where the value is -inf."""
+    """(S, A) the set of optimal actions; empty in terminal states and where the value
+    is -inf.
+    """
 
 
 _SOLVED: WeakKeyDictionary[TabularMDP, tuple[float, Solution]] = WeakKeyDictionary()
-"""Tolerance and solution of models in use: the judge and an optimal agent need the same one."""
+"""Tolerance and solution of models in use: the judge and an optimal agent need the same
+one.
+"""
 
 
 def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
-    """The optimal value and all optimal actions of every state. Each model is solved once.
+    """The optimal value and all optimal actions of every state. Each model is solved
+    once.
 
-    A reward (S,) is earned in every state visited, once in the terminal state that ends the episode. A reward (S, A)
-    is earned by acting, hence never in a terminal state. An undiscounted episode must end: where none can, the value
-    is -inf.
+    A reward (S,) is earned in every state visited, once in the terminal state that ends
+    the episode. A reward (S, A) is earned by acting, hence never in a terminal state.
+    An undiscounted episode must end: where none can, the value is -inf.
 
-    Breadth-first search backwards from the terminal states solves a deterministic, undiscounted world where every
-    step costs the same and ends cost nothing. It has no rounding errors.
+    Breadth-first search backwards from the terminal states solves a deterministic,
+    undiscounted world where every step costs the same and ends cost nothing. It has no
+    rounding errors.
 
-    Value iteration solves any other world, until values are within `tolerance` of the optimum; undiscounted, until a
-    sweep changes them by no more. The tolerance is relative to the sum of absolute rewards behind a value, so that
-    neither the unit of the reward nor large values elsewhere matter. Actions within twice the tolerance of the best
-    count as optimal. Where waiting is free, it is optimal too.
+    Value iteration solves any other world, until values are within `tolerance` of the
+    optimum; undiscounted, until a sweep changes them by no more. The tolerance is
+    relative to the sum of absolute rewards behind a value, so that neither the unit of
+    the reward nor large values elsewhere matter. Actions within twice the tolerance of
+    the best count as optimal. Where waiting is free, it is optimal too.
 
     Raises:
-        ValueError: undiscounted and without any terminal state.
-        GdeError: value iteration does not converge, e.g. because rewards can be collected for ever.
+        ValueError: undiscounted and without any terminal state. GdeError: value
+        iteration does not converge, e.g. because rewards can be collected for ever.
     """
     known = _SOLVED.get(mdp)
     if known is not None:
@@ -71,26 +80,33 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
 
 
 def steps_to(graph: csr_array, targets: NDArray[np.intp]) -> Floats:
-    """(S,) fewest edges from every node to the nearest target; inf where no path exists.
+    """(S,) fewest edges from every node to the nearest target; inf where no path
+    exists.
 
     Args:
         graph: (S, S), an edge from i to j where entry [i, j] is stored.
         targets: (K,) node indices.
     """
-    # The arrays of a CSR matrix, read as CSC, are its transpose: the graph with reversed edges.
-    reverse = csc_array((graph.data, graph.indices, graph.indptr), shape=graph.shape).tocsr()
+    # The arrays of a CSR matrix, read as CSC, are its transpose: the graph with
+    # reversed edges.
+    reverse = csc_array(
+        (graph.data, graph.indices, graph.indptr), shape=graph.shape
+    ).tocsr()
     steps: Floats = dijkstra(reverse, indices=targets, unweighted=True, min_only=True)
     return steps
 
 
 def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
-    """(S, A) expected discounted number of times that each action is taken in each state in `horizon` steps.
+    """(S, A) expected discounted number of times that each action is taken in each
+    state in `horizon` steps.
 
-    Undiscounted and without terminal states it sums to `horizon`. No action is taken in a terminal state. Weighted
-    with a reward (S, A), it sums to the policy's expected return.
+    Undiscounted and without terminal states it sums to `horizon`. No action is taken in
+    a terminal state. Weighted with a reward (S, A), it sums to the policy's expected
+    return.
 
     Raises:
-        ValueError: the policy has other states or actions than the model, or fewer time steps than `horizon`.
+        ValueError: the policy has other states or actions than the model, or fewer time
+        steps than `horizon`.
     """
     probabilities = _over_time(mdp, policy, horizon)
     going = ~_terminal(mdp)
@@ -116,7 +132,9 @@ def _over_time(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
     depends_on_time = len(shape) == 3
     too_short = depends_on_time and shape[0] < horizon
     if shape[-2:] != wanted or too_short:
-        raise ValueError(f"the policy must have shape {wanted} or (at least {horizon}, *{wanted}), got {shape}")
+        raise ValueError(
+            f"the policy must have shape {wanted} or (at least {horizon}, *{wanted}), got {shape}"
+        )
 
     if depends_on_time:
         return policy.probabilities[:horizon]
@@ -130,7 +148,9 @@ def _terminal(mdp: TabularMDP) -> NDArray[np.bool_]:
 
 
 def _step_cost(mdp: TabularMDP) -> float | None:
-    """The cost of a step in a deterministic world where all steps cost the same and ends nothing; None otherwise."""
+    """The cost of a step in a deterministic world where all steps cost the same and
+    ends nothing; None otherwise.
+    """
     terminal = _terminal(mdp)
     rewards = mdp.reward[~terminal]
     if mdp.discount != 1 or not mdp.deterministic:
@@ -151,7 +171,8 @@ def _step_cost(mdp: TabularMDP) -> float | None:
 
 
 def _search(mdp: TabularMDP, cost: float) -> Solution:
-    # Each row has one entry, so the column indices of a transition matrix are the successors in order.
+    # Each row has one entry, so the column indices of a transition matrix are the
+    # successors in order.
     successors = np.stack([matrix.indices for matrix in mdp.transition], axis=1)
     S, A = successors.shape
 
@@ -171,7 +192,9 @@ def _search(mdp: TabularMDP, cost: float) -> Solution:
 
 
 def union(mdp: TabularMDP) -> csr_array:
-    """(S, S) with an entry wherever some action may lead from one state to the other."""
+    """(S, S) with an entry wherever some action may lead from one state to the
+    other.
+    """
     graph = csr_array(sum(mdp.transition[1:], start=mdp.transition[0].copy()))
     graph.eliminate_zeros()
     return graph
@@ -182,7 +205,8 @@ def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
     value = _first_value(mdp)
     # The sum of absolute rewards behind each value, which the tolerance is relative to.
     size = np.zeros(mdp.n_states)
-    # A sweep that changes values by x leaves them within x / (1 - discount) of the optimum.
+    # A sweep that changes values by x leaves them within x / (1 - discount) of the
+    # optimum.
     settled = tolerance
     if mdp.discount < 1:
         settled = tolerance * (1 - mdp.discount)
@@ -228,7 +252,9 @@ def _first_value(mdp: TabularMDP) -> Floats:
         return value
 
     if not terminal.any():
-        raise ValueError("an undiscounted model needs a terminal state, got none: give a discount below 1")
+        raise ValueError(
+            "an undiscounted model needs a terminal state, got none: give a discount below 1"
+        )
     steps = steps_to(union(mdp), np.flatnonzero(terminal))
     never_ends = np.isinf(steps)
     value[never_ends] = -np.inf

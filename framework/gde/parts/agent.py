@@ -19,10 +19,14 @@ class Brief:
     seed: int
     """The seed of the agent's own randomness in this episode."""
     environment: Environment | None = None
-    """The environment itself, for agents whose offer needs one of its capabilities (an oracle, a planner); None for all
-    others. An agent that tries actions in it puts it back, see `gde.parts.snapshots`."""
+    """The environment itself, for agents whose offer needs one of its capabilities (an
+    oracle, a planner); None for all others. An agent that tries actions in it puts it
+    back, see `gde.parts.snapshots`.
+    """
     simulator: Simulator | None = None
-    """A private copy of the world, for agents whose offer needs SIMULATOR; None for all others."""
+    """A private copy of the world, for agents whose offer needs SIMULATOR; None for all
+    others.
+    """
 
 
 @runtime_checkable
@@ -38,12 +42,18 @@ class Agent(Protocol):
 
 @runtime_checkable
 class HasActionProbabilities(Agent, Protocol):
-    """Capability ACTION_PROBS: the agent tells how probable each action is, instead of choosing one."""
+    """Capability ACTION_PROBS: the agent tells how probable each action is, instead of
+    choosing one.
+    """
 
-    async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
-        """The probability of each action that `act` could choose now. The call leaves no trace in the agent.
+    async def action_probabilities(
+        self, observation: Observation, least: float
+    ) -> Mapping[str, float]:
+        """The probability of each action that `act` could choose now. The call leaves
+        no trace in the agent.
 
-        The rest to a sum of 1 are answers that name no action, and actions that are each less probable than `least`.
+        The rest to a sum of 1 are answers that name no action, and actions that are
+        each less probable than `least`.
 
         Raises:
             GdeError: the agent's language model does not tell.
@@ -52,7 +62,9 @@ class HasActionProbabilities(Agent, Protocol):
 
 @dataclass
 class FunctionAgent:
-    """A plain function from observation to action, as an agent that is called like the function."""
+    """A plain function from observation to action, as an agent that is called like the
+    function.
+    """
 
     choose: Callable[[Observation], str]
 

@@ -21,7 +21,9 @@ Through = Callable[[LanguageModel], LanguageModel]
 
 @runtime_checkable
 class Context(Protocol):
-    """The run as one of its parts may use it. A part gets everything that it needs from here."""
+    """The run as one of its parts may use it. A part gets everything that it needs from
+    here.
+    """
 
     @property
     def seed(self) -> int:
@@ -32,34 +34,41 @@ class Context(Protocol):
         """A folder of the part's own, empty at first and gone after the run."""
 
     def model(self, name: str) -> LanguageModel:
-        """A language model by the text that a user writes, the same model for all parts of a run.
+        """A language model by the text that a user writes, the same model for all parts
+        of a run.
 
-        Answers are journaled, and a request that was answered before is not asked again.
+        Answers are journaled, and a request that was answered before is not asked
+        again.
 
         Raises:
             GdeError: there is no such model, or it cannot be made.
         """
 
     def reward_model(self, name: str) -> RewardModel:
-        """A reward model of the run by its label, or else an offered one with its defaults.
+        """A reward model of the run by its label, or else an offered one with its
+        defaults.
 
-        It asks language models on behalf of the part that it is made for, e.g. of the agent in its episode.
+        It asks language models on behalf of the part that it is made for, e.g. of the
+        agent in its episode.
 
         Raises:
             GdeError: there is no such reward model, or it cannot be made.
         """
 
     def secret(self, variable: str, url: str) -> str:
-        """The value of an environment variable, e.g. a key, to be sent to that URL and no other.
+        """The value of an environment variable, e.g. a key, to be sent to that URL and
+        no other.
 
         It is kept out of the record. It is empty where the variable is not set.
 
         Raises:
-            GdeError: the plan comes from a folder, which anyone may have written, and the user did not name the host.
+            GdeError: the plan comes from a folder, which anyone may have written, and
+            the user did not name the host.
         """
 
     def metric(self, name: str) -> Metric:
-        """A metric of the run, or else an offered one with its defaults, by its name or by that of a number it gives.
+        """A metric of the run, or else an offered one with its defaults, by its name or
+        by that of a number it gives.
 
         Raises:
             GdeError: there is no such metric.
@@ -75,11 +84,12 @@ class Context(Protocol):
     def agent(self, trajectory: Trajectory, through: Through) -> Agent:
         """The agent of a recorded episode, begun as it was then.
 
-        It asks the wrappers that `through` makes of its models, on behalf of the part whose context this is. Shown the
-        same observations, it asks the same requests.
+        It asks the wrappers that `through` makes of its models, on behalf of the part
+        whose context this is. Shown the same observations, it asks the same requests.
 
         Raises:
-            GdeError: the run has no such agent, the agent needs the environment, or the environment no longer makes
+            GdeError: the run has no such agent, the agent needs the environment, or the
+            environment no longer makes
                 the recorded world.
         """
 
@@ -89,7 +99,9 @@ def _nothing(what: str) -> NoReturn:
 
 
 class OutsideRun:
-    """The context of a part outside of any run, e.g. in a command: it has no models and no other parts."""
+    """The context of a part outside of any run, e.g. in a command: it has no models and
+    no other parts.
+    """
 
     seed = 0
 
@@ -113,4 +125,6 @@ class OutsideRun:
         _nothing(f"fit {fit!r} of probe {probe!r}")
 
     def agent(self, trajectory: Trajectory, through: Through) -> NoReturn:  # noqa: ARG002
-        raise GdeError(f"episode {trajectory.key}: a part that is made outside of a run has no agent to show it to")
+        raise GdeError(
+            f"episode {trajectory.key}: a part that is made outside of a run has no agent to show it to"
+        )

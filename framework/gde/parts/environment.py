@@ -9,17 +9,20 @@ from gde.data.observation import Observation, Optimum, Outcome, State, Task, Wor
 
 @runtime_checkable
 class Environment(Protocol):
-    """One episode after another of a world; used by one episode at a time, always in the same thread.
+    """One episode after another of a world; used by one episode at a time, always in
+    the same thread.
 
-    A call may take long, e.g. to ask a simulator in another process: no other episode waits for it.
+    A call may take long, e.g. to ask a simulator in another process: no other episode
+    waits for it.
     """
 
     def reset(self, seed: int) -> Observation:
         """Begin an episode. The same seed gives the same world in any process.
 
-        Settings that leave the world alone should leave it equal, so that they are compared on the same worlds.
-        Settings that shape it should draw from streams of their own (`generator(seed, *settings)`), so that worlds
-        of two settings are independent and not variations of each other.
+        Settings that leave the world alone should leave it equal, so that they are
+        compared on the same worlds. Settings that shape it should draw from streams of
+        their own (`generator(seed, *settings)`), so that worlds of two settings are
+        independent and not variations of each other.
         """
 
     def task(self) -> Task:
@@ -29,7 +32,8 @@ class Environment(Protocol):
         """The fixed truth of the current episode."""
 
     def step(self, action: str) -> Outcome:
-        """Take an action: an admissible one, or where the observation lists none any text, of several lines too.
+        """Take an action: an admissible one, or where the observation lists none any
+        text, of several lines too.
 
         Raises:
             ValueError: `action` is not admissible, or the episode is over.
@@ -41,14 +45,18 @@ class Environment(Protocol):
 
 @runtime_checkable
 class HasWorlds(Protocol):
-    """Capability WORLDS: the worlds may be a list, e.g. the grids of a file, instead of another one for every seed."""
+    """Capability WORLDS: the worlds may be a list, e.g. the grids of a file, instead of
+    another one for every seed.
+    """
 
     def worlds(self) -> Sequence[str]:
-        """A name for each world of the list, different for different worlds; empty where there is no list.
+        """A name for each world of the list, different for different worlds; empty
+        where there is no list.
 
-        `reset(seed)` begins world number `seed % len(worlds())`. A run uses each once: all of them or, where its plan
-        asks for fewer, a random sample. The list is read before anything runs; making the environment raises `GdeError`
-        where it cannot be read. A run is not resumed after the names have changed.
+        `reset(seed)` begins world number `seed % len(worlds())`. A run uses each once:
+        all of them or, where its plan asks for fewer, a random sample. The list is read
+        before anything runs; making the environment raises `GdeError` where it cannot
+        be read. A run is not resumed after the names have changed.
         """
 
 
@@ -62,22 +70,27 @@ class HasState(Protocol):
 
 @runtime_checkable
 class HasOptimum(Protocol):
-    """Capability OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
+    """Capability OPTIMUM: the environment knows what is best to do, e.g. from a planner
+    or an expert.
+    """
 
     def optimum(self) -> Optimum | None:
         """All optimal actions at this moment, and how they are known.
 
-        None where they are not known at this moment, e.g. because a search would take too long.
+        None where they are not known at this moment, e.g. because a search would take
+        too long.
         """
 
 
 @runtime_checkable
 class HasDemonstration(Protocol):
-    """Capability DEMONSTRATION: the environment shows how its goal is reached, e.g. by a planner or a person's
-    record."""
+    """Capability DEMONSTRATION: the environment shows how its goal is reached, e.g. by
+    a planner or a person's record.
+    """
 
     def demonstration(self) -> Sequence[str]:
-        """Actions that, taken one after the other from this moment, reach all of the goal; empty where none are known.
+        """Actions that, taken one after the other from this moment, reach all of the
+        goal; empty where none are known.
 
         They need not be the best ones. The world stays as it is.
         """
@@ -85,35 +98,42 @@ class HasDemonstration(Protocol):
 
 @runtime_checkable
 class HasMDP(HasState, Protocol):
-    """Capability MDP: the environment can be tabulated; `state().index` is a row of the model. It gives OPTIMUM too."""
+    """Capability MDP: the environment can be tabulated; `state().index` is a row of the
+    model. It gives OPTIMUM too.
+    """
 
     def mdp(self) -> TabularMDP:
         """The Markov decision process of the current episode, with `actions` named.
 
-        Give the same object as long as the world stays as it is, and a new one when it has changed in mid-episode. The
-        run asks for it before every turn and solves it again when it is new.
+        Give the same object as long as the world stays as it is, and a new one when it
+        has changed in mid-episode. The run asks for it before every turn and solves it
+        again when it is new.
         """
 
 
 @runtime_checkable
 class HasSimulator(Protocol):
-    """Capability SIMULATOR: a second one, begun with the same seed and put to the same moment, can stand in for this
-    one.
+    """Capability SIMULATOR: a second one, begun with the same seed and put to the same
+    moment, can stand in for this one.
 
-    Agents try actions in it, see `gde.parts.simulator`. An environment that gives the capability without SNAPSHOT is
-    put back by replay; nothing in it may be random then.
+    Agents try actions in it, see `gde.parts.simulator`. An environment that gives the
+    capability without SNAPSHOT is put back by replay; nothing in it may be random then.
     """
 
     def reseed(self, seed: int) -> None:
-        """Draw everything random from now on by another seed; world and moment stay as they are.
+        """Draw everything random from now on by another seed; world and moment stay as
+        they are.
 
-        Otherwise an agent that tries an action would learn its random outcome. Without randomness, do nothing.
+        Otherwise an agent that tries an action would learn its random outcome. Without
+        randomness, do nothing.
         """
 
 
 @runtime_checkable
 class HasSnapshot(Protocol):
-    """Capability SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does it for all others by replay."""
+    """Capability SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does
+    it for all others by replay.
+    """
 
     def snapshot(self) -> object:
         """The whole dynamic state, to be handed to `restore` of the same episode."""

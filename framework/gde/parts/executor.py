@@ -17,13 +17,19 @@ class Executor(Protocol):
     def workers(self) -> int:
         """The number of items that are worked on at once."""
 
-    def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
-        """Yield the job's outputs, in any order. Job, items and outputs can be pickled between processes."""
+    def map(
+        self, job: Callable[[Item], Output], items: Sequence[Item]
+    ) -> Iterator[Output]:
+        """Yield the job's outputs, in any order. Job, items and outputs can be pickled
+        between processes.
+        """
 
 
 @runtime_checkable
 class WorksElsewhere(Executor, Protocol):
-    """An executor whose work leaves this process. It is told what others see by themselves."""
+    """An executor whose work leaves this process. It is told what others see by
+    themselves.
+    """
 
     def check(self, work: object) -> None:
         """Refuse work before anything is written.
@@ -33,7 +39,9 @@ class WorksElsewhere(Executor, Protocol):
         """
 
     def stop(self) -> None:
-        """End the work that is under way. Called from another thread; `map` may then raise anything."""
+        """End the work that is under way. Called from another thread; `map` may then
+        raise anything.
+        """
 
 
 Ask = Callable[[Any], Any]
@@ -44,17 +52,24 @@ Ask = Callable[[Any], Any]
 class WorksFarAway(WorksElsewhere, Protocol):
     """An executor whose workers may be on machines that do not see the run folder.
 
-    Workers ask for what they need of the run and send what is to be kept, so that one process writes.
+    Workers ask for what they need of the run and send what is to be kept, so that one
+    process writes.
     """
 
     asked: bool
     """True: `map` takes `answer`."""
 
-    def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
+    def map(
+        self,
+        job: Callable[..., Output],
+        items: Sequence[Item],
+        answer: Ask | None = None,
+    ) -> Iterator[Output]:
         """Yield the job's outputs, as `Executor.map`.
 
-        With `answer`, the job is called with an item and an `Ask`. Its messages are answered one after another,
-        in the thread that iterates. A worker that counts as dead gets no more answers.
+        With `answer`, the job is called with an item and an `Ask`. Its messages are
+        answered one after another, in the thread that iterates. A worker that counts as
+        dead gets no more answers.
         """
 
 
@@ -63,7 +78,8 @@ class Survivable(Protocol):
     """A job that can go on after a worker has died over it."""
 
     def after_death(self, item: Any, died: WorkerDied) -> Any:
-        """Give the item that another worker is to do instead. Called in the process that called `map`.
+        """Give the item that another worker is to do instead. Called in the process
+        that called `map`.
 
         Raises:
             WorkerDied: there is no use in that.

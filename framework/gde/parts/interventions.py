@@ -16,13 +16,18 @@ def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
     if request.interventions:
         n = len(request.interventions)
         advice = "take a model with the capability `interventions`"
-        raise GdeError(f"{model.name} takes no interventions, and the request has {n}: {advice}")
+        raise GdeError(
+            f"{model.name} takes no interventions, and the request has {n}: {advice}"
+        )
 
 
 def check_interventions(
-    interventions: Sequence[Intervention], positions: Mapping[str, Sequence[int]], model: ModelInfo
+    interventions: Sequence[Intervention],
+    positions: Mapping[str, Sequence[int]],
+    model: ModelInfo,
 ) -> None:
-    """Refuse interventions that do not fit, for a model with the capability INTERVENTIONS.
+    """Refuse interventions that do not fit, for a model with the capability
+    INTERVENTIONS.
 
     Args:
         interventions: those of a request.
@@ -40,7 +45,9 @@ def check_interventions(
             )
 
 
-def _problem(each: Intervention, positions: Mapping[str, Sequence[int]], model: ModelInfo) -> str:
+def _problem(
+    each: Intervention, positions: Mapping[str, Sequence[int]], model: ModelInfo
+) -> str:
     """What is wrong with an intervention; empty where it fits."""
     places = positions.get(each.position, ())
     if not EMBEDDING <= each.layer < model.n_layers:
@@ -51,5 +58,7 @@ def _problem(each: Intervention, positions: Mapping[str, Sequence[int]], model: 
     if vector.shape[-1] != model.width:
         return f"wanted a vector of width {model.width}, got {vector.shape[-1]}"
     if vector.ndim == 2 and len(vector) != len(places):
-        return f"wanted one vector, or {len(places)} for as many tokens, got {len(vector)}"
+        return (
+            f"wanted one vector, or {len(places)} for as many tokens, got {len(vector)}"
+        )
     return ""

@@ -19,7 +19,9 @@ class Readout(Protocol):
     """A fitted probe."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Activations, as in `ProbeDataset.inputs`, to (N, ...) decoded beliefs, e.g. class probabilities a cell."""
+        """Activations, as in `ProbeDataset.inputs`, to (N, ...) decoded beliefs, e.g.
+        class probabilities a cell.
+        """
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
         """All that was learned, to be stored as safetensors."""
@@ -27,18 +29,22 @@ class Readout(Protocol):
 
 @runtime_checkable
 class Probe(Protocol):
-    """Decodes something from activations. The framework runs the controls, not the probe.
+    """Decodes something from activations. The framework runs the controls, not the
+    probe.
 
-    A probe with an attribute `inputs = "tokens"` gets the marked tokens one by one, however many a turn has. Without,
-    or with "concatenated", it gets them side by side, equally many in every turn.
+    A probe with an attribute `inputs = "tokens"` gets the marked tokens one by one,
+    however many a turn has. Without, or with "concatenated", it gets them side by side,
+    equally many in every turn.
 
-    A probe with an attribute `concurrent = True` may be called by several threads at once. Its fits must not share
-    anything that changes, such as the generator of torch.
+    A probe with an attribute `concurrent = True` may be called by several threads at
+    once. Its fits must not share anything that changes, such as the generator of torch.
     """
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Names of the models that the probe fits side by side, e.g. ("mlp", "linear"); the first is the main one."""
+        """Names of the models that the probe fits side by side, e.g. ("mlp", "linear");
+        the first is the main one.
+        """
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         """The activations of this model that the probe reads."""
@@ -46,14 +52,20 @@ class Probe(Protocol):
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """The truth in every turn of the trajectory."""
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         """Learn to decode."""
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
         """The readout that `fit` gave, from what its `arrays` stored."""
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """Held-out performance with intervals clustered by `test.groups`; resampling draws from `rng`."""
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        """Held-out performance with intervals clustered by `test.groups`; resampling
+        draws from `rng`.
+        """
 
 
 def input_form(probe: Probe) -> InputForm:
@@ -64,7 +76,9 @@ def input_form(probe: Probe) -> InputForm:
     """
     form: InputForm = getattr(probe, "inputs", "concatenated")
     if form not in get_args(InputForm):
-        raise GdeError(f"inputs of {type(probe).__name__}: wanted {' or '.join(get_args(InputForm))}, got {form!r}")
+        raise GdeError(
+            f"inputs of {type(probe).__name__}: wanted {' or '.join(get_args(InputForm))}, got {form!r}"
+        )
     return form
 
 
@@ -76,5 +90,7 @@ def is_concurrent(probe: Probe) -> bool:
     """
     told = getattr(probe, "concurrent", False)
     if not isinstance(told, bool):
-        raise GdeError(f"concurrent of {type(probe).__name__}: wanted True or False, got {told!r}")
+        raise GdeError(
+            f"concurrent of {type(probe).__name__}: wanted True or False, got {told!r}"
+        )
     return told

@@ -12,5 +12,7 @@ from gde.data.result import Result
 class Reporter(Protocol):
     """Writes its files into the run folder."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         """Write the report and give the file to open."""

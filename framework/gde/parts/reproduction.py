@@ -31,13 +31,19 @@ class Comparison:
     table: str = ""
     """The heading under which the row stands; rows of a table follow one another."""
     others: Mapping[str, Measurement] = field(default_factory=dict)
-    """The same quantity by other rules, by the name of the rule, e.g. "paper-compatible": a column each."""
+    """The same quantity by other rules, by the name of the rule, e.g.
+    "paper-compatible": a column each.
+    """
 
     @property
     def difference(self) -> float | None:
         """Ours minus the printed number; None where one is missing."""
         # A difference of p values means nothing.
-        if self.paper is None or self.ours.value is None or self.ours.unit == "probability":
+        if (
+            self.paper is None
+            or self.ours.value is None
+            or self.ours.unit == "probability"
+        ):
             return None
         return self.ours.value - self.paper
 
@@ -62,15 +68,21 @@ class Estimate:
 
 @runtime_checkable
 class Foresees(Protocol):
-    """A reproduction that can estimate its calls of language models without running anything."""
+    """A reproduction that can estimate its calls of language models without running
+    anything.
+    """
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
-        """One estimate for every part that asks language models, given the plans as they would be run."""
+        """One estimate for every part that asks language models, given the plans as
+        they would be run.
+        """
 
 
 @runtime_checkable
 class Agentless(Protocol):
-    """A reproduction in which no other agent can take part, since it has its own or none."""
+    """A reproduction in which no other agent can take part, since it has its own or
+    none.
+    """
 
     agentless: bool
 
@@ -80,7 +92,8 @@ class Reproduction(Protocol):
     """Knows which plans a publication ran and which of its numbers are printed."""
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The published plans by name, their size scaled, with the agent in the place of the published one.
+        """The published plans by name, their size scaled, with the agent in the place
+        of the published one.
 
         Empty where everything is computed without an agent.
         """
@@ -89,4 +102,6 @@ class Reproduction(Protocol):
         """The printed numbers beside those of the runs, by the names of their plans."""
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """The figures of the publication, drawn from the runs; empty where it has none."""
+        """The figures of the publication, drawn from the runs; empty where it has
+        none.
+        """

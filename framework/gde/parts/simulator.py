@@ -15,9 +15,13 @@ class Situation:
     over: bool = False
     """Whether no further action can be taken."""
     state: State | None = None
-    """The truth, for reward models and not for the agent; None where it is not known."""
+    """The truth, for reward models and not for the agent; None where it is not
+    known.
+    """
     optimum: Optimum | None = None
-    """The optimum, for reward models too; computed only where a reward model that the agent names needs it."""
+    """The optimum, for reward models too; computed only where a reward model that the
+    agent names needs it.
+    """
     snapshot: object = None
     """Private to the simulator that made it."""
 
@@ -25,7 +29,8 @@ class Situation:
 class Simulator(Protocol):
     """A private world of the agent that begins like the world of the episode.
 
-    Nothing that happens in it reaches the episode, and it draws its random numbers by another seed.
+    Nothing that happens in it reaches the episode, and it draws its random numbers by
+    another seed.
     """
 
     @property
@@ -43,5 +48,6 @@ class Simulator(Protocol):
         """The situation that an action leads to from one that this simulator gave.
 
         Raises:
-            ValueError: the action is not admissible there, or the episode would be over.
+            ValueError: the action is not admissible there, or the episode would be
+            over.
         """

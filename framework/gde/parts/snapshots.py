@@ -1,4 +1,6 @@
-"""Snapshots of environments that have none of their own: the episode is played again from its seed."""
+"""Snapshots of environments that have none of their own: the episode is played again
+from its seed.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,7 +22,9 @@ class Played:
 
 
 class Replayed:
-    """An environment that is put back by beginning again and taking the same actions."""
+    """An environment that is put back by beginning again and taking the same
+    actions.
+    """
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -70,8 +74,12 @@ class Replayed:
 
 
 def restorable(environment: Environment) -> Restorable:
-    """The environment itself where it has snapshots, else one that is put back by replay."""
-    return environment if isinstance(environment, HasSnapshot) else Replayed(environment)
+    """The environment itself where it has snapshots, else one that is put back by
+    replay.
+    """
+    return (
+        environment if isinstance(environment, HasSnapshot) else Replayed(environment)
+    )
 
 
 def replay(environment: Environment, snapshot: object, seed: int | None) -> Observation:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from gde.data.probe import ProbeReport
 from gde.data.result import FEW_WORLDS, Result, Subject
 from gde.reporting.findings import Beside, Finding, Probed, findings, headlines, probed
-from gde.reporting.wording import POSITIONS, caveats, estimate, fit_text, inline, labels_text, plural
+from gde.reporting.wording import (
+    POSITIONS,
+    caveats,
+    estimate,
+    fit_text,
+    inline,
+    labels_text,
+    plural,
+)
 
 TOLD = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
@@ -43,7 +51,9 @@ def claim(result: Result) -> Claim:
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
-    """The fit that a report is about: the first that is no control, however well it did."""
+    """The fit that a report is about: the first that is no control, however well it
+    did.
+    """
     for report in reports:
         if report.fit.control == "none":
             return report
@@ -56,7 +66,8 @@ def _behaviour(result: Result) -> str:
     preposition = "In" if of.worlds == 1 else "Across"
     subject = f"{preposition} {worlds}, the agent {of.agent}"
 
-    # Numbers whose measure has a phrase make a sentence. Of rivals no single number can stand in one.
+    # Numbers whose measure has a phrase make a sentence. Of rivals no single number can
+    # stand in one.
     measured = [one for one in headlines(result) if one.numbers[0].value is not None]
     phrases = []
     for finding in measured:
@@ -124,7 +135,8 @@ def _against_control(one: Beside) -> str:
     if one.fit is None or one.rival is None:
         return "no control was measured"
 
-    # Without a better direction, no control is the best and no number worse than another.
+    # Without a better direction, no control is the best and no number worse than
+    # another.
     rank = "nearest"
     relation = "different"
     if one.measure.better:
@@ -166,7 +178,11 @@ def _cautions(of: Subject) -> list[str]:
         )
     if of.unusable:
         answers = plural(of.turns, "answer")
-        cautions.append(f"{of.unusable} of {answers} could not be used; they count as non-optimal steps.")
+        cautions.append(
+            f"{of.unusable} of {answers} could not be used; they count as non-optimal steps."
+        )
     if of.worlds < FEW_WORLDS:
-        cautions.append(f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding.")
+        cautions.append(
+            f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding."
+        )
     return cautions

@@ -1,4 +1,6 @@
-"""A contest in numbers and sentences: the headlines of all variants, and the clear differences between them."""
+"""A contest in numbers and sentences: the headlines of all variants, and the clear
+differences between them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +31,8 @@ class Contended:
 
 def contended(found: Contest) -> list[Contended]:
     """The headlines of all variants, each with the numbers of all."""
-    # The first variant that has a number gives its measure: the same parts measure all variants.
+    # The first variant that has a number gives its measure: the same parts measure all
+    # variants.
     examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
     for result in found.results.values():
         for finding in headlines(result):

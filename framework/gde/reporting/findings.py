@@ -1,4 +1,6 @@
-"""A result as reports show it: headlines first, rivals ranked, probes beside their controls."""
+"""A result as reports show it: headlines first, rivals ranked, probes beside their
+controls.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +16,9 @@ FIRST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One measure with its numbers for the whole run: one, or several with different labels."""
+    """One measure with its numbers for the whole run: one, or several with different
+    labels.
+    """
 
     measure: Measure
     numbers: tuple[Measurement, ...]
@@ -24,8 +28,8 @@ class Finding:
     def by(self) -> tuple[str, ...]:
         """The numeric labels that break several numbers down, e.g. a distance.
 
-        Such numbers are points of a curve or cells of a map, and none of them stands for the run. Empty for rivals,
-        whose labels are words.
+        Such numbers are points of a curve or cells of a map, and none of them stands
+        for the run. Empty for rivals, whose labels are words.
         """
         if len(self.numbers) < 2:
             return ()
@@ -53,7 +57,11 @@ class Beside:
     @property
     def clear(self) -> bool:
         """Whether the intervals do not overlap and ours is on the better side."""
-        if self.rival is None or self.ours.interval is None or self.rival.interval is None:
+        if (
+            self.rival is None
+            or self.ours.interval is None
+            or self.rival.interval is None
+        ):
             return False
 
         low, high = self.ours.interval
@@ -79,7 +87,9 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What the main fit of a probe found: the first that is no control, however well it did."""
+    """What the main fit of a probe found: the first that is no control, however well it
+    did.
+    """
 
     fit: Fit
     numbers: tuple[Beside, ...]
@@ -89,7 +99,9 @@ class Probed:
 
 
 def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """Keep the measurements of the whole run: those that are no part of another of the same name."""
+    """Keep the measurements of the whole run: those that are no part of another of the
+    same name.
+    """
     by_name: dict[str, list[Measurement]] = {}
     for one in measurements:
         by_name.setdefault(one.name, []).append(one)
@@ -108,7 +120,9 @@ def _is_part(one: Measurement, group: Sequence[Measurement]) -> bool:
 
 
 def swept(result: Result) -> tuple[str, ...]:
-    """The settings of the environment for which the plan lists several values, if any number is labelled with them."""
+    """The settings of the environment for which the plan lists several values, if any
+    number is labelled with them.
+    """
     # The plan comes from a file that any version of gde may have written.
     plan = result.provenance.get("plan", {})
     if not isinstance(plan, Mapping):
@@ -134,7 +148,9 @@ def of_metrics(result: Result) -> list[Measurement]:
 
 
 def findings(result: Result) -> list[Finding]:
-    """What the metrics found about the whole run, in the order of declaration, without columns of tests."""
+    """What the metrics found about the whole run, in the order of declaration, without
+    columns of tests.
+    """
     groups: dict[str, list[Measurement]] = {}
     for one in whole(of_metrics(result)):
         groups.setdefault(one.name, []).append(one)
@@ -159,7 +175,9 @@ def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement
 
 
 def headlines(result: Result) -> list[Finding]:
-    """The findings to show first: the declared headlines, else the first findings that are no breakdown."""
+    """The findings to show first: the declared headlines, else the first findings that
+    are no breakdown.
+    """
     found = findings(result)
     declared = [one for one in found if one.measure.headline]
     if declared:
@@ -177,7 +195,8 @@ def probed(result: Result) -> list[Probed]:
         if fit is not None:
             fits.setdefault(fit, []).append(one)
 
-    # The first fit counts, not the best: choosing by the outcome would flatter the probe.
+    # The first fit counts, not the best: choosing by the outcome would flatter the
+    # probe.
     main: dict[str, Fit] = {}
     for fit in fits:
         if fit.control == "none":
@@ -185,7 +204,9 @@ def probed(result: Result) -> list[Probed]:
     return [_probed(result, fit, fits) for fit in main.values()]
 
 
-def _probed(result: Result, fit: Fit, fits: Mapping[Fit, Sequence[Measurement]]) -> Probed:
+def _probed(
+    result: Result, fit: Fit, fits: Mapping[Fit, Sequence[Measurement]]
+) -> Probed:
     own = {one.name: one for one in whole(fits[fit]) if one.value is not None}
     if not own:
         # Every fit in the mapping has a number, if only one that gives a reason.
@@ -208,7 +229,9 @@ def _probed(result: Result, fit: Fit, fits: Mapping[Fit, Sequence[Measurement]])
     return Probed(fit=fit, numbers=tuple(compared))
 
 
-def beside(measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[Measurement]]) -> Beside:
+def beside(
+    measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[Measurement]]
+) -> Beside:
     """Put a number beside the strongest of its controls."""
     measured = []
     for fit, numbers in controls.items():
@@ -234,7 +257,9 @@ def beside(measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[
 
 
 def _distance(better: Better, ours: Measurement, rival: Measurement) -> float:
-    """How weak a control is: the smaller, the stronger. Without a better direction, its distance from our number."""
+    """How weak a control is: the smaller, the stronger. Without a better direction, its
+    distance from our number.
+    """
     value = rival.value or 0.0
     if better == "less":
         return value

@@ -1,4 +1,6 @@
-"""The pages of contests and studies as files, where the packages for them are installed."""
+"""The pages of contests and studies as files, where the packages for them are
+installed.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,8 @@ STUDY_TABLES = "reproduction.json"
 
 
 def write_contest_page(found: Contest) -> Path | None:
-    """Write the page of a contest into its folder. Gives its path, or None where packages are missing.
+    """Write the page of a contest into its folder. Gives its path, or None where
+    packages are missing.
 
     Raises:
         RunFailed: the folder is not writable.

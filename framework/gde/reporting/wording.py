@@ -12,7 +12,10 @@ SPACE = "\u00a0"
 """No line break between a number and its unit."""
 MINUS = "\u2212"
 CONTROLS: Mapping[str, tuple[str, str]] = {
-    "coordinates": ("coordinates only", "gets the coordinates asked for, but no activations"),
+    "coordinates": (
+        "coordinates only",
+        "gets the coordinates asked for, but no activations",
+    ),
     "shuffled": ("shuffled labels", "fitted to the labels of other turns"),
     "untrained": ("random weights", "the same architecture, never trained"),
     "embeddings": ("bag of tokens", "the mean input embedding of all tokens read"),
@@ -61,7 +64,9 @@ def heading(title: str, unit: str) -> str:
 
 
 def inline(title: str) -> str:
-    """A title within a sentence: without its capital, unless that belongs to an abbreviation."""
+    """A title within a sentence: without its capital, unless that belongs to an
+    abbreviation.
+    """
     is_word = title[1:2].islower()
     if not is_word:
         return title
@@ -69,7 +74,9 @@ def inline(title: str) -> str:
 
 
 def symbol(unit: str) -> str:
-    """The unit as it follows a number: "%" for shares, nothing for counts, "per reward" for "1 / reward"."""
+    """The unit as it follows a number: "%" for shares, nothing for counts, "per reward"
+    for "1 / reward".
+    """
     if unit in SYMBOLS:
         return SYMBOLS[unit]
     return unit.replace("1 / ", "per ", 1)

@@ -2,7 +2,8 @@
 
 - `kinds` of parts, and `catalogue`: what all plugins offer of each kind;
 - `settings`: typed configurations from what a user wrote;
-- `planfile` and `building`: a plan from a file and from a command line, and `variants`: one for each of several agents;
+- `planfile` and `building`: a plan from a file and from a command line, and `variants`:
+  one for each of several agents;
 - `names`: models that configurations name, and `objects`: parts of the caller's own;
 - `resolve`: a plan with all its parts, and `check`: whether they fit.
 

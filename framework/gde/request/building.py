@@ -13,7 +13,9 @@ from gde.request.planfile import configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
 
 Names = Mapping[str, Sequence[str]]
-"""Names of parts by the table of their kind, e.g. {"env": ["grid"], "probe": ["cogmap", "deep=cogmap"]}."""
+"""Names of parts by the table of their kind, e.g. {"env": ["grid"], "probe": ["cogmap",
+"deep=cogmap"]}.
+"""
 Settings = dict[str, dict[str, Json]]
 """Field to value by part, as `parse_settings` gives them."""
 
@@ -74,7 +76,9 @@ def build_plan(wanted: Wanted) -> Plan:
 
 
 def choose(name: str) -> Choice:
-    """The choice of `NAME`, or of `LABEL=NAME` for a part with a name of its own in the run."""
+    """The choice of `NAME`, or of `LABEL=NAME` for a part with a name of its own in the
+    run.
+    """
     alias, equals, offer = name.partition("=")
     if not equals:
         return Choice(name=name)
@@ -90,7 +94,9 @@ def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...
     return tuple(found)
 
 
-def asked_for(kind: str, names: Sequence[str], settings: Sequence[str]) -> tuple[Choice, ...]:
+def asked_for(
+    kind: str, names: Sequence[str], settings: Sequence[str]
+) -> tuple[Choice, ...]:
     """Parts of a kind that are added to an existing run, with their settings.
 
     Args:
@@ -105,12 +111,16 @@ def asked_for(kind: str, names: Sequence[str], settings: Sequence[str]) -> tuple
     choices = configured([choose(name) for name in names], parsed)
     if parsed:
         name = next(iter(parsed))
-        raise ConfigError(f"--set {name}: wanted the name of a {kind} that is asked for; add --{kind} {name}")
+        raise ConfigError(
+            f"--set {name}: wanted the name of a {kind} that is asked for; add --{kind} {name}"
+        )
     return choices
 
 
 def _named(wanted: Wanted) -> Plan:
-    """The plan file with the named parts in place of its own, or a plan of the named parts alone."""
+    """The plan file with the named parts in place of its own, or a plan of the named
+    parts alone.
+    """
     chosen: dict[str, Any] = {}
     for kind in SINGLE:
         if names := wanted.names.get(kind.table):
@@ -122,7 +132,8 @@ def _named(wanted: Wanted) -> Plan:
     if wanted.file is not None:
         listed = wanted.listed
         if "agent" in chosen:
-            # Another agent asks another model. Of a list of agents, any one makes the file a plan.
+            # Another agent asks another model. Of a list of agents, any one makes the
+            # file a plan.
             chosen["language_model"] = {}
             if listed_agents(wanted.file):
                 listed = 0
@@ -132,7 +143,9 @@ def _named(wanted: Wanted) -> Plan:
     for kind in (KINDS["environment"], KINDS["agent"]):
         if kind.field not in chosen:
             shown = f"`gde list {kind.name}s` shows what there is"
-            raise ConfigError(f"wanted --{kind.table} NAME (or --plan FILE), got none; {shown}")
+            raise ConfigError(
+                f"wanted --{kind.table} NAME (or --plan FILE), got none; {shown}"
+            )
     return Plan(**chosen)
 
 

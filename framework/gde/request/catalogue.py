@@ -31,7 +31,9 @@ class PluginRecord:
     name: str
     module: str
     distribution: str = ""
-    """Name and version of the distribution that declares it; empty for a module named in GDE_LOAD_PLUGINS."""
+    """Name and version of the distribution that declares it; empty for a module named
+    in GDE_LOAD_PLUGINS.
+    """
     hooks: tuple[str, ...] = ()
     error: str = ""
     """Why it is not in use; empty when it is."""
@@ -39,13 +41,17 @@ class PluginRecord:
 
 @dataclass(frozen=True)
 class Plugins:
-    """A fresh plugin manager with the record of what was found. Nothing is shared between two of them."""
+    """A fresh plugin manager with the record of what was found. Nothing is shared
+    between two of them.
+    """
 
     manager: pluggy.PluginManager
     records: tuple[PluginRecord, ...]
     disabled: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
-    """What `load_plugins` was asked for, so that a worker process can ask for the same."""
+    """What `load_plugins` was asked for, so that a worker process can ask for the
+    same.
+    """
 
     @property
     def broken(self) -> tuple[PluginRecord, ...]:
@@ -53,16 +59,19 @@ class Plugins:
         return tuple(record for record in self.records if record.error)
 
 
-def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, offers: bool = True) -> Plugins:
+def load_plugins(
+    disable: Iterable[str] = (), modules: Iterable[str] = (), *, offers: bool = True
+) -> Plugins:
     """Load every declared plugin that is not disabled, then the named modules.
 
-    A plugin that fails stays in the records with its reason. A module that is named twice, or is declared too, is
-    loaded once.
+    A plugin that fails stays in the records with its reason. A module that is named
+    twice, or is declared too, is loaded once.
 
     Args:
-        disable: names of plugins, beside those in GDE_DISABLE_PLUGINS (with commas in between).
-        modules: names of modules, beside those in GDE_LOAD_PLUGINS (with commas in between).
-        offers: whether to ask each plugin for its offers now, so that broken ones are found.
+        disable: names of plugins, beside those in GDE_DISABLE_PLUGINS (with commas in
+        between). modules: names of modules, beside those in GDE_LOAD_PLUGINS (with
+        commas in between). offers: whether to ask each plugin for its offers now, so
+        that broken ones are found.
 
     Raises:
         GdeError: a name to disable that no plugin has.
@@ -81,7 +90,9 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, of
     names = [entry.name for entry in declared]
     unknown = sorted(disabled - set(names))
     if unknown:
-        raise GdeError(f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(names)}")
+        raise GdeError(
+            f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(names)}"
+        )
 
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
@@ -89,7 +100,9 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, of
     for entry in declared:
         if entry.name not in disabled:
             records.append(_load(manager, entry, offers))
-    return Plugins(manager, tuple(records), disabled=tuple(sorted(disabled)), modules=modules)
+    return Plugins(
+        manager, tuple(records), disabled=tuple(sorted(disabled)), modules=modules
+    )
 
 
 def _listed(variable: str) -> list[str]:
@@ -98,7 +111,9 @@ def _listed(variable: str) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> PluginRecord:
+def _load(
+    manager: pluggy.PluginManager, entry: EntryPoint, offers: bool
+) -> PluginRecord:
     hooks: tuple[str, ...] = ()
     error = ""
     try:
@@ -113,19 +128,30 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> Plu
 
     # A module that is named in GDE_LOAD_PLUGINS belongs to no distribution.
     distribution = _title(entry.dist) if entry.dist else ""
-    return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
+    return PluginRecord(
+        name=entry.name,
+        module=entry.value,
+        distribution=distribution,
+        hooks=hooks,
+        error=error,
+    )
 
 
 @lru_cache(maxsize=64)
 def _title(distribution: Distribution) -> str:
     """Name and version of a distribution."""
-    # Cached, since the metadata are parsed at every access and one distribution declares many plugins.
+    # Cached, since the metadata are parsed at every access and one distribution
+    # declares many plugins.
     metadata = distribution.metadata
     return f"{metadata['Name']} {metadata['Version']}"
 
 
-def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offers: bool) -> tuple[str, ...]:
-    """Register a plugin and give the names of its hooks; after a failure it is not registered."""
+def _register(
+    manager: pluggy.PluginManager, plugin: ModuleType, name: str, offers: bool
+) -> tuple[str, ...]:
+    """Register a plugin and give the names of its hooks; after a failure it is not
+    registered.
+    """
     try:
         manager.register(plugin, name)
         manager.check_pending()
@@ -140,7 +166,9 @@ def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offe
 
 
 def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
-    """Call each offering hook once: what it raises now, it cannot raise in the middle of a command."""
+    """Call each offering hook once: what it raises now, it cannot raise in the middle
+    of a command.
+    """
     for caller in manager.get_hookcallers(plugin) or ():
         wanted = OFFERS.get(caller.name)
         if wanted is None:
@@ -148,17 +176,25 @@ def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
         list_offers = getattr(plugin, caller.name)
         for offer in list_offers():
             if not isinstance(offer, wanted):
-                raise TypeError(f"{caller.name} must give a sequence of {wanted.__name__}s, got {offer!r}")
+                raise TypeError(
+                    f"{caller.name} must give a sequence of {wanted.__name__}s, got {offer!r}"
+                )
 
 
-def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object) -> None:
-    """Call an event hook in every plugin; a plugin that raises is reported to `complain` and stops no other."""
+def call_each(
+    hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object
+) -> None:
+    """Call an event hook in every plugin; a plugin that raises is reported to
+    `complain` and stops no other.
+    """
     for implementation in reversed(hook.get_hookimpls()):
         given = {name: arguments[name] for name in implementation.argnames}
         try:
             implementation.function(**given)
         except FAULTS as error:
-            complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
+            complain(
+                f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}"
+            )
 
 
 @dataclass(frozen=True)
@@ -169,7 +205,9 @@ class Entry:
     module: str
     offer: AnyOffer
     distribution: str = ""
-    """Name of the distribution that declares the plugin, or of the module where no distribution does."""
+    """Name of the distribution that declares the plugin, or of the module where no
+    distribution does.
+    """
     place: int = 0
     """Index among the plugin's offers of this kind, in its own order."""
 
@@ -180,7 +218,9 @@ class Entry:
 
     @property
     def install(self) -> str:
-        """The command that installs the packages that the offer lacks; empty where it lacks none."""
+        """The command that installs the packages that the offer lacks; empty where it
+        lacks none.
+        """
         if not self.offer.missing():
             return ""
         extra = self.offer.extra or "all"
@@ -188,7 +228,9 @@ class Entry:
 
 
 class Catalogue:
-    """Everything that the loaded plugins offer, by kind and name. Built once for each request."""
+    """Everything that the loaded plugins offer, by kind and name. Built once for each
+    request.
+    """
 
     def __init__(self, plugins: Plugins) -> None:
         self.plugins = plugins
@@ -226,7 +268,8 @@ class Catalogue:
         return found[0]
 
     def find_metric(self, name: str) -> Entry:
-        """A metric by its own name, by that of a number it declares, or by the first part of a number's name.
+        """A metric by its own name, by that of a number it declares, or by the first
+        part of a number's name.
 
         Raises:
             UnknownName: there is no such metric.
@@ -272,7 +315,9 @@ class Catalogue:
         return names
 
     def _hint(self) -> str:
-        """The plugins that could not be loaded: one of them may offer what is not found."""
+        """The plugins that could not be loaded: one of them may offer what is not
+        found.
+        """
         broken = self.plugins.broken
         if not broken:
             return ""

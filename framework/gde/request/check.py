@@ -1,4 +1,6 @@
-"""Whether the parts of a run fit together: everything that can be refused is refused before anything runs."""
+"""Whether the parts of a run fit together: everything that can be refused is refused
+before anything runs.
+"""
 
 from importlib.util import find_spec
 
@@ -22,7 +24,9 @@ WHAT: dict[str, str] = {
     Capability.REWARD_TRACE: "a reward model",
     Capability.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
 }
-"""What a part wants that needs a capability, in words; the capabilities of plugins are named as they are."""
+"""What a part wants that needs a capability, in words; the capabilities of plugins are
+named as they are.
+"""
 
 
 def check(ready: Ready) -> None:
@@ -37,12 +41,16 @@ def check(ready: Ready) -> None:
         if missing := offer.missing():
             raise MissingExtra(part.label, missing, offer.extra or "all")
         if Capability.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
-            raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
+            raise MissingExtra(
+                f"the record that {part.label} reads", ["safetensors"], "probes"
+            )
 
     plan = ready.plan
     unpriced = sorted(ready.models.keys() - plan.prices.keys())
     if plan.max_cost is not None and unpriced:
-        raise GdeError(f"run.max_cost: wanted the price of {unpriced[0]} in run.prices, got none")
+        raise GdeError(
+            f"run.max_cost: wanted the price of {unpriced[0]} in run.prices, got none"
+        )
 
     given = ready.gives
     for part in ready.parts:
@@ -51,7 +59,9 @@ def check(ready: Ready) -> None:
 
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
-    """A sentence on a capability that the part needs and no other part gives; empty where nothing is lacking."""
+    """A sentence on a capability that the part needs and no other part gives; empty
+    where nothing is lacking.
+    """
     needed = sorted(part.needs - given)
     if not needed:
         return ""
@@ -63,7 +73,11 @@ def _got(ready: Ready, capability: str) -> str:
     """Why nothing gives a capability, or how to get it."""
     if capability == Capability.REWARD_TRACE:
         return "add one with --reward"
-    if capability not in {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}:
+    if capability not in {
+        Capability.ACTIVATIONS,
+        Capability.ACTION_PROBS,
+        Capability.INTERVENTIONS,
+    }:
         return f"environment {ready.environment.label!r} is not one"
 
     # Of the others, both the agent's offer and its model must give them.
@@ -72,4 +86,6 @@ def _got(ready: Ready, capability: str) -> str:
         return f"{agent} asks no language model"
     if capability in ready.agent.entry.offer.gives:
         return f"{agent} with model {ready.agent_model!r} gives none"
-    return f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"
+    return (
+        f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"
+    )

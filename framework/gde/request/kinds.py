@@ -1,9 +1,18 @@
-"""The kinds of parts, one descriptor each, with the names of a kind in plans, options and Python."""
+"""The kinds of parts, one descriptor each, with the names of a kind in plans, options
+and Python.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gde.offers import AnyOffer, EnvironmentOffer, MetricOffer, ModelOffer, Offer, ProbeOffer
+from gde.offers import (
+    AnyOffer,
+    EnvironmentOffer,
+    MetricOffer,
+    ModelOffer,
+    Offer,
+    ProbeOffer,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +22,9 @@ class Kind:
     name: str
     """In Python and in the record, e.g. "reward_model"."""
     table: str = ""
-    """Its table in a plan file, its option of `gde eval` and its name in `--set`; empty for what no plan chooses."""
+    """Its table in a plan file, its option of `gde eval` and its name in `--set`; empty
+    for what no plan chooses.
+    """
     field: str = ""
     """Its field of a `Plan`."""
     offer: type[AnyOffer] = Offer
@@ -40,7 +51,9 @@ _IN_ORDER = (
     Kind(name="language_model", offer=ModelOffer),
     Kind(name="probe", table="probe", field="probes", offer=ProbeOffer, several=True),
     Kind(name="reward_model", table="reward", field="rewards", several=True),
-    Kind(name="metric", table="metric", field="metrics", offer=MetricOffer, several=True),
+    Kind(
+        name="metric", table="metric", field="metrics", offer=MetricOffer, several=True
+    ),
     Kind(name="executor", table="executor", field="executor", skeleton=False),
     Kind(name="reporter", table="report", field="reporters", several=True),
     Kind(name="reproduction", skeleton=False),
@@ -49,5 +62,7 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _IN_ORDER}
 """By name, in the order in which a run meets them."""
 SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
 SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)
-SKELETONS = tuple(kind.name.replace("_", "-") for kind in KINDS.values() if kind.skeleton)
+SKELETONS = tuple(
+    kind.name.replace("_", "-") for kind in KINDS.values() if kind.skeleton
+)
 """The values of `gde new-plugin --kind`."""

@@ -1,4 +1,6 @@
-"""Language models and reward models that a configuration names, in fields marked as such."""
+"""Language models and reward models that a configuration names, in fields marked as
+such.
+"""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
@@ -16,12 +18,16 @@ SOURCE_FIELD = "source"
 
 
 def model_names(config: object) -> dict[str, str]:
-    """The language models that a configuration names, by the field that names each; empty ones are left out."""
+    """The language models that a configuration names, by the field that names each;
+    empty ones are left out.
+    """
     return _named(config, ModelReference)
 
 
 def reward_names(config: object) -> dict[str, str]:
-    """The reward models that a configuration names, by the field that names each; empty ones are left out."""
+    """The reward models that a configuration names, by the field that names each; empty
+    ones are left out.
+    """
     return _named(config, RewardReference)
 
 
@@ -38,8 +44,12 @@ def _named(config: object, reference: type) -> dict[str, str]:
     return named
 
 
-def _references(config: type[Any], reference: type[ReferenceT]) -> dict[str, ReferenceT]:
-    """The references of a class among the annotations of a configuration's fields, by field."""
+def _references(
+    config: type[Any], reference: type[ReferenceT]
+) -> dict[str, ReferenceT]:
+    """The references of a class among the annotations of a configuration's fields, by
+    field.
+    """
     found: dict[str, ReferenceT] = {}
     hints = get_type_hints(config, include_extras=True)
     for field, hint in hints.items():
@@ -78,10 +88,14 @@ def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
     references = _references(type(config), ModelReference)
     if offer.task and references[field].any_question:
         wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
-        raise ConfigError(f"{whose}: {wanted}, got {offer.name!r}, which was made for {offer.task} alone")
+        raise ConfigError(
+            f"{whose}: {wanted}, got {offer.name!r}, which was made for {offer.task} alone"
+        )
 
 
-def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:
+def find_model(
+    name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str
+) -> tuple[Entry, Any]:
     """The offer of a named model and its typed configuration.
 
     Args:
@@ -109,7 +123,9 @@ def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], wh
     return entry, _configured(entry, argument, settings, name, whose)
 
 
-def _configured(entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str) -> Any:
+def _configured(
+    entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str
+) -> Any:
     """The model's configuration, with ARGUMENT in the field `source`."""
     config = entry.offer.config
     given = dict(settings)

@@ -1,4 +1,6 @@
-"""Parts that no plugin offers: objects of the caller, and stand-ins for parts that are not installed here."""
+"""Parts that no plugin offers: objects of the caller, and stand-ins for parts that are
+not installed here.
+"""
 
 import inspect
 from collections.abc import Iterator
@@ -23,7 +25,9 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
     Capability.SIMULATOR: ("reseed",),
     Capability.WORLDS: ("worlds",),
 }
-"""The methods that show that an object gives a capability. MAP, which only the record shows, follows from STATE."""
+"""The methods that show that an object gives a capability. MAP, which only the record
+shows, follows from STATE.
+"""
 METHODS = {
     "environment": "step",
     "agent": "act",
@@ -40,12 +44,15 @@ FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
-    """Make the entry of a part of the caller: an offer, an object, or a class or function that makes one.
+    """Make the entry of a part of the caller: an offer, an object, or a class or
+    function that makes one.
 
-    An agent belongs to one episode and an environment to one at a time, so those that are given as objects are copied.
+    An agent belongs to one episode and an environment to one at a time, so those that
+    are given as objects are copied.
 
     Raises:
-        GdeError: the part has settings, which an object cannot have; or it is neither a part nor makes one.
+        GdeError: the part has settings, which an object cannot have; or it is neither a
+        part nor makes one.
     """
     module, _, _ = choice.name.removeprefix(OBJECT).rpartition(".")
     if isinstance(choice.part, Offer):
@@ -53,14 +60,18 @@ def object_entry(kind: str, choice: Choice) -> Entry:
         wanted = KINDS[kind].offer
         if not isinstance(offer, wanted):
             whose = f"{KINDS[kind].title} {choice.label!r}"
-            raise GdeError(f"{whose}: wanted an {wanted.__name__}, got an {type(offer).__name__}")
+            raise GdeError(
+                f"{whose}: wanted an {wanted.__name__}, got an {type(offer).__name__}"
+            )
     else:
         offer = _offered(kind, choice)
     return Entry(plugin="python", module=module, offer=offer)
 
 
 def absent_entry(kind: str, name: str, reason: str) -> Entry:
-    """A stand-in for a part that a recorded plan names and that is not installed here."""
+    """A stand-in for a part that a recorded plan names and that is not installed
+    here.
+    """
 
     def make(_: NoConfig, __: Context) -> NoReturn:
         raise GdeError(reason)
@@ -70,7 +81,9 @@ def absent_entry(kind: str, name: str, reason: str) -> Entry:
 
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:
-    """A recorded plan with the objects that a plan in Python has under the same names."""
+    """A recorded plan with the objects that a plan in Python has under the same
+    names.
+    """
     parts = {}
     for choice in _choices(given):
         parts[choice.name, choice.label] = choice.part
@@ -100,7 +113,9 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
     whose = f"{KINDS[kind].title} {choice.label!r}"
     if choice.config:
         field = next(iter(choice.config))
-        raise GdeError(f"{choice.label}.{field}: an object is configured where it is made; leave the setting out")
+        raise GdeError(
+            f"{choice.label}.{field}: an object is configured where it is made; leave the setting out"
+        )
     made_by_calling = _is_maker(kind, part, whose)
     if not made_by_calling and kind in COPIED:
         _check_copies(part, whose)
@@ -113,9 +128,16 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
         return part
 
     if kind != "environment":
-        return KINDS[kind].offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=_gives(part))
+        return KINDS[kind].offer(
+            name=choice.label,
+            summary=choice.name,
+            config=NoConfig,
+            make=make,
+            gives=_gives(part),
+        )
 
-    # A function does not have the methods of what it makes, so an environment is made as an example.
+    # A function does not have the methods of what it makes, so an environment is made
+    # as an example.
     example = _example(part, whose) if made_by_calling else part
     return EnvironmentOffer(
         name=choice.label,
@@ -136,10 +158,13 @@ def _is_maker(kind: str, part: Any, whose: str) -> bool:
     if not is_class and kind != "metric" and hasattr(part, method):
         return False
     if not callable(part):
-        wanted = f"with {method}(), or a class or function without arguments that makes one"
+        wanted = (
+            f"with {method}(), or a class or function without arguments that makes one"
+        )
         raise GdeError(f"{whose}: wanted an object {wanted}, got {part!r}")
 
-    # A function of one argument, the evidence, is a metric; without arguments it makes one.
+    # A function of one argument, the evidence, is a metric; without arguments it makes
+    # one.
     needed = _needed(part)
     if kind == "metric" and not is_class and len(needed) == 1:
         return False
@@ -172,12 +197,16 @@ def _needed(maker: Any) -> list[str]:
 def _made(kind: str, maker: Any, whose: str) -> Any:
     part = maker()
     if not hasattr(part, METHODS[kind]):
-        raise GdeError(f"{whose}: wanted it to make an object with {METHODS[kind]}(), got {part!r}")
+        raise GdeError(
+            f"{whose}: wanted it to make an object with {METHODS[kind]}(), got {part!r}"
+        )
     return part
 
 
 def _example(maker: Any, whose: str) -> Any:
-    """An object with the methods of the environments that are made: a class itself, or what a function makes."""
+    """An object with the methods of the environments that are made: a class itself, or
+    what a function makes.
+    """
     if isinstance(maker, type):
         return maker
     try:
@@ -185,7 +214,9 @@ def _example(maker: Any, whose: str) -> Any:
     except GdeError:
         raise
     except Exception as error:
-        raise GdeError(f"{whose} cannot be made: {type(error).__name__}: {error}") from error
+        raise GdeError(
+            f"{whose} cannot be made: {type(error).__name__}: {error}"
+        ) from error
 
     # A failure to close is no reason to refuse it, as everywhere.
     with suppress(Exception):
@@ -198,7 +229,9 @@ def _check_copies(part: Any, whose: str) -> None:
         deepcopy(part)
     except Exception as error:
         advice = "give its class, or a function that makes one"
-        raise GdeError(f"{whose} cannot be copied for every episode ({error}): {advice}") from error
+        raise GdeError(
+            f"{whose} cannot be copied for every episode ({error}): {advice}"
+        ) from error
 
 
 def _gives(part: Any) -> frozenset[str]:

@@ -21,7 +21,9 @@ from gde.request.settings import read_toml
 
 VERSION = 1
 NO_VALUE = "none"
-"""How a plan file and a command line write that a field has no value: TOML has no null."""
+"""How a plan file and a command line write that a field has no value: TOML has no
+null.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,13 @@ class RunField:
 
 COUNT = RunField(Annotated[int, Strict(), Ge(1)], "a whole number of at least 1")
 SEED = RunField(Annotated[int, Strict(), Ge(0)], "a whole number of at least 0")
-SECONDS = RunField(Annotated[float, Strict(), Gt(0), AllowInfNan(False)] | None, "seconds above 0, or none")
-BUDGET = RunField(Annotated[int, Strict(), Ge(1)] | None, "a whole number of at least 1, or none")
+SECONDS = RunField(
+    Annotated[float, Strict(), Gt(0), AllowInfNan(False)] | None,
+    "seconds above 0, or none",
+)
+BUDGET = RunField(
+    Annotated[int, Strict(), Ge(1)] | None, "a whole number of at least 1, or none"
+)
 MONEY = RunField(SECONDS.type, "an amount of money above 0, or none")
 PRICE = Annotated[float, Strict(), Ge(0), AllowInfNan(False)]
 PRICES = RunField(
@@ -79,20 +86,23 @@ def read_plan(path: Path, agent: int | None = None) -> Plan:
         agent: index of the agent, where the file lists several as `[[agent]]`.
 
     Raises:
-        ConfigError: not TOML, a newer version, a wrong value, or several agents without `agent`.
-        UnknownName: an unknown table or field.
+        ConfigError: not TOML, a newer version, a wrong value, or several agents without
+        `agent`. UnknownName: an unknown table or field.
     """
     tables = read_toml(path)
     agents = tables.get("agent")
     if isinstance(agents, list):
         if agent is None:
-            raise ConfigError(f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several")
+            raise ConfigError(
+                f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"
+            )
         tables["agent"] = agents[agent]
     return plan_of(tables, str(path))
 
 
 def listed_agents(path: Path) -> list[str]:
-    """The names of the agents that a plan file lists as `[[agent]]`; empty where it has a single one.
+    """The names of the agents that a plan file lists as `[[agent]]`; empty where it has
+    a single one.
 
     Raises:
         ConfigError: not TOML, or an agent without a name.
@@ -117,7 +127,9 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
             parts[kind.field] = _choice(tables[kind.table], kind.table)
     for kind in SEVERAL:
         if kind.table in tables:
-            parts[kind.field] = tuple(_choice(each, kind.table) for each in tables[kind.table])
+            parts[kind.field] = tuple(
+                _choice(each, kind.table) for each in tables[kind.table]
+            )
 
     plan = Plan(**parts, language_model=tables.get("model", {}))
     return configure_run(plan, tables.get("run", {}))
@@ -126,7 +138,9 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
 def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
-        raise ConfigError(f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it")
+        raise ConfigError(
+            f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it"
+        )
 
     single = [kind.table for kind in SINGLE]
     several = [kind.table for kind in SEVERAL]
@@ -137,13 +151,19 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
 
     for table in ("run", "model"):
         if not isinstance(tables.get(table, {}), Mapping):
-            raise ConfigError(f"plan {path}: wanted a table [{table}], got {tables[table]!r}")
+            raise ConfigError(
+                f"plan {path}: wanted a table [{table}], got {tables[table]!r}"
+            )
     for table in several:
         if not isinstance(tables.get(table, []), list):
-            raise ConfigError(f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table")
+            raise ConfigError(
+                f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table"
+            )
     for table in ("env", "agent"):
         if table not in tables:
-            raise ConfigError(f"plan {path}: wanted a table [{table}] with `use = NAME`, got none")
+            raise ConfigError(
+                f"plan {path}: wanted a table [{table}] with `use = NAME`, got none"
+            )
 
 
 def _choice(table: Any, whose: str) -> Choice:
@@ -158,7 +178,8 @@ def _choice(table: Any, whose: str) -> Choice:
 
 
 def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
-    """The plan with the given fields of the run, validated: values of TOML, or texts of a command line.
+    """The plan with the given fields of the run, validated: values of TOML, or texts of
+    a command line.
 
     Raises:
         ConfigError: a value that a field does not take.
@@ -173,7 +194,9 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
         try:
             read[name] = field.adapter.validate_python(reading)
         except ValidationError as error:
-            raise ConfigError(f"run.{name}: wanted {field.wanted}, got {value!r}") from error
+            raise ConfigError(
+                f"run.{name}: wanted {field.wanted}, got {value!r}"
+            ) from error
     return replace(plan, **read)
 
 
@@ -190,7 +213,9 @@ def _reading(value: Json, field: RunField) -> Json:
 
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
-    """The plan as the tables of its file; a field without value is written as "none"."""
+    """The plan as the tables of its file; a field without value is written as
+    "none".
+    """
     run = {name: getattr(plan, name) for name in RUN}
     for name in ("prices", "cache"):
         if not run[name]:

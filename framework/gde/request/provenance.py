@@ -14,10 +14,20 @@ from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.resolve import Ready
 
-PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
+PACKAGES = (
+    "gde-eval",
+    "numpy",
+    "scipy",
+    "torch",
+    "transformers",
+    "scikit-learn",
+    "pydantic",
+)
 
 
-def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
+def provenance(
+    ready: Ready, models: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Json]:
     """All that is needed to repeat a run.
 
     Args:
@@ -57,11 +67,17 @@ def _advantages(ready: Ready) -> Iterator[str]:
 
 
 def _versions(ready: Ready) -> dict[str, Json]:
-    """The version of each part by its label, with the kind in front where two parts have the same label."""
+    """The version of each part by its label, with the kind in front where two parts
+    have the same label.
+    """
     counts = Counter(part.label for part in ready.parts)
     versions: dict[str, Json] = {}
     for part in ready.parts:
-        name = part.label if counts[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}"
+        name = (
+            part.label
+            if counts[part.label] == 1
+            else f"{KINDS[part.kind].title} {part.label}"
+        )
         if part.absent:
             versions[name] = "not installed here"
         else:

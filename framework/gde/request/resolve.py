@@ -1,4 +1,6 @@
-"""From a plan to parts that are ready to be made, with the defaults for what the plan leaves open."""
+"""From a plan to parts that are ready to be made, with the defaults for what the plan
+leaves open.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +16,13 @@ from gde.offers import Capability, MetricOffer
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry, load_plugins
 from gde.request.kinds import KINDS, SEVERAL, Kind
-from gde.request.names import check_settings, check_task, find_model, model_names, reward_names
+from gde.request.names import (
+    check_settings,
+    check_task,
+    find_model,
+    model_names,
+    reward_names,
+)
 from gde.request.objects import absent_entry, object_entry
 from gde.request.settings import build, dump, sweep
 
@@ -65,7 +73,9 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """A plan whose every part is known. `check.check` says whether the parts fit together."""
+    """A plan whose every part is known. `check.check` says whether the parts fit
+    together.
+    """
 
     plan: Plan
     """With every configuration complete, defaults included."""
@@ -98,7 +108,9 @@ class Ready:
 
     @property
     def agent_model(self) -> str:
-        """The language model that the agent's configuration names first; empty for an agent that names none."""
+        """The language model that the agent's configuration names first; empty for an
+        agent that names none.
+        """
         return _first_model(self.agent)
 
     @property
@@ -112,7 +124,9 @@ class Ready:
 
     @property
     def gives(self) -> frozenset[str]:
-        """The capabilities that environment, agent, its language model and reward models give to the other parts."""
+        """The capabilities that environment, agent, its language model and reward
+        models give to the other parts.
+        """
         by_environment = self.environment.entry.offer.gives
         by_agent = self.agent.entry.offer.gives
         given = by_environment | (by_agent - OF_MODEL)
@@ -135,7 +149,9 @@ def implied(given: frozenset[str]) -> frozenset[str]:
 
 
 def settable(error: GdeError, judge: str) -> ConfigError:
-    """The error of a reward model that only another part names, with the way to give it settings."""
+    """The error of a reward model that only another part names, with the way to give it
+    settings.
+    """
     return ConfigError(f"{error}; add --reward {judge} to set it")
 
 
@@ -143,9 +159,8 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     """Look up and configure every part of a plan.
 
     Args:
-        plan: what is asked for.
-        catalogue: all offers.
-        absent: whether parts that are not installed here may stand in the plan, to read a run that was made with them.
+        plan: what is asked for. catalogue: all offers. absent: whether parts that are
+        not installed here may stand in the plan, to read a run that was made with them.
 
     Raises:
         UnknownName: a name or a field that does not exist.
@@ -221,7 +236,9 @@ class Finder:
 
         def find() -> tuple[Entry, Any]:
             entry = self._entry(kind, choice)
-            return entry, build(entry.offer.config, choice.config, _whose(kind, choice.label))
+            return entry, build(
+                entry.offer.config, choice.config, _whose(kind, choice.label)
+            )
 
         return self._found(kind, choice.name, choice.label, find)
 
@@ -233,12 +250,15 @@ class Finder:
         except GdeError:
             if not self.absent:
                 raise
-            # Of an environment that is not installed here, the swept fields are unknown.
+            # Of an environment that is not installed here, the swept fields are
+            # unknown.
             only = Condition(labels={}, environment=self.part("environment", choice))
             return (only,), choice
 
         # Fields with one value are no sweep, and label nothing.
-        swept = {name: values for name, values in alternatives.items() if len(values) > 1}
+        swept = {
+            name: values for name, values in alternatives.items() if len(values) > 1
+        }
         conditions = []
         for combination in product(*alternatives.values()):
             values = dict(zip(alternatives, combination, strict=True))
@@ -250,7 +270,9 @@ class Finder:
         config = {**dump(conditions[0].environment.config), **swept}
         return tuple(conditions), replace(choice, config=config)
 
-    def models(self, parts: Sequence[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
+    def models(
+        self, parts: Sequence[Chosen], settings: Mapping[str, Json]
+    ) -> dict[str, Chosen]:
         """The language models that the parts name, by name.
 
         Args:
@@ -273,8 +295,12 @@ class Finder:
                     check_task(part.config, field, found[name].entry, whose)
         return found
 
-    def judges(self, parts: Iterable[Chosen], rewards: Sequence[Chosen]) -> dict[str, Chosen]:
-        """The reward models that the parts name: those of the run by their labels, others as they are offered."""
+    def judges(
+        self, parts: Iterable[Chosen], rewards: Sequence[Chosen]
+    ) -> dict[str, Chosen]:
+        """The reward models that the parts name: those of the run by their labels,
+        others as they are offered.
+        """
         of_run = {part.label: part for part in rewards}
         found: dict[str, Chosen] = {}
         for part in parts:
@@ -299,7 +325,9 @@ class Finder:
         except ConfigError as error:
             raise settable(error, name) from error
 
-    def _found(self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]) -> Chosen:
+    def _found(
+        self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]
+    ) -> Chosen:
         try:
             entry, config = find()
             return Chosen(kind=kind, name=name, label=label, entry=entry, config=config)
@@ -309,7 +337,9 @@ class Finder:
             reason = str(error)
         entry = absent_entry(kind, name, reason)
         config = build(entry.offer.config, {}, label)
-        return Chosen(kind=kind, name=name, label=label, entry=entry, config=config, absent=reason)
+        return Chosen(
+            kind=kind, name=name, label=label, entry=entry, config=config, absent=reason
+        )
 
     def _entry(self, kind: str, choice: Choice) -> Entry:
         if choice.part is not None:
@@ -322,13 +352,17 @@ class Finder:
 
 
 def _first_model(agent: Chosen) -> str:
-    """The language model that the agent's configuration names first; empty where it names none."""
+    """The language model that the agent's configuration names first; empty where it
+    names none.
+    """
     names = list(model_names(agent.config).values())
     return names[0] if names else ""
 
 
 def _whose(kind: str, label: str) -> str:
-    """The PART of a part's settings: its label if a plan can have several of the kind, else the kind's table."""
+    """The PART of a part's settings: its label if a plan can have several of the kind,
+    else the kind's table.
+    """
     described = KINDS[kind]
     return label if described.several else described.table
 
@@ -342,7 +376,9 @@ def _label(value: Json) -> str | int | float | bool:
     return str(value)
 
 
-def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[Choice, ...]:
+def _completed(
+    chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]
+) -> tuple[Choice, ...]:
     """The choices with the complete configurations of their parts."""
     completed = []
     for part, choice in zip(chosen, asked, strict=True):
@@ -350,7 +386,9 @@ def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[C
     return tuple(completed)
 
 
-def _with_members(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
+def _with_members(
+    choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue
+) -> tuple[Choice, ...]:
     """The choices, with a group's members in the place of its name."""
     by_name = {choice.name for choice in choices}
     found: list[Choice] = []
@@ -365,9 +403,12 @@ def _with_members(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue)
 
         if choice.config or choice.alias:
             listed = ", ".join(names)
-            raise ConfigError(f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}")
+            raise ConfigError(
+                f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}"
+            )
         for name in names:
-            # A member that is also asked for by itself keeps the settings that it has there.
+            # A member that is also asked for by itself keeps the settings that it has
+            # there.
             if name not in by_name:
                 found.append(Choice(name=name))
     return tuple(found)
@@ -379,7 +420,9 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
     for part in chosen:
         label = part.label
         if not LABEL.fullmatch(label):
-            raise ConfigError(f"{kind.title} {label!r}: wanted a name without blanks and slashes to call it by")
+            raise ConfigError(
+                f"{kind.title} {label!r}: wanted a name without blanks and slashes to call it by"
+            )
         if label in seen:
             advice = f"call one of them otherwise: --{kind.table} OTHER={label}, or Choice.of(part, 'OTHER')"
             raise ConfigError(f"{kind.title} {label!r} is asked for twice; {advice}")
@@ -387,8 +430,11 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
 
 
 def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
-    """The plan with the default parts of a kind, as far as their needs are met and their packages are there."""
-    # Only distributions that the plan takes parts from: what else is installed changes no run.
+    """The plan with the default parts of a kind, as far as their needs are met and
+    their packages are there.
+    """
+    # Only distributions that the plan takes parts from: what else is installed changes
+    # no run.
     homes = {FRAMEWORK}
     for part in ready.parts:
         homes.add(part.entry.distribution)
@@ -400,7 +446,8 @@ def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
         wanted = offer.default and entry.distribution in homes
         if not wanted or offer.needs - ready.gives or offer.missing():
             continue
-        # If two plugins offer the name, the part is asked for in full and bears the short name.
+        # If two plugins offer the name, the part is asked for in full and bears the
+        # short name.
         if offer.name in known:
             asked.append(Choice(name=offer.name))
         else:
@@ -429,11 +476,15 @@ def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
     if not misfits or len(misfits) == len(members):
         return ready
     kept = tuple(part for part in ready.metrics if part.label not in misfits)
-    choices = tuple(choice for choice in ready.plan.metrics if choice.label not in misfits)
+    choices = tuple(
+        choice for choice in ready.plan.metrics if choice.label not in misfits
+    )
     return _replaced(ready, KINDS["metric"], kept, choices)
 
 
-def _replaced(ready: Ready, kind: Kind, chosen: tuple[Chosen, ...], choices: tuple[Choice, ...]) -> Ready:
+def _replaced(
+    ready: Ready, kind: Kind, chosen: tuple[Chosen, ...], choices: tuple[Choice, ...]
+) -> Ready:
     """The plan with other parts of a kind."""
     parts: dict[str, Any] = {kind.field: chosen}
     fields: dict[str, Any] = {kind.field: choices}
@@ -441,7 +492,9 @@ def _replaced(ready: Ready, kind: Kind, chosen: tuple[Chosen, ...], choices: tup
 
 
 def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
-    """The plan for another process: without objects of the caller's that no episode needs."""
+    """The plan for another process: without objects of the caller's that no episode
+    needs.
+    """
     several: dict[str, Any] = {}
     for kind in SEVERAL:
         kept = []

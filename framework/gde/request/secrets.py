@@ -13,16 +13,21 @@ from gde.errors import GdeError
 
 MASK = "***"
 NOTED = "secrets"
-"""The journal's note of the environment variables that were read, for processes that did not read them."""
+"""The journal's note of the environment variables that were read, for processes that
+did not read them.
+"""
 SHORTEST = 8
-"""Least length of a secret. No key is shorter, and a shorter text would be masked in places where it is no secret."""
+"""Least length of a secret. No key is shorter, and a shorter text would be masked in
+places where it is no secret.
+"""
 
 
 class Secrets:
     """The keys that the parts of one run were given."""
 
     def __init__(self, keys_to: Collection[str] | None = None) -> None:
-        """Take the hosts that the caller allows; None for any, where the plan is the caller's own.
+        """Take the hosts that the caller allows; None for any, where the plan is the
+        caller's own.
 
         The plan of a run folder may come from anyone.
         """
@@ -30,10 +35,12 @@ class Secrets:
         self._known: set[str] = set()
 
     def give(self, variable: str, url: str) -> str:
-        """The value of an environment variable, for requests to a URL; empty where it has none.
+        """The value of an environment variable, for requests to a URL; empty where it
+        has none.
 
         Raises:
-            GdeError: the plan comes from a folder, and the caller did not name the host.
+            GdeError: the plan comes from a folder, and the caller did not name the
+            host.
         """
         secret = os.environ.get(variable, "")
         host = host_of(url)
@@ -41,7 +48,9 @@ class Secrets:
             return ""
         if self.keys_to is not None and host not in self.keys_to:
             advice = f"if you want that, name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
-            raise GdeError(f"the run folder would have what {variable} holds sent to {host}: {advice}")
+            raise GdeError(
+                f"the run folder would have what {variable} holds sent to {host}: {advice}"
+            )
         self.keep_out([variable])
         return secret
 
@@ -71,7 +80,9 @@ class Secrets:
         return clean
 
     def scrubbed_answer(self, answer: Completion) -> Completion:
-        """An answer without secrets, before a part cuts it into pieces in which they are not found."""
+        """An answer without secrets, before a part cuts it into pieces in which they
+        are not found.
+        """
         if not self._known:
             return answer
 
@@ -101,7 +112,9 @@ class Secrets:
 
 
 def host_of(url: str) -> str:
-    """Host and port as a user names them; with "http://" if a key would travel unencrypted through a network."""
+    """Host and port as a user names them; with "http://" if a key would travel
+    unencrypted through a network.
+    """
     parts = urlsplit(url)
     _, _, host = parts.netloc.rpartition("@")
     host = host.lower()

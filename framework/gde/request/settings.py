@@ -1,4 +1,6 @@
-"""Typed configurations from the values that a user wrote, and what is wrong with them in the words of users."""
+"""Typed configurations from the values that a user wrote, and what is wrong with them
+in the words of users.
+"""
 
 import ast
 import inspect
@@ -39,11 +41,14 @@ WANTED: Mapping[str, str] = {
     "dict_type": "a table",
     "mapping_type": "a table",
 }
-"""The value that a field wants, by pydantic's type of the error. Other errors say it themselves."""
+"""The value that a field wants, by pydantic's type of the error. Other errors say it
+themselves.
+"""
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
-    """`["env.size=9", "agent.model=nano"]` as {"env": {"size": "9"}, "agent": {"model": "nano"}}.
+    """`["env.size=9", "agent.model=nano"]` as {"env": {"size": "9"}, "agent": {"model":
+    "nano"}}.
 
     Values stay text; they get their type where the field that takes them is known.
 
@@ -56,11 +61,15 @@ def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
         key = key.strip()
         part, dot, name = key.partition(".")
         if not (equals and dot and part and name):
-            raise ConfigError(f"--set {setting!r}: wanted PART.FIELD=VALUE, e.g. env.size=9")
+            raise ConfigError(
+                f"--set {setting!r}: wanted PART.FIELD=VALUE, e.g. env.size=9"
+            )
 
         of_part = parsed.setdefault(part, {})
         if name in of_part:
-            raise ConfigError(f"--set {key} is given twice; several values of a sweep are separated by commas")
+            raise ConfigError(
+                f"--set {key} is given twice; several values of a sweep are separated by commas"
+            )
         of_part[name] = value.strip()
     return parsed
 
@@ -80,7 +89,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
-    """A validated instance of a configuration class. All its numbers are finite, defaults included.
+    """A validated instance of a configuration class. All its numbers are finite,
+    defaults included.
 
     Args:
         config: a dataclass.
@@ -111,7 +121,9 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     return built
 
 
-def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict[str, list[Json]]:
+def sweep(
+    config: type[ConfigT], values: Mapping[str, Json], whose: str
+) -> dict[str, list[Json]]:
     """Each given field with its values: one, or the several of a sweep.
 
     Raises:
@@ -149,7 +161,9 @@ def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
 
 
 def field_docstrings(config: type[Any]) -> dict[str, str]:
-    """The docstring under each field, inherited ones included, which Python itself does not keep."""
+    """The docstring under each field, inherited ones included, which Python itself does
+    not keep.
+    """
     meanings: dict[str, str] = {}
     for each in reversed(config.__mro__):
         if is_dataclass(each):
@@ -168,7 +182,9 @@ def _own_field_docstrings(config: type[Any]) -> dict[str, str]:
     found = {}
     for field, below in pairwise(body.body):
         match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                value=ast.Constant(value=str(text))
+            ):
                 found[name] = " ".join(text.split())
     return found
 
@@ -183,12 +199,16 @@ def _adapter(config: type[ConfigT]) -> TypeAdapter[ConfigT]:
 
 def _hints(config: type[Any]) -> dict[str, Any]:
     if not is_dataclass(config):
-        raise TypeError(f"{config.__name__} must be a dataclass to serve as a configuration")
+        raise TypeError(
+            f"{config.__name__} must be a dataclass to serve as a configuration"
+        )
     hints = get_type_hints(config, include_extras=True)
     return {field.name: hints[field.name] for field in fields(config)}
 
 
-def _check_names(hints: Mapping[str, Any], values: Mapping[str, Json], whose: str) -> None:
+def _check_names(
+    hints: Mapping[str, Any], values: Mapping[str, Json], whose: str
+) -> None:
     for name in values:
         if name not in hints:
             raise UnknownName(f"field of {whose}", name, hints)
@@ -208,7 +228,9 @@ def _finite(value: object) -> bool:
 
 
 def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
-    """The values of a sweep, each with its type. What the field takes as it is, is a single value."""
+    """The values of a sweep, each with its type. What the field takes as it is, is a
+    single value.
+    """
     fitting, _ = _tried(hint, value)
     pieces: list[Json] = [value]
     if not fitting and isinstance(value, list | tuple):
@@ -222,13 +244,17 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
     for piece in pieces:
         typed = _typed(hint, piece, whose)
         if typed in values:
-            raise ConfigError(f"{whose}: wanted each value of a sweep once, got {typed!r} twice")
+            raise ConfigError(
+                f"{whose}: wanted each value of a sweep once, got {typed!r} twice"
+            )
         values.append(typed)
     return values
 
 
 def _pieces(text: str) -> list[Json]:
-    """The values in a text: in brackets as in a plan file, else with commas in between."""
+    """The values in a text: in brackets as in a plan file, else with commas in
+    between.
+    """
     with suppress(json.JSONDecodeError):
         read = json.loads(text)
         if isinstance(read, list):
@@ -252,7 +278,9 @@ def _typed(hint: Any, value: Json, whose: str) -> Any:
 
 
 def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
-    """The readings of a value that fit, typed, and the errors of those that do not; the value itself comes last."""
+    """The readings of a value that fit, typed, and the errors of those that do not; the
+    value itself comes last.
+    """
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
     fitting = []
     misfits = []
@@ -265,7 +293,9 @@ def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
 
 
 def _readings(value: Json) -> Iterator[Json]:
-    """What a text can stand for, likeliest first: none, itself, JSON, a list with commas in between."""
+    """What a text can stand for, likeliest first: none, itself, JSON, a list with
+    commas in between.
+    """
     if not isinstance(value, str):
         yield value
         return
@@ -287,7 +317,9 @@ def _within(error: ValidationError) -> bool:
 
 
 def explained(error: ValidationError, whose: str) -> ConfigError:
-    """Pydantic's error as one line: whose field it is, what it wants and what it got."""
+    """Pydantic's error as one line: whose field it is, what it wants and what it
+    got.
+    """
     problems = error.errors()
     wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
     first = problems[0]
@@ -296,7 +328,8 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
         return ConfigError(f"{field}: wanted {wanted}, got none; --set {field}=VALUE")
     got = first["input"]
 
-    # A whole configuration would fill the screen, and the message names what is wrong with it.
+    # A whole configuration would fill the screen, and the message names what is wrong
+    # with it.
     if isinstance(got, Mapping):
         return ConfigError(f"{whose}: wanted {wanted}")
     return ConfigError(f"{whose}: wanted {wanted}, got {got!r}")

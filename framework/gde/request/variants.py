@@ -1,4 +1,5 @@
-"""Several agents, models or settings in one request: one plan for each, alike in everything else.
+"""Several agents, models or settings in one request: one plan for each, alike in
+everything else.
 
 All of them meet the same worlds, so that they can be compared.
 """
@@ -26,22 +27,29 @@ MODEL = "model"
 ODD = re.compile(r"[^\w.=+-]+")
 """Characters that are replaced in the name of a folder."""
 OPTIONAL = ("probes", "metrics")
-"""Fields of a plan whose parts are left out for an agent that gives them nothing to work on."""
+"""Fields of a plan whose parts are left out for an agent that gives them nothing to
+work on.
+"""
 Variant = tuple[list[str], Mapping[str, Json]]
-"""The values that tell one configuration from the others, as text, and the configuration."""
+"""The values that tell one configuration from the others, as text, and the
+configuration.
+"""
 
 
 def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
-    """Make one plan for each agent, by its name; a single plan if one agent is asked for.
+    """Make one plan for each agent, by its name; a single plan if one agent is asked
+    for.
 
-    Several agents are named with commas in between, or listed in a plan file as `[[agent]]`. Several values of a field
-    of an agent or its language model have commas in between; all are crossed. A setting applies to those agents that
-    have the field. A probe or metric that one agent gives nothing to work on is left out for that one, if another
-    agent can have it.
+    Several agents are named with commas in between, or listed in a plan file as
+    `[[agent]]`. Several values of a field of an agent or its language model have commas
+    in between; all are crossed. A setting applies to those agents that have the field.
+    A probe or metric that one agent gives nothing to work on is left out for that one,
+    if another agent can have it.
 
     Raises:
-        ConfigError: no environment, no agent, two agents that are the same, or a setting that cannot be read.
-        UnknownName: a name that does not exist, or a field that none of the agents has.
+        ConfigError: no environment, no agent, two agents that are the same, or a
+        setting that cannot be read. UnknownName: a name that does not exist, or a field
+        that none of the agents has.
     """
     found: dict[str, Plan] = {}
     for plan in _plans(wanted, catalogue):
@@ -78,7 +86,9 @@ def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
         names = [name.strip() for name in ",".join(listed).split(",")]
         for name in names:
             if not name:
-                raise ConfigError(f"--agent: wanted names with commas in between, got {','.join(listed)!r}")
+                raise ConfigError(
+                    f"--agent: wanted names with commas in between, got {','.join(listed)!r}"
+                )
             alone = replace(wanted, names={**wanted.names, AGENT: [name]})
             asked.append((choose(name).name, alone))
         return asked
@@ -89,7 +99,9 @@ def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
     return asked
 
 
-def _plans_of_several(asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue) -> list[Plan]:
+def _plans_of_several(
+    asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue
+) -> list[Plan]:
     """The plan of each of several agents, with the settings that the agent has."""
     configs = []
     known: dict[str, None] = {}
@@ -98,7 +110,8 @@ def _plans_of_several(asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue)
         configs.append(config)
         known.update(dict.fromkeys(field_names(config)))
 
-    # A setting that no agent has is a mistake; one that some agent has is left out for the others.
+    # A setting that no agent has is a mistake; one that some agent has is left out for
+    # the others.
     _, first = asked[0]
     settings_of_agents = parse_settings(first.settings).get(AGENT, {})
     for field in settings_of_agents:
@@ -109,7 +122,8 @@ def _plans_of_several(asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue)
     plans = []
     for (_, wanted), config in zip(asked, configs, strict=True):
         kept: dict[str, Sequence[str]] = {AGENT: field_names(config)}
-        # An agent without a model has no use for model settings that are meant for another agent.
+        # An agent without a model has no use for model settings that are meant for
+        # another agent.
         drops_model = any_asks_model and not names_models(config)
         if drops_model:
             kept[MODEL] = ()
@@ -129,8 +143,12 @@ def _concerns(setting: str, kept: Mapping[str, Sequence[str]]) -> bool:
     return part not in kept or field in kept[part]
 
 
-def _crossed_agent(plan: Plan, catalogue: Catalogue) -> Iterator[tuple[list[str], Plan]]:
-    """The plan with each combination of values of the agent and its model, and the values that vary."""
+def _crossed_agent(
+    plan: Plan, catalogue: Catalogue
+) -> Iterator[tuple[list[str], Plan]]:
+    """The plan with each combination of values of the agent and its model, and the
+    values that vary.
+    """
     agent = plan.agent
     is_object = agent.part is not None or agent.name.startswith(OBJECT)
     if is_object:
@@ -153,7 +171,9 @@ def _crossed_agent(plan: Plan, catalogue: Catalogue) -> Iterator[tuple[list[str]
 
 
 def _crossed_model(plan: Plan, config: Any, catalogue: Catalogue) -> Iterator[Variant]:
-    """The combinations of values of the model that the agent's configuration names first."""
+    """The combinations of values of the model that the agent's configuration names
+    first.
+    """
     names = list(model_names(config).values())
     if not names or not plan.language_model:
         yield [], plan.language_model
@@ -164,7 +184,9 @@ def _crossed_model(plan: Plan, config: Any, catalogue: Catalogue) -> Iterator[Va
     yield from _crossed(entry.offer.config, plan.language_model, MODEL)
 
 
-def _crossed(config: type[Any], values: Mapping[str, Json], whose: str) -> Iterator[Variant]:
+def _crossed(
+    config: type[Any], values: Mapping[str, Json], whose: str
+) -> Iterator[Variant]:
     """Each combination of values, with the text of those that are one of several."""
     alternatives = sweep(config, values, whose)
     swept = [name for name, each in alternatives.items() if len(each) > 1]

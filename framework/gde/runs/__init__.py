@@ -1,1 +1,3 @@
-"""Ways through the stages: evaluate, resume, rescore, probe, compare, reproduce, export."""
+"""Ways through the stages: evaluate, resume, rescore, probe, compare, reproduce,
+export.
+"""

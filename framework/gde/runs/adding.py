@@ -37,20 +37,21 @@ def rescore(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Compute the given metrics of a run and add their numbers, or compute all of its metrics anew.
+    """Compute the given metrics of a run and add their numbers, or compute all of its
+    metrics anew.
 
     Args:
-        path: the folder of the run.
-        metrics: as in a plan: names, choices or objects.
-        catalogue: the parts that are offered.
-        watch: is told of the progress.
-        plan: the plan of the run, if a metric needs an object of it, e.g. the environment.
+        path: the folder of the run. metrics: as in a plan: names, choices or objects.
+        catalogue: the parts that are offered. watch: is told of the progress. plan: the
+        plan of the run, if a metric needs an object of it, e.g. the environment.
         keys_to: the hosts that keys may be sent to, as in `resume`.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    with _opened(path, {"metrics": metrics}, catalogue, plan, watch, keys_to=keys_to) as run:
+    with _opened(
+        path, {"metrics": metrics}, catalogue, plan, watch, keys_to=keys_to
+    ) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)), _as_before(run))
 
 
@@ -63,24 +64,36 @@ def probe(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Fit the given probes to a run and add their numbers, or fit all of its probes anew.
+    """Fit the given probes to a run and add their numbers, or fit all of its probes
+    anew.
 
     Tokens are replayed if their activations are not stored yet.
 
     Raises:
-        GdeError: a given probe does not exist, or needs what the run has not; or none is given, and the run has none.
+        GdeError: a given probe does not exist, or needs what the run has not; or none
+        is given, and the run has none.
     """
-    with _opened(path, {"probes": probes}, catalogue, plan, watch, keys_to=keys_to) as run:
+    with _opened(
+        path, {"probes": probes}, catalogue, plan, watch, keys_to=keys_to
+    ) as run:
         if not run.ready.probes:
-            raise GdeError(f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)")
+            raise GdeError(
+                f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+            )
         run.probe()
         return conclude(run, _earlier(run, needed=False), _as_before(run))
 
 
 def report(
-    path: Path | str, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None, *, plan: Plan | None = None
+    path: Path | str,
+    reporters: Sequence[Any] = (),
+    catalogue: Catalogue | None = None,
+    *,
+    plan: Plan | None = None,
 ) -> list[Path]:
-    """Render the given reports of a finished run, or those of its plan, and give the files to open."""
+    """Render the given reports of a finished run, or those of its plan, and give the
+    files to open.
+    """
     with _opened(path, {"reporters": reporters}, catalogue, plan, keep=False) as run:
         return render(run, run.folder.read_result())
 
@@ -105,9 +118,11 @@ def _opened(
     keep: bool = True,
     keys_to: Collection[str] = (),
 ) -> Iterator[Pipeline]:
-    """Open a run with the wanted parts in place of those of their kind, or with its own.
+    """Open a run with the wanted parts in place of those of their kind, or with its
+    own.
 
-    Wanted parts must be installed. Others of the run may be missing, e.g. its objects if `given` is None.
+    Wanted parts must be installed. Others of the run may be missing, e.g. its objects
+    if `given` is None.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()

@@ -18,7 +18,17 @@ from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import as_offered, subject, unfinished
-from gde.runs.differences import COST, Compared, Row, Side, Values, corrected, few_worlds, out_of_reach, same_tests
+from gde.runs.differences import (
+    COST,
+    Compared,
+    Row,
+    Side,
+    Values,
+    corrected,
+    few_worlds,
+    out_of_reach,
+    same_tests,
+)
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -29,8 +39,9 @@ Condition = tuple[tuple[str, str | int | float | bool], ...]
 Quantities = dict[Quantity, tuple[Values, Values]]
 """Quantity to its values in A and B."""
 Conditions = Mapping[str, Condition]
-"""World to its condition; worlds in the order of the plan's conditions. Empty where there is one condition, or a world
-lies in several."""
+"""World to its condition; worlds in the order of the plan's conditions. Empty where
+there is one condition, or a world lies in several.
+"""
 
 
 class Opened(NamedTuple):
@@ -50,14 +61,21 @@ class Shared(NamedTuple):
     measures: tuple[Measure, ...]
 
 
-def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
-    """Compare all measurements that the metrics of both runs give, world by world, measured anew in both.
+def compare(
+    run_a: Path | str,
+    run_b: Path | str,
+    catalogue: Catalogue | None = None,
+    paired: bool = True,
+) -> Compared:
+    """Compare all measurements that the metrics of both runs give, world by world,
+    measured anew in both.
 
-    Of two measurements that are declared equal in a single world, one is compared. Headlines are also compared in each
-    condition of a sweep.
+    Of two measurements that are declared equal in a single world, one is compared.
+    Headlines are also compared in each condition of a sweep.
 
     Raises:
-        GdeError: both are one run; paired, and the runs share no world; or they share no measurement.
+        GdeError: both are one run; paired, and the runs share no world; or they share
+        no measurement.
     """
     catalogue = catalogue or Catalogue.default()
     found = _compared(Path(run_a), Path(run_b), catalogue, paired)
@@ -65,8 +83,11 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     return replace(found, notes=(*found.notes, *warnings))
 
 
-def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
-    """Compare every two of several runs as pairs, with p values corrected over all comparisons together.
+def compare_all(
+    runs: Sequence[Path], catalogue: Catalogue | None = None
+) -> tuple[Compared, ...]:
+    """Compare every two of several runs as pairs, with p values corrected over all
+    comparisons together.
 
     Raises:
         GdeError: two of them share no world, or no measurement.
@@ -98,12 +119,16 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     opened_a = _opened(run_a, catalogue)
     opened_b = _opened(run_b, catalogue)
     if run_a.samefile(run_b):
-        raise GdeError(f"{run_a} and {run_b} are the same run: name another one to compare it with")
+        raise GdeError(
+            f"{run_a} and {run_b} are the same run: name another one to compare it with"
+        )
 
     metrics, notes = _shared_metrics(opened_a, opened_b)
     for opened in (opened_a, opened_b):
         if opened.unfinished:
-            notes.append(f"{opened.side.run}: {opened.unfinished}; long ones are missing first")
+            notes.append(
+                f"{opened.side.run}: {opened.unfinished}; long ones are missing first"
+            )
 
     # Metrics are computed anew in each world, since a result holds their means alone.
     a = _worlds(run_a, catalogue)
@@ -116,7 +141,9 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
         a = {world: a[world] for world in sorted(shared)}
         b = {world: b[world] for world in sorted(shared)}
     elif shared:
-        notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
+        notes.append(
+            f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs"
+        )
 
     clusters = {}
     for world, part in [*a.items(), *b.items()]:
@@ -131,7 +158,9 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     rows = _rows(metrics, a, b, conditions, clusters, paired)
     notes += few_worlds(rows, tuple(swept))
     sides = (opened_a.side, opened_b.side)
-    return Compared(runs=sides, paired=paired, rows=rows, notes=tuple(notes), swept=tuple(swept))
+    return Compared(
+        runs=sides, paired=paired, rows=rows, notes=tuple(notes), swept=tuple(swept)
+    )
 
 
 def _worlds(run: Path, catalogue: Catalogue) -> dict[str, Evidence]:
@@ -149,7 +178,9 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
 
 
 def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
-    """Give the metrics of both plans, as A configures them, and notes for the reader."""
+    """Give the metrics of both plans, as A configures them, and notes for the
+    reader.
+    """
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     resources = Resources(a.ready, keys_to=())
     metrics: list[Shared] = []
@@ -192,7 +223,8 @@ def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditi
         for world, part in parts.items():
             for trajectory in part.trajectories:
                 condition = planned[trajectory.key.condition]
-                # A world in several conditions belongs to none, so nothing is broken down.
+                # A world in several conditions belongs to none, so nothing is broken
+                # down.
                 if condition_of.setdefault(world, condition) != condition:
                     return {}
 
@@ -219,14 +251,21 @@ def _rows(
     meanings = Measures(tuple(declared))
 
     kept = _comparable(measured(named, a), measured(named, b), meanings, paired)
-    whole = {quantity: values for quantity, values in kept.items() if not quantity.restricted}
-    headlines = {quantity: values for quantity, values in whole.items() if meanings[quantity.name].headline}
+    whole = {
+        quantity: values for quantity, values in kept.items() if not quantity.restricted
+    }
+    headlines = {
+        quantity: values
+        for quantity, values in whole.items()
+        if meanings[quantity.name].headline
+    }
 
     rows: dict[Quantity, Row] = {}
     by_condition = _by_condition(headlines, conditions)
     for quantity, (of_a, of_b) in {**by_condition, **kept}.items():
         meaning = meanings[quantity.name]
-        # A cost, such as seconds, is shown but not tested: a difference in it is no finding.
+        # A cost, such as seconds, is shown but not tested: a difference in it is no
+        # finding.
         row = _row(quantity, of_a, of_b, clusters, paired)
         title, _ = meaning.titled(quantity.where)
         reason = row.reason
@@ -244,12 +283,17 @@ def _rows(
         # If the earlier one is not tested, neither is this one.
         if not rows[earlier].reason:
             reason = f"tested as {rows[earlier].title}"
-            rows[quantity] = replace(rows[quantity], tested_as=earlier.name, reason=reason)
+            rows[quantity] = replace(
+                rows[quantity], tested_as=earlier.name, reason=reason
+            )
     return tuple(corrected(list(rows.values())))
 
 
 def _comparable(
-    values_a: Mapping[Quantity, Values], values_b: Mapping[Quantity, Values], meanings: Measures, paired: bool
+    values_a: Mapping[Quantity, Values],
+    values_b: Mapping[Quantity, Values],
+    meanings: Measures,
+    paired: bool,
 ) -> Quantities:
     """Give the quantities of both runs, without those that repeat another one."""
     common: Quantities = {}
@@ -257,7 +301,8 @@ def _comparable(
         if quantity in values_b:
             common[quantity] = _aligned(of_a, values_b[quantity], paired)
 
-    # In a single world some measurements are equal by definition, and one of them is enough.
+    # In a single world some measurements are equal by definition, and one of them is
+    # enough.
     names = {quantity.name for quantity in common}
     kept: Quantities = {}
     for quantity, (of_a, of_b) in common.items():
@@ -288,13 +333,16 @@ def _aligned(a: Values, b: Values, paired: bool) -> tuple[Values, Values]:
     return {world: a[world] for world in worlds}, {world: b[world] for world in worlds}
 
 
-def _row(quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], paired: bool) -> Row:
+def _row(
+    quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], paired: bool
+) -> Row:
     first = [*a.values()]
     second = [*b.values()]
     of_first = [clusters[world] for world in a]
     of_second = [clusters[world] for world in b]
 
-    # The seed depends on the quantity alone, so that a row is the same whatever else is compared.
+    # The seed depends on the quantity alone, so that a row is the same whatever else is
+    # compared.
     restrictions = [f"{key}={value}" for key, value in quantity.restricted]
     rng = generator(0, "compare", quantity.name, *restrictions)
     if paired:

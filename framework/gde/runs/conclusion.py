@@ -27,14 +27,17 @@ from gde.store.journal import REASON, RETRIED, Journal
 EARLIER = "its numbers are those that it measured before"
 
 
-def conclude(run: Pipeline, earlier: Result | None = None, as_before: Collection[str] = ()) -> Result:
+def conclude(
+    run: Pipeline, earlier: Result | None = None, as_before: Collection[str] = ()
+) -> Result:
     """Score by the metrics of the plan, store the result and render the reports.
 
     Args:
-        run: its stages are done, or stopped.
-        earlier: a result to which this one is added. Its numbers are kept if their metric is not asked now, or is not
+        run: its stages are done, or stopped. earlier: a result to which this one is
+        added. Its numbers are kept if their metric is not asked now, or is not
             installed here.
-        as_before: the metrics that are configured as in `earlier`. Their numbers are also kept if they fail now, e.g.
+        as_before: the metrics that are configured as in `earlier`. Their numbers are
+        also kept if they fail now, e.g.
             because the weights that they ask are gone.
     """
     secrets = run.resources.secrets
@@ -47,11 +50,22 @@ def conclude(run: Pipeline, earlier: Result | None = None, as_before: Collection
     # Metrics may read what was measured before, so the kept numbers are given to them.
     kept = _kept(run, earlier) if earlier else []
     metrics = _metrics(run, earlier)
-    measured, failed = score(metrics, evidence, run.conditions, tuple(kept), run.ready.plan.part_seconds, run.watch)
+    measured, failed = score(
+        metrics,
+        evidence,
+        run.conditions,
+        tuple(kept),
+        run.ready.plan.part_seconds,
+        run.watch,
+    )
 
     # The numbers of a failed metric stay only if they would be the same today.
     saved: list[Measurement] = []
-    if earlier and earlier.subject == about and _still_there(earlier, decoded, run.journal.probes()):
+    if (
+        earlier
+        and earlier.subject == about
+        and _still_there(earlier, decoded, run.journal.probes())
+    ):
         saved = _saved(earlier, as_before, measured, failed)
 
     measurements = (*kept, *measured, *saved, *decoded)
@@ -91,12 +105,15 @@ def subject(ready: Ready, journal: Journal) -> Subject:
 
 
 def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
-    """Sort metrics plugin by plugin, as each lists them: the order in which readers are shown their numbers."""
+    """Sort metrics plugin by plugin, as each lists them: the order in which readers are
+    shown their numbers.
+    """
     return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
 
 
 def render(run: Pipeline, result: Result) -> list[Path]:
-    """Render the reports of the plan whose reporters are installed, and give the files to open.
+    """Render the reports of the plan whose reporters are installed, and give the files
+    to open.
 
     Raises:
         GdeError: no reporter is installed.
@@ -105,25 +122,35 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     if run.ready.reporters and not installed:
         raise GdeError(run.ready.reporters[0].absent)
 
-    # All reporters are made before the first renders, so that a missing package leaves no half of the reports.
+    # All reporters are made before the first renders, so that a missing package leaves
+    # no half of the reports.
     reporters = []
     for chosen in installed:
         reporters.append((chosen.label, run.resources.make(chosen)))
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
-    return [_rendered(run, label, reporter, result, evidence) for label, reporter in reporters]
+    return [
+        _rendered(run, label, reporter, result, evidence)
+        for label, reporter in reporters
+    ]
 
 
-def _rendered(run: Pipeline, label: str, reporter: Any, result: Result, evidence: Evidence) -> Path:
+def _rendered(
+    run: Pipeline, label: str, reporter: Any, result: Result, evidence: Evidence
+) -> Path:
     page = reporter.render(run.ready.plan, result, evidence, run.folder.path)
     if not (isinstance(page, Path) and page.is_file()):
         advice = "render(...) writes a file and returns its path"
-        raise GdeError(f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}")
+        raise GdeError(
+            f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}"
+        )
     return page
 
 
 def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
-    """List the metrics to ask now. One that is not installed is left out if it said something earlier."""
+    """List the metrics to ask now. One that is not installed is left out if it said
+    something earlier.
+    """
     said: set[str] = set()
     if earlier:
         said.update(one.source for one in earlier.measurements)
@@ -133,7 +160,8 @@ def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
     for chosen in run.ready.metrics:
         stays_as_said = chosen.absent and chosen.label in said
         if not stays_as_said:
-            # Made when it is asked: to make it may fail, and that is a failure of this metric alone.
+            # Made when it is asked: to make it may fail, and that is a failure of this
+            # metric alone.
             metrics.append((chosen.label, partial(run.resources.metric, chosen)))
     return metrics
 
@@ -158,12 +186,18 @@ def _kept_failures(run: Pipeline, earlier: Result) -> list[Failure]:
 
 
 def _first_word(subject: str) -> str:
-    """The label of the metric in the subject of a failure, which may say more after it."""
+    """The label of the metric in the subject of a failure, which may say more after
+    it.
+    """
     return subject.split(" ")[0]
 
 
-def _still_there(earlier: Result, decoded: Sequence[Measurement], probes: Collection[str]) -> bool:
-    """Whether probes decode what they decoded then: metrics read what they have learned."""
+def _still_there(
+    earlier: Result, decoded: Sequence[Measurement], probes: Collection[str]
+) -> bool:
+    """Whether probes decode what they decoded then: metrics read what they have
+    learned.
+    """
     now = {one.identity: one for one in decoded}
     for one in earlier.measurements:
         if one.source in probes and now.get(one.identity) != one:
@@ -172,7 +206,10 @@ def _still_there(earlier: Result, decoded: Sequence[Measurement], probes: Collec
 
 
 def _saved(
-    earlier: Result, as_before: Collection[str], measured: Sequence[Measurement], failed: Sequence[Failure]
+    earlier: Result,
+    as_before: Collection[str],
+    measured: Sequence[Measurement],
+    failed: Sequence[Failure],
 ) -> list[Measurement]:
     """Give the earlier numbers of metrics that fail now and measure nothing."""
     failing = {failure.subject for failure in failed}
@@ -222,7 +259,9 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
 
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
-    """Render the reports. One that cannot be rendered is a failure of the run, not the loss of its numbers."""
+    """Render the reports. One that cannot be rendered is a failure of the run, not the
+    loss of its numbers.
+    """
     seconds = run.ready.plan.part_seconds
     failures: list[Failure] = []
     for chosen in run.ready.reporters:
@@ -235,7 +274,14 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
         except BaseException as error:
             pass_on(error)
             where = traceback_of(error)
-            failures.append(Failure(stage="report", subject=chosen.label, reason=reason_of(error), traceback=where))
+            failures.append(
+                Failure(
+                    stage="report",
+                    subject=chosen.label,
+                    reason=reason_of(error),
+                    traceback=where,
+                )
+            )
     if not failures:
         return result
 
@@ -261,7 +307,9 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
 
     for report in evidence.probe_reports:
         if report.reason:
-            found.append(Failure(stage="probe", subject=report.fit.name, reason=report.reason))
+            found.append(
+                Failure(stage="probe", subject=report.fit.name, reason=report.reason)
+            )
     fitted = run.journal.probes()
     for chosen in run.ready.probes:
         if not chosen.absent and chosen.label not in fitted:
@@ -278,7 +326,9 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
 
 
 def unfinished(journal: Journal) -> str:
-    """Say whether episodes of the plan are still to be played; empty if all are finished."""
+    """Say whether episodes of the plan are still to be played; empty if all are
+    finished.
+    """
     planned = journal.noted("episodes")
     ended = len(journal.finished())
     if planned is None or ended >= planned:
@@ -286,14 +336,18 @@ def unfinished(journal: Journal) -> str:
     return f"{ended} of {planned} episodes are finished: go on with `gde resume`"
 
 
-def _status(measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence) -> RunStatus:
-    # Without failures, a result without numbers is fine: a metric may have nothing to say of a run.
+def _status(
+    measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence
+) -> RunStatus:
+    # Without failures, a result without numbers is fine: a metric may have nothing to
+    # say of a run.
     if failures and not measurements:
         return "failed"
 
     failed_episodes = 0
     for failure in failures:
-        # The subject "run" stands for episodes that were not played, which have not failed.
+        # The subject "run" stands for episodes that were not played, which have not
+        # failed.
         if failure.stage == "rollout" and failure.subject != "run":
             failed_episodes += 1
     if failed_episodes >= len(evidence.trajectories):

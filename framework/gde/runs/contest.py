@@ -1,7 +1,9 @@
-"""Several variants on the same worlds: a run for each in one folder, and their comparison.
+"""Several variants on the same worlds: a run for each in one folder, and their
+comparison.
 
-The folder holds `contest.toml`, which names the variants in their order, a run folder for each, and `contest.json` with
-every pair compared. Each run is an ordinary run: it can be opened, resumed, probed or sent to somebody by itself.
+The folder holds `contest.toml`, which names the variants in their order, a run folder
+for each, and `contest.json` with every pair compared. Each run is an ordinary run: it
+can be opened, resumed, probed or sent to somebody by itself.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -57,18 +59,23 @@ class Contest:
 
 
 def contest(
-    plans: Mapping[str, Plan], out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
+    plans: Mapping[str, Plan],
+    out: Path | None = None,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
 ) -> Contest:
-    """Run the plan of each variant in a folder of its own within a new folder, and compare every pair.
+    """Run the plan of each variant in a folder of its own within a new folder, and
+    compare every pair.
 
     Raises:
-        GdeError: a plan is refused, or `out` is there already; nothing has been written.
-        RunFailed: a run was stopped from outside; `resume_contest` goes on with all.
-        KeyboardInterrupt: it was interrupted, likewise.
+        GdeError: a plan is refused, or `out` is there already; nothing has been
+        written. RunFailed: a run was stopped from outside; `resume_contest` goes on
+        with all. KeyboardInterrupt: it was interrupted, likewise.
     """
     catalogue = catalogue or Catalogue.default()
 
-    # Every plan is checked before anything is written: the last one may be the wrong one.
+    # Every plan is checked before anything is written: the last one may be the wrong
+    # one.
     readies = {}
     for name, plan in plans.items():
         readies[name] = prepare(plan, catalogue)
@@ -125,11 +132,23 @@ def resume_contest(
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
 ) -> Contest:
-    """Go on with the runs that are not finished, and compare again; arguments are those of `resume`."""
+    """Go on with the runs that are not finished, and compare again; arguments are those
+    of `resume`.
+    """
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
         if retry_failed or not _finished(run):
-            _noting(path, partial(resume, run, catalogue, watch, retry_failed=retry_failed, keys_to=keys_to))
+            _noting(
+                path,
+                partial(
+                    resume,
+                    run,
+                    catalogue,
+                    watch,
+                    retry_failed=retry_failed,
+                    keys_to=keys_to,
+                ),
+            )
     return _concluded(path, catalogue)
 
 
@@ -148,8 +167,12 @@ def rescore_contest(
     return _concluded(path, catalogue)
 
 
-def report_contest(path: Path, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None) -> list[Path]:
-    """Render the reports of every run as `report` does, and return the files to open."""
+def report_contest(
+    path: Path, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None
+) -> list[Path]:
+    """Render the reports of every run as `report` does, and return the files to
+    open.
+    """
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
     for run in members(path).values():
@@ -158,7 +181,8 @@ def report_contest(path: Path, reporters: Sequence[Any] = (), catalogue: Catalog
 
 
 def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
-    """Read the results of a contest's finished runs, and compare them; nothing is written.
+    """Read the results of a contest's finished runs, and compare them; nothing is
+    written.
 
     Raises:
         RunFolderError: it is no contest, or one of its runs is not finished.
@@ -177,12 +201,16 @@ def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
 
 
 def contest_json(found: Contest) -> dict[str, Any]:
-    """The object that `gde eval --json` prints of several agents, and contest.json holds."""
+    """The object that `gde eval --json` prints of several agents, and contest.json
+    holds.
+    """
     return {
         "schema": SCHEMA,
         "contest": str(found.folder),
         "status": found.status,
-        "variants": {name: result_json(result) for name, result in found.results.items()},
+        "variants": {
+            name: result_json(result) for name, result in found.results.items()
+        },
         "compared": [asdict(one) for one in found.compared],
         "reason": found.reason,
     }
@@ -203,7 +231,9 @@ def _finished(run: Path) -> bool:
 
 
 def _noting(path: Path, go_on: Callable[[], Result]) -> None:
-    """Do a run; if it is stopped, the error names the folder of all runs as the one to resume."""
+    """Do a run; if it is stopped, the error names the folder of all runs as the one to
+    resume.
+    """
     try:
         go_on()
     except (GdeError, KeyboardInterrupt) as error:
@@ -219,4 +249,8 @@ def _label(plans: Mapping[str, Plan]) -> str:
 
 
 def _is_name(name: object) -> bool:
-    return isinstance(name, str) and name not in ("", ".", "..") and Path(name).name == name
+    return (
+        isinstance(name, str)
+        and name not in ("", ".", "..")
+        and Path(name).name == name
+    )

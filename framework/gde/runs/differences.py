@@ -1,4 +1,6 @@
-"""The rows of a comparison of two runs, and the correction of its tests for being many."""
+"""The rows of a comparison of two runs, and the correction of its tests for being
+many.
+"""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,18 +48,23 @@ class Row:
     mde: float | None
     """Smallest difference found with a power of 80 %."""
     p: float | None = None
-    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or without pairs of permutations."""
+    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or
+    without pairs of permutations.
+    """
     q: float | None = None
     """The same, corrected after Benjamini and Hochberg (1995)."""
     reason: str
     """Why there are no p values; empty otherwise."""
     tested_as: str = ""
-    """The name of the row that has the same test: in every world the two go up by as much, or one goes down by as much
-    as the other goes up. It counts once."""
+    """The name of the row that has the same test: in every world the two go up by as
+    much, or one goes down by as much as the other goes up. It counts once.
+    """
 
     @property
     def family(self) -> tuple[str, ...]:
-        """Measurements of whole worlds are tested together, and each one's breakdown by itself."""
+        """Measurements of whole worlds are tested together, and each one's breakdown by
+        itself.
+        """
         return (self.name, *self.where) if self.where else ()
 
 
@@ -85,7 +92,9 @@ class Compared:
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
-    """Give the rows with p values corrected over their families, in which no test counts twice."""
+    """Give the rows with p values corrected over their families, in which no test
+    counts twice.
+    """
     families: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
         families.setdefault(row.family, []).append(i)
@@ -101,7 +110,9 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
 
 def _raw(row: Row) -> float | None:
-    """The p value to correct: of Wilcoxon's test, or of permutations if that cannot be made; None without a test."""
+    """The p value to correct: of Wilcoxon's test, or of permutations if that cannot be
+    made; None without a test.
+    """
     if row.reason:
         return None
     if row.p_wilcoxon is None:
@@ -109,14 +120,17 @@ def _raw(row: Row) -> float | None:
     return row.p_wilcoxon
 
 
-def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -> dict[Quantity, Quantity]:
+def same_tests(
+    values: Mapping[Quantity, tuple[Values, Values]], paired: bool
+) -> dict[Quantity, Quantity]:
     """Map a quantity to an earlier one whose test is the same.
 
-    The share of episodes that ended at the horizon and the share that reached the goal are an example.
+    The share of episodes that ended at the horizon and the share that reached the goal
+    are an example.
 
     Args:
-        values: of whole worlds, in both runs.
-        paired: whether tests look at the differences in each world alone, which `length` and `efficiency.regret` may
+        values: of whole worlds, in both runs. paired: whether tests look at the
+        differences in each world alone, which `length` and `efficiency.regret` may
             have in common without being equal.
     """
     first: dict[Hashable, Quantity] = {}
@@ -163,7 +177,9 @@ def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
 
     if least < FEW_WORLDS:
         counted = "1 world" if least == 1 else f"{least} worlds"
-        return [f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"]
+        return [
+            f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"
+        ]
 
     few = [worlds for worlds in least_of.values() if worlds < FEW_WORLDS]
     if not few:
@@ -173,7 +189,8 @@ def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
 
 
 def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """Warn of every family of tests in which no row could be significant, whatever the data.
+    """Warn of every family of tests in which no row could be significant, whatever the
+    data.
 
     The families are those of whole runs, and of the conditions of each measurement.
 
@@ -199,7 +216,8 @@ def _unreachable(rows: Sequence[Row]) -> str:
     if not tested:
         return ""
 
-    # The least p value of a permutation test is that of the one arrangement where all pairs differ in one direction.
+    # The least p value of a permutation test is that of the one arrangement where all
+    # pairs differ in one direction.
     n_tests = len(tested)
     most_pairs = max(tested)
     least = n_tests * 0.5 ** (most_pairs - 1)
@@ -216,5 +234,7 @@ def _unreachable(rows: Sequence[Row]) -> str:
 
 
 def _is_condition(row: Row, swept: Collection[str]) -> bool:
-    """Whether a row is of one condition: restricted by all swept settings and by nothing else."""
+    """Whether a row is of one condition: restricted by all swept settings and by
+    nothing else.
+    """
     return bool(row.where) and set(row.where) == set(swept)

@@ -1,4 +1,6 @@
-"""The main job: a plan through all stages to a result, in one go or after an interruption."""
+"""The main job: a plan through all stages to a result, in one go or after an
+interruption.
+"""
 
 import asyncio
 import re
@@ -63,40 +65,53 @@ def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
     ready = prepare(plan, catalogue)
     with closing(Resources(ready)) as resources:
         worlds = list_worlds(ready, resources)
-    return Dry(plan=ready.plan, episodes=count_episodes(ready, worlds), conditions=len(ready.conditions))
+    return Dry(
+        plan=ready.plan,
+        episodes=count_episodes(ready, worlds),
+        conditions=len(ready.conditions),
+    )
 
 
 def evaluate(
-    plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
+    plan: Plan,
+    out: Path | str | None = None,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
 ) -> Result:
     """Run a plan in a new folder (`out`, or one under runs/) and give its result.
 
-    If an event loop is running, e.g. in a notebook, the run has a thread of its own, but the call still blocks; `await
-    aevaluate(...)` does not.
+    If an event loop is running, e.g. in a notebook, the run has a thread of its own,
+    but the call still blocks; `await aevaluate(...)` does not.
 
     Raises:
-        GdeError: the plan is refused; nothing has been written.
-        RunFailed: the run was stopped from outside, e.g. by a full disk; `resume` goes on.
-        KeyboardInterrupt: it was interrupted; `resume` goes on.
+        GdeError: the plan is refused; nothing has been written. RunFailed: the run was
+        stopped from outside, e.g. by a full disk; `resume` goes on. KeyboardInterrupt:
+        it was interrupted; `resume` goes on.
     """
     return _beside_loops(lambda stop: _evaluate(plan, out, catalogue, watch, stop))
 
 
 async def aevaluate(
-    plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
+    plan: Plan,
+    out: Path | str | None = None,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
 ) -> Result:
     """Run a plan as `evaluate` does, without blocking the event loop.
 
     Cancelling it stops the run first. `resume` can then go on with the run.
     """
     stop = Stop()
-    work = asyncio.ensure_future(asyncio.to_thread(_evaluate, plan, out, catalogue, watch, stop))
+    work = asyncio.ensure_future(
+        asyncio.to_thread(_evaluate, plan, out, catalogue, watch, stop)
+    )
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
         stop.set()
         await asyncio.wait([work])
-        # Its exception says only that it was stopped; asyncio would complain that nobody looked.
+        # Its exception says only that it was stopped; asyncio would complain that
+        # nobody looked.
         work.exception()
         raise
 
@@ -110,29 +125,40 @@ def resume(
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Resume an interrupted run: what is finished is kept, what was in flight is asked for again.
+    """Resume an interrupted run: what is finished is kept, what was in flight is asked
+    for again.
 
     Args:
-        path: the folder of the run.
-        catalogue: the parts that are offered.
-        watch: is told of the run's progress.
-        plan: the plan of the run, if it has objects, which no folder can hold.
-        retry_failed: whether failed episodes begin anew; the result's provenance says which and why.
-        keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder may come from anyone. With
+        path: the folder of the run. catalogue: the parts that are offered. watch: is
+        told of the run's progress. plan: the plan of the run, if it has objects, which
+        no folder can hold. retry_failed: whether failed episodes begin anew; the
+        result's provenance says which and why. keys_to: the hosts that keys may be sent
+        to, e.g. "api.openai.com": the folder may come from anyone. With
             `plan`, keys go to all hosts that it names.
 
     Raises:
-        GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
+        GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
+        be served.
     """
     folder = RunFolder.open(Path(path))
     hosts = keys_to if plan is None else None
-    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed, hosts))
+    return _beside_loops(
+        lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed, hosts)
+    )
 
 
-def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
+def _evaluate(
+    plan: Plan,
+    out: Path | str | None,
+    catalogue: Catalogue | None,
+    watch: Watch,
+    stop: Stop,
+) -> Result:
     ready = prepare(plan, catalogue)
     warm(ready)
-    folder = RunFolder.create(ready.plan, None if out is None else Path(out), label=_label(ready))
+    folder = RunFolder.create(
+        ready.plan, None if out is None else Path(out), label=_label(ready)
+    )
     return _run(ready, folder, watch, stop)
 
 
@@ -151,9 +177,13 @@ def _resume(
         known = plan_hash(folder.plan())
         got = plan_hash(prepare(plan, catalogue).plan)
         if got != known:
-            raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
+            raise GdeError(
+                f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})"
+            )
         recorded = with_objects(recorded, plan)
-    return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to)
+    return _run(
+        prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to
+    )
 
 
 def _label(ready: Ready) -> str:
@@ -163,7 +193,9 @@ def _label(ready: Ready) -> str:
 
 
 def warm(ready: Ready) -> None:
-    """Make the parts whose faults would show only later, so that a refused plan leaves nothing behind."""
+    """Make the parts whose faults would show only later, so that a refused plan leaves
+    nothing behind.
+    """
     with closing(Resources(ready)) as resources:
         resources.models.reuse.open()
         executor = resources.make(ready.executor)
@@ -218,11 +250,15 @@ def _run(
     except (GdeError, OSError) as error:
         if folder.path.is_dir():
             raise
-        raise RunFailed(f"{folder.path} was removed while the run went on: nothing is left of it") from error
+        raise RunFailed(
+            f"{folder.path} was removed while the run went on: nothing is left of it"
+        ) from error
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
-    """Do work that runs event loops of its own, in another thread if a loop is running in this one."""
+    """Do work that runs event loops of its own, in another thread if a loop is running
+    in this one.
+    """
     stop = Stop()
     if not _in_loop():
         return work(stop)

@@ -22,7 +22,9 @@ from gde.runs.evaluating import evaluate
 
 OURS = "gde-eval"
 FOR_OTHERS = {"all", "dev", "docs"}
-"""Extras that are not examined: they bring others together, or only contributors need them."""
+"""Extras that are not examined: they bring others together, or only contributors need
+them.
+"""
 REQUIREMENT = re.compile(r"([\w.-]+).*?;.*extra == ['\"]([\w-]+)['\"]")
 KIT = "gde.testing.plugin"
 SECONDS = 10.0
@@ -42,14 +44,18 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Examine Python, plugins, extras, programs, weights and data, accelerator and disk, and do a small run."""
+    """Examine Python, plugins, extras, programs, weights and data, accelerator and
+    disk, and do a small run.
+    """
     catalogue = Catalogue.default()
     entries: list[tuple[str, Entry]] = []
     for kind in KINDS:
         for entry in catalogue.entries(kind):
             entries.append((kind, entry))
 
-    yield Finding("python", True, f"{python_version()}, {OURS} {version(OURS)}, {sys.executable}")
+    yield Finding(
+        "python", True, f"{python_version()}, {OURS} {version(OURS)}, {sys.executable}"
+    )
     yield from _plugins(catalogue.plugins.records)
     yield from _extras(entries)
     yield from _programs(entries)
@@ -70,7 +76,8 @@ def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
 def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     wanting = _wanting(entries)
 
-    # The extras of this distribution are declared; those of others show in what their offers lack.
+    # The extras of this distribution are declared; those of others show in what their
+    # offers lack.
     for extra, packages in _declared().items():
         versions = {package: _version(package) for package in packages}
         missing = [package for package in packages if not versions[package]]
@@ -102,7 +109,9 @@ def _declared() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
+def _wanting(
+    entries: Sequence[tuple[str, Entry]],
+) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
     """Map each distribution and extra to the offers that lack its packages."""
     wanting: dict[tuple[str, str], list[tuple[str, Entry]]] = defaultdict(list)
     for kind, entry in entries:
@@ -112,10 +121,14 @@ def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list
     return wanting
 
 
-def _advice(missing: Sequence[str], offers: Sequence[tuple[str, Entry]], owner: str, extra: str) -> str:
+def _advice(
+    missing: Sequence[str], offers: Sequence[tuple[str, Entry]], owner: str, extra: str
+) -> str:
     without = f"without {', '.join(missing)}"
     if offers:
-        users = ", ".join(f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers)
+        users = ", ".join(
+            f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers
+        )
         without += f" there is no {users}"
     return f"{without}: pip install '{owner}[{extra}]'"
 
@@ -142,14 +155,21 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         if place:
             yield Finding(f"program {program}", True, f"{place}, for {listed}")
         else:
-            yield Finding(f"program {program}", False, f"without it there is no {listed}: {advice[program]}")
+            yield Finding(
+                f"program {program}",
+                False,
+                f"without it there is no {listed}: {advice[program]}",
+            )
 
 
 def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     """Find the weights and data that parts would use without a download."""
     for kind, entry in entries:
         offer = entry.offer
-        if not isinstance(offer, EnvironmentOffer | ModelOffer) or offer.local_weights is None:
+        if (
+            not isinstance(offer, EnvironmentOffer | ModelOffer)
+            or offer.local_weights is None
+        ):
             continue
 
         subject = f"{KINDS[kind].title} {offer.name}"
@@ -157,20 +177,32 @@ def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
             for line in offer.local_weights():
                 yield Finding(subject, True, line)
         except FAULTS as error:
-            yield Finding(subject, False, f"cannot say what it finds: {type(error).__name__}: {error}")
+            yield Finding(
+                subject,
+                False,
+                f"cannot say what it finds: {type(error).__name__}: {error}",
+            )
 
 
 def _accelerator() -> Finding:
     if find_spec("torch") is None:
-        return Finding("accelerator", False, f"torch is not installed: pip install '{OURS}[llm]'")
+        return Finding(
+            "accelerator", False, f"torch is not installed: pip install '{OURS}[llm]'"
+        )
     import torch
 
     if not torch.cuda.is_available():
-        return Finding("accelerator", True, f"none, torch {torch.__version__} on the CPU: enough for embedded models")
+        return Finding(
+            "accelerator",
+            True,
+            f"none, torch {torch.__version__} on the CPU: enough for embedded models",
+        )
     names = []
     for index in range(torch.cuda.device_count()):
         names.append(torch.cuda.get_device_name(index))
-    return Finding("accelerator", True, f"{', '.join(names)}, with torch {torch.__version__}")
+    return Finding(
+        "accelerator", True, f"{', '.join(names)}, with torch {torch.__version__}"
+    )
 
 
 def _disk() -> Finding:
@@ -180,7 +212,9 @@ def _disk() -> Finding:
 
 
 def self_test() -> Finding:
-    """Run the test kit's agent in its corridor, with a probe and a page if their packages are installed."""
+    """Run the test kit's agent in its corridor, with a probe and a page if their
+    packages are installed.
+    """
     began = time.monotonic()
 
     # Parts are named in full: another plugin may have such names too.
@@ -201,13 +235,18 @@ def self_test() -> Finding:
             catalogue = Catalogue(load_plugins(modules=(KIT,)))
             result = evaluate(plan, Path(folder) / "run", catalogue)
     except FAULTS as error:
-        return Finding("self-test", False, f"{type(error).__name__}: {error}", vital=True)
+        return Finding(
+            "self-test", False, f"{type(error).__name__}: {error}", vital=True
+        )
 
     seconds = time.monotonic() - began
     detail = f"{len(result.measurements)} numbers in {seconds:.1f} s"
     if not can_probe:
         detail += f", without a probe: pip install '{OURS}[probes]'"
-    reasons = [f"{failure.stage} of {failure.subject}: {failure.reason}" for failure in result.failures]
+    reasons = [
+        f"{failure.stage} of {failure.subject}: {failure.reason}"
+        for failure in result.failures
+    ]
     if reasons:
         detail += f", but {'; '.join(reasons)}"
     return Finding("self-test", result.status == "ok", detail, vital=True)

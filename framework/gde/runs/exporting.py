@@ -32,18 +32,21 @@ def one_episode(run: Path | str, key: str) -> Trajectory:
     """
     with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
         if key not in journal.finished():
-            raise GdeError(f"unknown episode {key!r}: wanted CONDITION/WORLD/REPEAT, as `gde view {run}` lists them")
+            raise GdeError(
+                f"unknown episode {key!r}: wanted CONDITION/WORLD/REPEAT, as `gde view {run}` lists them"
+            )
         return journal.trajectory(key)
 
 
 def export(run: Path | str, form: Format, file: TextIO) -> int:
     """Write a run to an open text file, and return the number of lines or rows written.
 
-    "jsonl": one trajectory a line, everything included.
-    "csv": one measurement a row.
-    "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer", "status", "action"}.
-    "chat": one episode a line as {"episode", "success", "messages": [{"role", "content"}, ...]}. Observations are the
-        user's messages, answers or else actions the assistant's; failed episodes are left out.
+    "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
+    "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer",
+    "status", "action"}. "chat": one episode a line as {"episode", "success",
+    "messages": [{"role", "content"}, ...]}. Observations are the
+        user's messages, answers or else actions the assistant's; failed episodes are
+        left out.
     """
     writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
         "jsonl": _jsonl,
@@ -81,7 +84,9 @@ def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
 
 def _chat(run: Path, file: TextIO) -> int:
     trajectories = load_evidence(run).trajectories
-    played = [trajectory for trajectory in trajectories if trajectory.ending != "failed"]
+    played = [
+        trajectory for trajectory in trajectories if trajectory.ending != "failed"
+    ]
     return _lines(map(_conversation, played), file)
 
 
@@ -89,14 +94,19 @@ def _conversation(trajectory: Trajectory) -> dict[str, Any]:
     messages: list[dict[str, str]] = []
     for turn in trajectory.turns:
         decision = turn.decision
-        # An agent without a language model says nothing, so its action stands for its answer.
+        # An agent without a language model says nothing, so its action stands for its
+        # answer.
         if decision.completion:
             answer = decision.completion.text
         else:
             answer = decision.action or ""
         messages.append({"role": "user", "content": turn.observation.text})
         messages.append({"role": "assistant", "content": answer})
-    return {"episode": str(trajectory.key), "success": trajectory.success, "messages": messages}
+    return {
+        "episode": str(trajectory.key),
+        "success": trajectory.success,
+        "messages": messages,
+    }
 
 
 def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:
@@ -115,5 +125,7 @@ def _csv(run: Path, file: TextIO) -> int:
     for each in measurements:
         low, high = each.interval or (None, None)
         place = json.dumps(dict(each.where), sort_keys=True)
-        writer.writerow([each.name, place, each.value, low, high, each.unit, each.n, each.reason])
+        writer.writerow(
+            [each.name, place, each.value, low, high, each.unit, each.n, each.reason]
+        )
     return len(measurements)

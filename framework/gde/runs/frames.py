@@ -13,16 +13,29 @@ from gde.stages.evidence import load_evidence
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ("episode", "world", "index", "action", "status", "optimal", "reward", "value", "success", "tokens")
+COLUMNS = (
+    "episode",
+    "world",
+    "index",
+    "action",
+    "status",
+    "optimal",
+    "reward",
+    "value",
+    "success",
+    "tokens",
+)
 
 
 def turns_frame(run: Path | str | Evidence) -> "pandas.DataFrame":
     """One row a turn of a run, read episode by episode.
 
-    Columns: `episode`, `world`, `index`, `action` (missing where the decision could not be used), `status`, `optimal`
-    (whether the action was an optimal one), `reward`, `value` (optimal expected return before the decision), `success`,
-    `tokens` (of the completion that decided), then one for each label of worlds and sweep; a label that is called like
-    one of the others is `label.NAME`. What a turn does not have is missing.
+    Columns: `episode`, `world`, `index`, `action` (missing where the decision could not
+    be used), `status`, `optimal` (whether the action was an optimal one), `reward`,
+    `value` (optimal expected return before the decision), `success`, `tokens` (of the
+    completion that decided), then one for each label of worlds and sweep; a label that
+    is called like one of the others is `label.NAME`. What a turn does not have is
+    missing.
 
     Args:
         run: the folder of a run, or its evidence.

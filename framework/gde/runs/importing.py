@@ -1,4 +1,6 @@
-"""The log of another program as a run, which can be compared, reported and exported like any other."""
+"""The log of another program as a run, which can be compared, reported and exported
+like any other.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +24,9 @@ from gde.store.journal import Journal
 from gde.store.lock import only_writer
 
 SCORES = "scores"
-"""The metric that gives the logged scores, and the fact of the last state that holds them."""
+"""The metric that gives the logged scores, and the fact of the last state that holds
+them.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +54,14 @@ class Log:
     samples: tuple[Sample, ...]
 
 
-def import_log(log: Log, out: Path | None = None, catalogue: Catalogue | None = None) -> Result:
+def import_log(
+    log: Log, out: Path | None = None, catalogue: Catalogue | None = None
+) -> Result:
     """Write a log as a run.
 
-    A sample becomes an episode of one turn in a world of its own. Its scores are numbers of the metric `scores`, and
-    the first of them between 0 and 1 is its success.
+    A sample becomes an episode of one turn in a world of its own. Its scores are
+    numbers of the metric `scores`, and the first of them between 0 and 1 is its
+    success.
 
     Raises:
         GdeError: there is no sample, two are the same, or `out` exists.
@@ -85,23 +92,31 @@ def import_log(log: Log, out: Path | None = None, catalogue: Catalogue | None = 
 
 def _check(log: Log) -> None:
     if not log.samples:
-        raise GdeError(f"the log of {log.task}: wanted samples, got none; were they logged?")
+        raise GdeError(
+            f"the log of {log.task}: wanted samples, got none; were they logged?"
+        )
 
     seen = set()
     for sample in log.samples:
         key = (sample.id, sample.epoch)
         if key in seen:
             again = f"got {sample.id} in epoch {sample.epoch} again"
-            raise GdeError(f"the log of {log.task}: wanted a sample once an epoch, {again}")
+            raise GdeError(
+                f"the log of {log.task}: wanted a sample once an epoch, {again}"
+            )
         seen.add(key)
 
     for sample in log.samples:
         if not all(map(isfinite, sample.scores.values())):
-            raise GdeError(f"the log of {log.task}: wanted finite scores, sample {sample.id} has others")
+            raise GdeError(
+                f"the log of {log.task}: wanted finite scores, sample {sample.id} has others"
+            )
 
 
 def _name(text: str) -> str:
-    """A name for a plan: without blanks, and without colons, which stand between a plugin and its part."""
+    """A name for a plan: without blanks, and without colons, which stand between a
+    plugin and its part.
+    """
     words = text.replace(":", "-").split()
     return "-".join(words) or "unnamed"
 
@@ -118,7 +133,9 @@ async def _write(log: Log, journal: Journal) -> None:
             await journal.end(key, "failed", sample.failure, None)
             continue
         await journal.turn(key, _turn(sample))
-        await journal.end(key, "terminated", "", State(facts={SCORES: dict(sample.scores)}))
+        await journal.end(
+            key, "terminated", "", State(facts={SCORES: dict(sample.scores)})
+        )
 
 
 def _turn(sample: Sample) -> Turn:

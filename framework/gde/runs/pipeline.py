@@ -52,11 +52,15 @@ class Pipeline:
     watch: Watch
     stop: Stop = field(default_factory=Stop)
     keys_to: Collection[str] | None = None
-    """The hosts that keys may be sent to, None for any: see `gde.request.secrets.Secrets`."""
+    """The hosts that keys may be sent to, None for any: see
+    `gde.request.secrets.Secrets`.
+    """
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
-        self.resources = Resources(self.ready, self.journal, self.folder.probes, keys_to=self.keys_to)
+        self.resources = Resources(
+            self.ready, self.journal, self.folder.probes, keys_to=self.keys_to
+        )
 
     @property
     def conditions(self) -> list[Labels]:
@@ -70,8 +74,9 @@ class Pipeline:
         """Play the episodes that are not finished, wherever the executor does.
 
         Raises:
-            GdeError: the plan or its worlds are no longer those that the run began with.
-            RunFailed: stopped from outside, a worker has died, or the executor has failed.
+            GdeError: the plan or its worlds are no longer those that the run began
+            with. RunFailed: stopped from outside, a worker has died, or the executor
+            has failed.
         """
         self.stop.check()
         ready = self.ready
@@ -79,7 +84,9 @@ class Pipeline:
         total = count_episodes(ready, worlds)
         origin = self.begin(total, digest(worlds))
         hook = ready.catalogue.plugins.manager.hook
-        call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
+        call_each(
+            hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin
+        )
 
         executor: Any = self.resources.make(ready.executor)
         parts = shares(ready, worlds, self.journal, executor.workers)
@@ -94,7 +101,9 @@ class Pipeline:
         with stopping, watching(journal_path, total, self._listeners()):
             try:
                 if isinstance(executor, WorksFarAway):
-                    done = executor.map(DistantSharing(job), parts, partial(answer, self.journal))
+                    done = executor.map(
+                        DistantSharing(job), parts, partial(answer, self.journal)
+                    )
                 else:
                     done = executor.map(job, parts)
                 # Executors work while they are iterated over.
@@ -107,17 +116,22 @@ class Pipeline:
                 raise self._executor_failed(error) from error
 
     def _executor_failed(self, error: BaseException) -> BaseException:
-        """Blame the executor for a fault: those of episodes are recorded and never come here."""
+        """Blame the executor for a fault: those of episodes are recorded and never come
+        here.
+        """
         # If the folder was removed, that is the cause of the fault.
         if not self.folder.path.is_dir():
             return error
 
         entry = self.ready.executor.entry
         whose = f"executor {self.ready.executor.label!r} of {entry.distribution or entry.module}"
-        return RunFailed(f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`")
+        return RunFailed(
+            f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`"
+        )
 
     def begin(self, total: int, worlds: str) -> Mapping[str, Json]:
-        """Note the provenance of a new run, or check that of a resumed one, and give it.
+        """Note the provenance of a new run, or check that of a resumed one, and give
+        it.
 
         Args:
             total: the number of episodes.
@@ -144,7 +158,13 @@ class Pipeline:
         hook = self.ready.catalogue.plugins.manager.hook
 
         def episode(trajectory: Trajectory, done: int, total: int) -> None:
-            call_each(hook.gde_episode_finished, warnings.warn, trajectory=trajectory, done=done, total=total)
+            call_each(
+                hook.gde_episode_finished,
+                warnings.warn,
+                trajectory=trajectory,
+                done=done,
+                total=total,
+            )
 
         def turn(key: str, turn: Turn) -> None:
             call_each(hook.gde_turn_finished, warnings.warn, episode=key, turn=turn)
@@ -159,7 +179,9 @@ class Pipeline:
         )
 
     def probe(self) -> None:
-        """Record the activations that probes ask for and that are not stored yet, and fit the probes."""
+        """Record the activations that probes ask for and that are not stored yet, and
+        fit the probes.
+        """
         name = self.ready.agent_model
         models = self.resources.models
         if not self.ready.probes or not name:
@@ -180,10 +202,13 @@ class Pipeline:
         store = ActivationStore(self.folder.activations, self.journal)
         self._capture(trajectories, merge(requests), store)
 
-        # If activations had to be recorded, the model was made anew, perhaps by other software.
+        # If activations had to be recorded, the model was made anew, perhaps by other
+        # software.
         info = models.info(name)
         work: list[tuple[Probe, Fit, str]] = []
-        for chosen, probe, request in zip(self.ready.probes, probes, requests, strict=True):
+        for chosen, probe, request in zip(
+            self.ready.probes, probes, requests, strict=True
+        ):
             for fit in list_fits(chosen.label, probe, request):
                 origin = _origin(chosen, fit, info, trajectories)
                 work.append((probe, fit, origin))
@@ -209,25 +234,38 @@ class Pipeline:
                 if known.get(fit.name) != origin:
                     fitted = next(fits)
                     self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
-                    write_report(self.journal, self.folder.probes, fitted.report, origin)
+                    write_report(
+                        self.journal, self.folder.probes, fitted.report, origin
+                    )
         self.watch(Progress("probes", len(work), len(work)))
 
-    def _capture(self, trajectories: Sequence[Trajectory], request: CaptureRequest, store: ActivationStore) -> None:
-        """Store the activations that are asked for. A model is made only if some of its own are not stored yet."""
+    def _capture(
+        self,
+        trajectories: Sequence[Trajectory],
+        request: CaptureRequest,
+        store: ActivationStore,
+    ) -> None:
+        """Store the activations that are asked for. A model is made only if some of its
+        own are not stored yet.
+        """
         name = self.ready.agent_model
         models = self.resources.models
         with ExitStack() as stack:
 
             @cache
             def untrained() -> WhiteBox:
-                model = models.white_box(name).untrained(derive(self.ready.plan.seed, "untrained"))
+                model = models.white_box(name).untrained(
+                    derive(self.ready.plan.seed, "untrained")
+                )
                 return stack.enter_context(closing(model))
 
             trained = partial(models.white_box, name)
             self.watch(Progress("activations", 0, 3))
             record(sequences(trajectories, name), trained, MODEL, request, store)
             self.watch(Progress("activations", 1, 3))
-            record_bags(sequences(trajectories, name), trained, BAGS, request.positions, store)
+            record_bags(
+                sequences(trajectories, name), trained, BAGS, request.positions, store
+            )
             self.watch(Progress("activations", 2, 3))
             record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
             self.watch(Progress("activations", 3, 3))
@@ -238,7 +276,14 @@ class Pipeline:
         reach = self.resources.models.reach
         for chosen in self.ready.rewards:
             model: Any = self.resources.make(chosen)
-            judging = reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal, reach)
+            judging = reward(
+                chosen.label,
+                model,
+                trajectories,
+                self.ready.plan.concurrency,
+                self.journal,
+                reach,
+            )
             self.stop.run(judging)
 
     def origin(self) -> dict[str, Json]:
@@ -250,7 +295,11 @@ class Pipeline:
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
-        return {**found, **cost_note(self.journal, plan.prices), **reuse_note(self.journal, plan.cache)}
+        return {
+            **found,
+            **cost_note(self.journal, plan.prices),
+            **reuse_note(self.journal, plan.cache),
+        }
 
     def close(self) -> None:
         """Release the models and other resources."""

@@ -37,7 +37,9 @@ def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
             final_state=_state(plain["final_state"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise GdeError(f"wanted a trajectory as `gde export --format jsonl` writes it ({error!r})") from error
+        raise GdeError(
+            f"wanted a trajectory as `gde export --format jsonl` writes it ({error!r})"
+        ) from error
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -56,7 +58,9 @@ def _turn(plain: Mapping[str, Any]) -> Turn:
     return Turn(
         index=plain["index"],
         observation=Observation(text=shown["text"], actions=_tuple(shown["actions"])),
-        decision=Decision(**{**decided, "completion": _completion(decided["completion"])}),
+        decision=Decision(
+            **{**decided, "completion": _completion(decided["completion"])}
+        ),
         reward=plain["reward"],
         terminated=plain["terminated"],
         truncated=plain["truncated"],
@@ -80,7 +84,9 @@ def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
         **plain,
         "prompt_tokens": tuple(plain["prompt_tokens"]),
         "tokens": tuple(plain["tokens"]),
-        "positions": {name: tuple(places) for name, places in plain["positions"].items()},
+        "positions": {
+            name: tuple(places) for name, places in plain["positions"].items()
+        },
         "interventions": tuple(changes),
         "prompt": tuple(Message(**each) for each in plain.get("prompt", ())),
     }

@@ -1,4 +1,6 @@
-"""A published study from its plans to its tables, in one folder with a run for every plan."""
+"""A published study from its plans to its tables, in one folder with a run for every
+plan.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -11,7 +13,14 @@ from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
-from gde.parts.reproduction import Agentless, Comparison, Estimate, Foresees, Reproduction, Run
+from gde.parts.reproduction import (
+    Agentless,
+    Comparison,
+    Estimate,
+    Foresees,
+    Reproduction,
+    Run,
+)
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
@@ -82,20 +91,27 @@ class Study:
 
 
 def reproduce(
-    request: Request, out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
+    request: Request,
+    out: Path | None = None,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
 ) -> Study:
-    """Run the plans of a study that are not yet finished in `out`, and compare them with the publication.
+    """Run the plans of a study that are not yet finished in `out`, and compare them
+    with the publication.
 
     Raises:
-        GdeError: no such study, a plan is refused, the study has no use for something in the request, `out` cannot be
+        GdeError: no such study, a plan is refused, the study has no use for something
+        in the request, `out` cannot be
             made, or it holds runs of other plans.
-        KeyboardInterrupt: it was interrupted; the same request with the folder as `out` resumes it.
+        KeyboardInterrupt: it was interrupted; the same request with the folder as `out`
+        resumes it.
     """
     catalogue = catalogue or Catalogue.default()
     study, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
 
-    # Everything that can be refused is refused before hours of work that could not be kept.
+    # Everything that can be refused is refused before hours of work that could not be
+    # kept.
     for name, plan in plans.items():
         _check(plan, folder / name, catalogue)
     try:
@@ -118,7 +134,9 @@ def reproduce(
         raise
 
 
-def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estimate, ...]:
+def foresee(
+    request: Request, catalogue: Catalogue | None = None
+) -> tuple[Estimate, ...]:
     """Estimate what the plans of a study ask of language models; nothing is run.
 
     Raises:
@@ -135,11 +153,15 @@ def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estim
     estimates = []
     for name, plan in plans.items():
         episodes = plan.episodes * plan.repeats
-        estimates.append(Estimate(plan=name, part=plan.agent.label, episodes=episodes, note=note))
+        estimates.append(
+            Estimate(plan=name, part=plan.agent.label, episodes=episodes, note=note)
+        )
     return tuple(estimates)
 
 
-def _planned(request: Request, catalogue: Catalogue) -> tuple[Reproduction, dict[str, Plan]]:
+def _planned(
+    request: Request, catalogue: Catalogue
+) -> tuple[Reproduction, dict[str, Plan]]:
     offer = catalogue.find("reproduction", request.name).offer
     context = Resources(catalogue).context("reproduction", request.name)
     config = build(offer.config, request.settings, "study")
@@ -155,7 +177,9 @@ def _planned(request: Request, catalogue: Catalogue) -> tuple[Reproduction, dict
     return study, changed
 
 
-def _unused(request: Request, study: Reproduction, plans: Collection[Plan]) -> Iterator[str]:
+def _unused(
+    request: Request, study: Reproduction, plans: Collection[Plan]
+) -> Iterator[str]:
     """The parts of the request that would change nothing, and why."""
     has_rewards = any(plan.rewards for plan in plans)
     if request.rewards and not has_rewards:
@@ -199,7 +223,9 @@ def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
         return
     there = RunFolder.open(path).plan()
     if plan_hash(there) != plan_hash(ready.plan):
-        raise RunFolderError(f"{path} holds a run of another plan: name another folder with --out")
+        raise RunFolderError(
+            f"{path} holds a run of another plan: name another folder with --out"
+        )
 
 
 def _asked_for(plan: Plan, request: Request) -> Plan:
@@ -212,11 +238,15 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
         asked = {choice.label: choice for choice in request.rewards}
         own = [choice for choice in plan.rewards if choice.label not in asked]
         rewards = (*own, *asked.values())
-    return replace(plan, language_model=model, executor=request.executor, rewards=rewards)
+    return replace(
+        plan, language_model=model, executor=request.executor, rewards=rewards
+    )
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
-    """The result of a plan: of the finished run in the folder, of an interrupted one resumed, or of a new one."""
+    """The result of a plan: of the finished run in the folder, of an interrupted one
+    resumed, or of a new one.
+    """
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
     if not (path / RESULT).is_file():
@@ -231,12 +261,15 @@ def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Res
     return result
 
 
-def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]) -> Study:
+def _concluded(
+    study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]
+) -> Study:
     missing = ""
     try:
         figures = tuple(study.figures(runs))
     except GdeError as error:
-        # If the packages that draw are not installed, the numbers stand without figures.
+        # If the packages that draw are not installed, the numbers stand without
+        # figures.
         figures = ()
         missing = str(error)
     return Study(

@@ -1,7 +1,9 @@
-"""The episodes of a run in shares, one for each worker, and what becomes of a share whose worker has died.
+"""The episodes of a run in shares, one for each worker, and what becomes of a share
+whose worker has died.
 
-Nobody can tell which of the episodes under way has ended a process. So all of them are suspects: another worker plays
-them again, one at a time. An episode that ends its process a second time has failed, and all others go on.
+Nobody can tell which of the episodes under way has ended a process. So all of them are
+suspects: another worker plays them again, one at a time. An episode that ends its
+process a second time has failed, and all others go on.
 """
 
 import asyncio
@@ -21,12 +23,21 @@ from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
 from gde.stages.budget import Cost, Left, cost_before, gone, left_of
 from gde.stages.context import Resources
-from gde.stages.rollout import Listed, at_once, count_episodes, episode_keys, roll_out, seed_of
+from gde.stages.rollout import (
+    Listed,
+    at_once,
+    count_episodes,
+    episode_keys,
+    roll_out,
+    seed_of,
+)
 from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 
 MOST_DEATHS = 20
-"""Workers that may die over one share before the run stops: each costs the start of another."""
+"""Workers that may die over one share before the run stops: each costs the start of
+another.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +57,9 @@ class Share:
     until: float | None = None
     """When `run.run_seconds` are over, in seconds since the epoch."""
     most: Left | None = None
-    """The budget of its episodes, spent and unspent; None for the whole budget of the plan."""
+    """The budget of its episodes, spent and unspent; None for the whole budget of the
+    plan.
+    """
 
     def episodes(self) -> Iterator[EpisodeKey]:
         """Yield its episodes in their order."""
@@ -61,7 +74,9 @@ class Share:
 
 
 def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list[Share]:
-    """Divide all episodes of a run into equal parts, each with its part of the budget that is left."""
+    """Divide all episodes of a run into equal parts, each with its part of the budget
+    that is left.
+    """
     of = _useful_workers(workers, ready, count_episodes(ready, worlds))
     seconds = ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
@@ -74,7 +89,8 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     if of < 2 or not left:
         return whole
 
-    # `most` counts what a share has spent already, so that a resumed share knows its budget.
+    # `most` counts what a share has spent already, so that a resumed share knows its
+    # budget.
     parts = []
     for share in whole:
         spent = gone(_spent(share, journal))
@@ -86,7 +102,8 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
 
 
 def _useful_workers(workers: int, ready: Ready, n: int) -> int:
-    # A model that answers all requests together takes as long for half of them, so two workers would compute twice.
+    # A model that answers all requests together takes as long for half of them, so two
+    # workers would compute twice.
     for model in ready.models.values():
         offer = model.entry.offer
         if isinstance(offer, ModelOffer) and offer.batches:
@@ -130,18 +147,22 @@ class Sharing:
         """Run a share of the episodes.
 
         Raises:
-            RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
+            RunFailed: the journal cannot be written, the time of the plan is over, or
+            the run was stopped.
         """
         with closing(Journal.open(self.path)) as journal:
             left = left_to(share, journal)
-            with closing(Resources(share.ready, journal, left=left, keys_to=self.keys_to)) as resources:
+            with closing(
+                Resources(share.ready, journal, left=left, keys_to=self.keys_to)
+            ) as resources:
                 self.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
         """Give the share with which another worker goes on.
 
         Raises:
-            WorkerDied: no episode has ended since the last death, or too many workers have died.
+            WorkerDied: no episode has ended since the last death, or too many workers
+            have died.
         """
         keys = list(share.episodes())
         with closing(Journal.open(self.path)) as journal:
@@ -163,27 +184,33 @@ class Sharing:
             raise died
 
         suspects = tuple(left[: at_once(share.ready)])
-        return replace(share, deaths=share.deaths + 1, suspects=suspects, finished=finished)
+        return replace(
+            share, deaths=share.deaths + 1, suspects=suspects, finished=finished
+        )
 
 
 @dataclass(frozen=True)
 class DistantSharing:
-    """Rolls a share out on a machine that does not see the run folder, and sends what is to be written."""
+    """Rolls a share out on a machine that does not see the run folder, and sends what
+    is to be written.
+    """
 
     near: Sharing
 
     def __call__(self, share: Share, ask: Ask) -> None:
         """Run a share of the episodes, as `Sharing`.
 
-        It asks with the share for what the journal knows of it and what it may spend, and later with what is to be
-        written (see `answer`).
+        It asks with the share for what the journal knows of it and what it may spend,
+        and later with what is to be written (see `answer`).
         """
         with (
             TemporaryDirectory(prefix="gde-") as folder,
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
         ):
             known, left = ask(share)
-            with closing(Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)) as resources:
+            with closing(
+                Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)
+            ) as resources:
                 journal.write(known)
                 journal.send = ask
                 self.near.stop.run(_roll_out(share, resources, journal))
@@ -209,7 +236,8 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
 
     try:
         async with asyncio.timeout(seconds):
-            # The note is written before the episode, since nothing can be written once the process has died.
+            # The note is written before the episode, since nothing can be written once
+            # the process has died.
             for key in share.suspects:
                 journal.note(share.note, str(key))
                 await roll_out(ready, resources, [key], share.worlds, journal)
@@ -217,10 +245,14 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
                 journal.note(share.note, None)
             await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
-        raise RunFailed(f"run.run_seconds={ready.plan.run_seconds:g} are over; go on with `gde resume`") from None
+        raise RunFailed(
+            f"run.run_seconds={ready.plan.run_seconds:g} are over; go on with `gde resume`"
+        ) from None
 
 
-async def _fail(share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal) -> None:
+async def _fail(
+    share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal
+) -> None:
     reason = f"its worker process {died.death}, twice: the second time while it played no other episode"
     if journal.world(str(key)) is None:
         await journal.fail(key, seed_of(share.ready, share.worlds, key), reason)

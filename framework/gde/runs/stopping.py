@@ -1,4 +1,6 @@
-"""Stopping a run from another thread: a notebook is interrupted, or a task is cancelled."""
+"""Stopping a run from another thread: a notebook is interrupted, or a task is
+cancelled.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -12,7 +14,9 @@ OutputT = TypeVar("OutputT")
 
 
 class Stop:
-    """A request to end the work. Another process that it is pickled to gets a new one."""
+    """A request to end the work. Another process that it is pickled to gets a new
+    one.
+    """
 
     def __init__(self) -> None:
         self.wished = False
@@ -36,11 +40,14 @@ class Stop:
             RunFailed: it is.
         """
         if self.wished:
-            raise RunFailed("the run was stopped; what was finished is kept, go on with `gde resume`")
+            raise RunFailed(
+                "the run was stopped; what was finished is kept, go on with `gde resume`"
+            )
 
     @contextmanager
     def calling(self, call: Callable[[], object]) -> Iterator[None]:
-        """Have `set` call `call`, in its own thread, to end the work in this context. `call` returns at once.
+        """Have `set` call `call`, in its own thread, to end the work in this context.
+        `call` returns at once.
 
         Raises:
             RunFailed: the work was stopped, whatever it then raised.

@@ -10,14 +10,18 @@ from gde.store.folder import RESULT, RunFolder
 
 
 def verify(path: Path | str) -> tuple[str, ...]:
-    """List what is wrong with a run folder, one line each. Nothing in it is changed or run.
+    """List what is wrong with a run folder, one line each. Nothing in it is changed or
+    run.
 
     Raises:
         GdeError: it is no run folder.
     """
     folder = RunFolder.open(Path(path))
     faults = _of_journal(folder)
-    arrays = [*folder.activations.glob("*.safetensors"), *folder.probes.glob("*.safetensors")]
+    arrays = [
+        *folder.activations.glob("*.safetensors"),
+        *folder.probes.glob("*.safetensors"),
+    ]
     for file in sorted(arrays):
         try:
             read_arrays(file)

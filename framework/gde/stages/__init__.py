@@ -1,1 +1,3 @@
-"""The stages of a run, one a file: each reads what the one before left in the run folder."""
+"""The stages of a run, one a file: each reads what the one before left in the run
+folder.
+"""

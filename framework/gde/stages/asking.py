@@ -1,13 +1,18 @@
-"""Asking a language model: four decorators around the model, each a language model itself.
+"""Asking a language model: four decorators around the model, each a language model
+itself.
 
-A part of the run asks the outermost one. A request goes inwards until something can answer it:
+A part of the run asks the outermost one. A request goes inwards until something can
+answer it:
 
-1. `Journaled` answers what the same scope has asked before from the journal of this run.
+1. `Journaled` answers what the same scope has asked before from the journal of this
+   run.
 2. `Cached` answers what an earlier run has asked before from the file `run.cache`.
 3. `Budgeted` stops the run when its calls, tokens or money are spent.
-4. `Watched` asks the model, measures the time, and stops the run when the model answers nobody.
+4. `Watched` asks the model, measures the time, and stops the run when the model answers
+   nobody.
 
-`gde.stages.models.Models` builds the inner three once per model, and `Scope` the outermost once per episode or part.
+`gde.stages.models.Models` builds the inner three once per model, and `Scope` the
+outermost once per episode or part.
 """
 
 import asyncio
@@ -27,7 +32,9 @@ from gde.store.journal import Journal
 
 
 class Decorator:
-    """A language model around another one, which keeps all other abilities of the inner one."""
+    """A language model around another one, which keeps all other abilities of the inner
+    one.
+    """
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -48,9 +55,13 @@ class Decorator:
 
 
 class Watched(Decorator):
-    """Asks the model, and stops the run when the model is unavailable several times in a row."""
+    """Asks the model, and stops the run when the model is unavailable several times in
+    a row.
+    """
 
-    def __init__(self, model: LanguageModel, name: str, reach: Reach, journal: Journal | None) -> None:
+    def __init__(
+        self, model: LanguageModel, name: str, reach: Reach, journal: Journal | None
+    ) -> None:
         super().__init__(model)
         self._name = name
         self._reach = reach
@@ -72,7 +83,8 @@ class Watched(Decorator):
         seconds = perf_counter() - begun
         self._reach.answered(self._name)
 
-        # The decorators further out store the answer: no key that the server sent back may reach them.
+        # The decorators further out store the answer: no key that the server sent back
+        # may reach them.
         if self._journal is not None:
             answer = self._journal.secrets.scrubbed_answer(answer)
         return replace(answer, seconds=seconds)
@@ -122,16 +134,24 @@ class Cached(Decorator):
 
 
 class Scope:
-    """An episode or part of the run on whose behalf models are asked: equal requests in it get equal answers."""
+    """An episode or part of the run on whose behalf models are asked: equal requests in
+    it get equal answers.
+    """
 
-    def __init__(self, name: str, find: Callable[[str], LanguageModel], journal: Journal | None) -> None:
-        """Take the name of the episode or part, what finds a model by name, and the journal, where answers are kept."""
+    def __init__(
+        self, name: str, find: Callable[[str], LanguageModel], journal: Journal | None
+    ) -> None:
+        """Take the name of the episode or part, what finds a model by name, and the
+        journal, where answers are kept.
+        """
         self.name = name
         self.journal = journal
         self.turn: int | None = None
         """The turn in which models are asked; None outside of episodes."""
         self.stopped: RunFailed | None = None
-        """Why the run cannot go on, even if the part that asked has caught the error."""
+        """Why the run cannot go on, even if the part that asked has caught the
+        error.
+        """
         self.unanswered: Unavailable | None = None
         """Why the last request had no answer, where the model was unavailable."""
         self.answers = journal.calls(name) if journal is not None else {}
@@ -145,12 +165,16 @@ class Scope:
         return Journaled(self._find(name), name, self)
 
     def knows(self, completion: Completion) -> bool:
-        """Whether a model gave the completion in this scope; its text may have been changed since."""
+        """Whether a model gave the completion in this scope; its text may have been
+        changed since.
+        """
         return completion.request in self.answers
 
 
 class Journaled(Decorator):
-    """Answers from the journal what its scope has asked before, and writes new answers to the journal."""
+    """Answers from the journal what its scope has asked before, and writes new answers
+    to the journal.
+    """
 
     def __init__(self, model: LanguageModel, name: str, scope: Scope) -> None:
         super().__init__(model)
@@ -161,12 +185,14 @@ class Journaled(Decorator):
         """Answer a request from the journal, or else ask.
 
         Raises:
-            RunFailed: the journal cannot be written, or an inner decorator stops the run.
+            RunFailed: the journal cannot be written, or an inner decorator stops the
+            run.
         """
         scope = self._scope
         identity = request.asked_of(self._name)
 
-        # When two ask the same at once, the second waits for the first: a server might give it another answer.
+        # When two ask the same at once, the second waits for the first: a server might
+        # give it another answer.
         async with scope.locks.setdefault(identity, asyncio.Lock()):
             if identity not in scope.answers:
                 scope.answers[identity] = await self._ask(request, identity)
@@ -186,8 +212,12 @@ class Journaled(Decorator):
             scope.stopped = error
             raise
 
-    async def _write(self, answer: Completion, request: ChatRequest, identity: str) -> Completion:
-        """Write the answer with its request to the journal, and return it as it stands there."""
+    async def _write(
+        self, answer: Completion, request: ChatRequest, identity: str
+    ) -> Completion:
+        """Write the answer with its request to the journal, and return it as it stands
+        there.
+        """
         journal = self._scope.journal
         completion = replace(
             answer,
@@ -203,7 +233,8 @@ class Journaled(Decorator):
 
 
 def check_known(scope: Scope, completion: Completion | None) -> None:
-    """Refuse a completion that no model gave in this scope: the record could not show where it comes from.
+    """Refuse a completion that no model gave in this scope: the record could not show
+    where it comes from.
 
     Raises:
         GdeError: no model gave the completion.

@@ -1,6 +1,8 @@
-"""The budget of a run: what the answers of language models cost, and how many calls, tokens and how much money is left.
+"""The budget of a run: what the answers of language models cost, and how many calls,
+tokens and how much money is left.
 
-A cost that is not known in full is never taken for nothing: sums that lack something say so.
+A cost that is not known in full is never taken for nothing: sums that lack something
+say so.
 """
 
 import asyncio
@@ -22,7 +24,9 @@ PER = 1_000_000
 KEPT = "what was finished is kept, and `gde resume` goes on"
 ADVICE = "raise it in plan.toml and go on with `gde resume`, or take what there is with `gde rescore`"
 Left = Mapping[str, float]
-"""What may still be spent, by the name of the limit in a plan; limits that the plan does not set are left out."""
+"""What may still be spent, by the name of the limit in a plan; limits that the plan
+does not set are left out.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +60,12 @@ def cost_of(answer: Completion, prices: Prices) -> float | None:
     return (answer.n_prompt * for_prompt + answer.n_completion * for_answer) / PER
 
 
-def cost_before(journal: Journal, prices: Prices, scopes: Collection[str] | None = None) -> Cost:
-    """The cost of all answers in a journal, or of those for some episodes and parts. Answers of the cache are free."""
+def cost_before(
+    journal: Journal, prices: Prices, scopes: Collection[str] | None = None
+) -> Cost:
+    """The cost of all answers in a journal, or of those for some episodes and parts.
+    Answers of the cache are free.
+    """
     by = "model" if scopes is None else "model, scope"
     found = journal.query(
         f"SELECT {by}, count(*) AS calls, count(n_prompt + n_completion) AS told,"
@@ -76,26 +84,47 @@ def cost_before(journal: Journal, prices: Prices, scopes: Collection[str] | None
             for_prompt, for_answer = prices[row["model"]]
             money += row["prompt"] * for_prompt + row["completion"] * for_answer
             with_price += row["told"]
-    return Cost(money=money / PER, calls=calls, untold=calls - with_price, tokens=tokens, silent=calls - with_tokens)
+    return Cost(
+        money=money / PER,
+        calls=calls,
+        untold=calls - with_price,
+        tokens=tokens,
+        silent=calls - with_tokens,
+    )
 
 
 def cost_note(journal: Journal, prices: Prices) -> Mapping[str, Json]:
-    """The cost as a result's provenance states it; empty where the plan names no prices."""
+    """The cost as a result's provenance states it; empty where the plan names no
+    prices.
+    """
     if not prices:
         return {}
     cost = cost_before(journal, prices)
-    return {"cost": {"money": cost.money, "answers": cost.calls, "untold": cost.untold, "said": str(cost)}}
+    return {
+        "cost": {
+            "money": cost.money,
+            "answers": cost.calls,
+            "untold": cost.untold,
+            "said": str(cost),
+        }
+    }
 
 
 def spent_before(journal: Journal) -> tuple[int, int | None]:
-    """The number of answers in a journal and of their tokens; None tokens where a model did not report them."""
+    """The number of answers in a journal and of their tokens; None tokens where a model
+    did not report them.
+    """
     spent = cost_before(journal, NO_PRICES)
     return spent.calls, None if spent.silent else spent.tokens
 
 
 def gone(spent: Cost) -> Left:
     """What was spent, by the name of its limit."""
-    return {"max_calls": spent.calls, "max_tokens": spent.tokens, "max_cost": spent.money}
+    return {
+        "max_calls": spent.calls,
+        "max_tokens": spent.tokens,
+        "max_cost": spent.money,
+    }
 
 
 def left_of(plan: Plan, spent: Cost) -> Left:
@@ -111,16 +140,19 @@ def left_of(plan: Plan, spent: Cost) -> Left:
 class Budget:
     """What one process of a run may still ask for.
 
-    Tokens and money are known only once an answer is there, so the answers under way may exceed a limit.
+    Tokens and money are known only once an answer is there, so the answers under way
+    may exceed a limit.
     """
 
-    def __init__(self, plan: Plan | None, journal: Journal | None, left: Left | None = None) -> None:
+    def __init__(
+        self, plan: Plan | None, journal: Journal | None, left: Left | None = None
+    ) -> None:
         """Take the limits of a plan, and the journal of what was spent before.
 
         Args:
-            plan: holds the limits; None for no limits.
-            journal: of the run.
-            left: the share of one of several processes in what is left; None where there is only one process.
+            plan: holds the limits; None for no limits. journal: of the run. left: the
+            share of one of several processes in what is left; None where there is only
+            one process.
         """
         self._plan = plan
         self._journal = journal
@@ -136,7 +168,8 @@ class Budget:
 
     @cached_property
     def _left(self) -> dict[str, float]:
-        # Computed at the first call, because other processes may spend something until then.
+        # Computed at the first call, because other processes may spend something until
+        # then.
         if self._plan is None:
             return {}
         spent = Cost()
@@ -151,7 +184,8 @@ class Budget:
     async def call(self, model: str = "") -> AsyncIterator[None]:
         """Make one call of a model inside this context.
 
-        Once the budget is spent, the context waits for the calls under way before it raises: they are paid for.
+        Once the budget is spent, the context waits for the calls under way before it
+        raises: they are paid for.
 
         Raises:
             RunFailed: the budget is spent, or its limits cannot be checked.

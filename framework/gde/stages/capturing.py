@@ -1,7 +1,9 @@
-"""From trajectories to activations: stored tokens are replayed through the model, and the wanted activations kept.
+"""From trajectories to activations: stored tokens are replayed through the model, and
+the wanted activations kept.
 
-Answers that were given under interventions are replayed under them, so that the captured state is the one in which the
-model spoke. The model with random weights is replayed under the same ones: a control is given what the model was given.
+Answers that were given under interventions are replayed under them, so that the
+captured state is the one in which the model spoke. The model with random weights is
+replayed under the same ones: a control is given what the model was given.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +11,12 @@ from itertools import islice, product
 
 import numpy as np
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import (
+    EMBEDDING,
+    ActivationRecord,
+    CaptureRequest,
+    TokenSequence,
+)
 from gde.data.trajectory import Trajectory
 from gde.parts.language_model import WhiteBox
 from gde.store.activations import ActivationStore, Place, Row
@@ -20,25 +27,45 @@ Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
 """Layer and position to the turns whose activations there are stored."""
 Made = Callable[[], WhiteBox]
-"""Gives the model. It is called only where something has to be replayed: stored activations need no weights."""
+"""Gives the model. It is called only where something has to be replayed: stored
+activations need no weights.
+"""
 
 
-def record(found: Sequences, model: Made, source: str, request: CaptureRequest, store: ActivationStore) -> int:
-    """Capture every turn that is not stored yet, and return the number of these turns."""
+def record(
+    found: Sequences,
+    model: Made,
+    source: str,
+    request: CaptureRequest,
+    store: ActivationStore,
+) -> int:
+    """Capture every turn that is not stored yet, and return the number of these
+    turns.
+    """
     stored = _stored(source, request, store)
     records = _captured(_lacking(found, stored), model, request)
     return store.write(source, _new(records, stored))
 
 
-def record_bags(found: Sequences, model: Made, source: str, positions: Sequence[str], store: ActivationStore) -> int:
-    """Store, for each position, the mean input embedding of all tokens up to it: a bag of tokens, without their order.
+def record_bags(
+    found: Sequences,
+    model: Made,
+    source: str,
+    positions: Sequence[str],
+    store: ActivationStore,
+) -> int:
+    """Store, for each position, the mean input embedding of all tokens up to it: a bag
+    of tokens, without their order.
 
-    It is stored once for each marked token, so that a probe of it is as wide as one of the activations. The marked
-    tokens themselves are template tokens, the same in every turn, so their own embeddings would say nothing.
+    It is stored once for each marked token, so that a probe of it is as wide as one of
+    the activations. The marked tokens themselves are template tokens, the same in every
+    turn, so their own embeddings would say nothing.
     """
     request = CaptureRequest(layers=(EMBEDDING,), positions=tuple(positions))
     stored = _stored(source, request, store)
-    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}  # of the turns on their way through the model
+    marked: dict[
+        Row, Mapping[str, tuple[int, ...]]
+    ] = {}  # of the turns on their way through the model
 
     def whole() -> Sequences:
         for row, sequence in _lacking(found, stored):
@@ -53,12 +80,16 @@ def record_bags(found: Sequences, model: Made, source: str, positions: Sequence[
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     """One request for everything that several ask for."""
     layers = sorted({layer for request in requests for layer in request.layers})
-    positions = sorted({position for request in requests for position in request.positions})
+    positions = sorted(
+        {position for request in requests for position in request.positions}
+    )
     return CaptureRequest(layers=tuple(layers), positions=tuple(positions))
 
 
 def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
-    """The tokens of every turn that the language model of this name decided, where they can be replayed."""
+    """The tokens of every turn that the language model of this name decided, where they
+    can be replayed.
+    """
     for trajectory in trajectories:
         for turn in trajectory.turns:
             completion = turn.decision.completion
@@ -67,7 +98,9 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
             if completion.prompt_tokens and completion.positions:
                 tokens = completion.prompt_tokens + completion.tokens
                 changes = completion.interventions
-                sequence = TokenSequence(tokens=tokens, positions=completion.positions, interventions=changes)
+                sequence = TokenSequence(
+                    tokens=tokens, positions=completion.positions, interventions=changes
+                )
                 yield (str(trajectory.key), turn.index), sequence
 
 
@@ -79,7 +112,11 @@ def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Sto
 def _lacking(found: Sequences, stored: Stored) -> Sequences:
     """The sequences with a wanted position whose activations are not stored."""
     for row, sequence in found:
-        stored_at = [row in rows for (_, position), rows in stored.items() if position in sequence.positions]
+        stored_at = [
+            row in rows
+            for (_, position), rows in stored.items()
+            if position in sequence.positions
+        ]
         if not all(stored_at):
             yield row, sequence
 
@@ -87,7 +124,11 @@ def _lacking(found: Sequences, stored: Stored) -> Sequences:
 def _new(records: Records, stored: Stored) -> Records:
     """The records without what is stored: the index keeps naming the files of that."""
     for row, record in records:
-        new = {place: values for place, values in record.values.items() if row not in stored[place]}
+        new = {
+            place: values
+            for place, values in record.values.items()
+            if row not in stored[place]
+        }
         yield row, ActivationRecord(values=new)
 
 
@@ -98,17 +139,26 @@ def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Record
 
 
 def _up_to_positions(sequence: TokenSequence) -> TokenSequence:
-    """A sequence whose positions have all tokens up to them, without interventions: embeddings are not changed by
-    any."""
-    positions = {position: tuple(range(max(places) + 1)) for position, places in sequence.positions.items()}
+    """A sequence whose positions have all tokens up to them, without interventions:
+    embeddings are not changed by any.
+    """
+    positions = {
+        position: tuple(range(max(places) + 1))
+        for position, places in sequence.positions.items()
+    }
     return TokenSequence(tokens=sequence.tokens, positions=positions)
 
 
-def _repeated_mean(record: ActivationRecord, positions: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
-    """The mean over all tokens of each position, as many times as the position has tokens."""
+def _repeated_mean(
+    record: ActivationRecord, positions: Mapping[str, tuple[int, ...]]
+) -> ActivationRecord:
+    """The mean over all tokens of each position, as many times as the position has
+    tokens.
+    """
     repeated = {}
     for (layer, position), values in record.values.items():
-        # Sorted, for a sum is rounded by the order of its terms, from which a probe could read the order of the tokens.
+        # Sorted, for a sum is rounded by the order of its terms, from which a probe
+        # could read the order of the tokens.
         mean = np.sort(values, axis=0).mean(0, keepdims=True)
         repeated[layer, position] = np.repeat(mean, len(positions[position]), axis=0)
     return ActivationRecord(values=repeated)

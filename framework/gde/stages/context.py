@@ -1,4 +1,6 @@
-"""The resources that the parts of a run share, and the context that each part is made with."""
+"""The resources that the parts of a run share, and the context that each part is made
+with.
+"""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -31,12 +33,16 @@ from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
-WORLD_CAPABILITIES = frozenset({Capability.MDP, Capability.OPTIMUM, Capability.DEMONSTRATION, Capability.SNAPSHOT})
+WORLD_CAPABILITIES = frozenset(
+    {Capability.MDP, Capability.OPTIMUM, Capability.DEMONSTRATION, Capability.SNAPSHOT}
+)
 """Capabilities that only an agent with access to the environment itself can use."""
 
 
 class Resources:
-    """What all parts of a run share in one process: models, journal, secrets and a folder for scratch."""
+    """What all parts of a run share in one process: models, journal, secrets and a
+    folder for scratch.
+    """
 
     def __init__(
         self,
@@ -49,11 +55,10 @@ class Resources:
         """Take the parts of a plan, or the whole catalogue where there is no plan.
 
         Args:
-            parts: of a plan, or all that plugins offer.
-            journal: of the run; without one, no answer of a model is kept.
-            probes: folder of the fitted probes.
-            left: the share of one of several processes in the budget.
-            keys_to: the hosts that keys may be sent to, as in `gde.request.secrets.Secrets`.
+            parts: of a plan, or all that plugins offer. journal: of the run; without
+            one, no answer of a model is kept. probes: folder of the fitted probes.
+            left: the share of one of several processes in the budget. keys_to: the
+            hosts that keys may be sent to, as in `gde.request.secrets.Secrets`.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
@@ -65,13 +70,18 @@ class Resources:
 
         plan = self.ready.plan if self.ready else None
         reuse = Reuse()
-        # Anyone may have written the plan in a run folder (`keys_to` is given): it must not open files here.
+        # Anyone may have written the plan in a run folder (`keys_to` is given): it must
+        # not open files here.
         if plan and plan.cache and keys_to is None:
             reuse = Reuse(Path(plan.cache))
-        self.models = Models(self._make_model, journal, Budget(plan, journal, left), reuse)
+        self.models = Models(
+            self._make_model, journal, Budget(plan, journal, left), reuse
+        )
         self._metrics: dict[str, Metric] = {}
 
-    def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":
+    def context(
+        self, kind: str, label: str, scope: Scope | None = None
+    ) -> "RunContext":
         """The context of a part; an agent asks models in the scope of its episode."""
         return RunContext(self, kind, label, scope)
 
@@ -85,7 +95,8 @@ class Resources:
         return Path(mkdtemp(prefix="gde-"))
 
     def find_metric(self, name: str) -> Chosen:
-        """The run's metric of this label, else its metric of this offer, else the offer with its defaults.
+        """The run's metric of this label, else its metric of this offer, else the offer
+        with its defaults.
 
         Raises:
             UnknownName: there is no such metric.
@@ -102,7 +113,9 @@ class Resources:
 
         label = entry.offer.name
         config = build(entry.offer.config, {}, name)
-        return Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
+        return Chosen(
+            kind="metric", name=label, label=label, entry=entry, config=config
+        )
 
     def find_reward_model(self, name: str) -> Chosen:
         """The run's reward model of this name, else the offer with its defaults.
@@ -135,7 +148,9 @@ class Resources:
         chosen = self.ready.models.get(name) if self.ready else None
         if chosen is None:
             entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
-            chosen = Chosen(kind="language_model", name=name, label=name, entry=entry, config=config)
+            chosen = Chosen(
+                kind="language_model", name=name, label=name, entry=entry, config=config
+            )
         model: LanguageModel = self.make(chosen)
         self.models.configs[name] = dump(chosen.config)
         return model
@@ -145,7 +160,12 @@ class RunContext:
     """Implements `gde.parts.context.Context` for one part of a run."""
 
     def __init__(
-        self, resources: Resources, kind: str, label: str, scope: Scope | None, through: Through | None = None
+        self,
+        resources: Resources,
+        kind: str,
+        label: str,
+        scope: Scope | None,
+        through: Through | None = None,
     ) -> None:
         self._resources = resources
         self._kind = kind
@@ -160,7 +180,9 @@ class RunContext:
 
     @cached_property
     def scratch(self) -> Path:
-        safe = "".join(each if each.isalnum() or each in "-_" else "-" for each in self._label)
+        safe = "".join(
+            each if each.isalnum() or each in "-_" else "-" for each in self._label
+        )
         path = self._resources.scratch / f"{self._kind}-{safe}"
         path.mkdir(exist_ok=True)
         return path
@@ -168,7 +190,9 @@ class RunContext:
     @cached_property
     def _scope(self) -> Scope:
         # Found only when it is needed, because that reads the journal.
-        return self._given_scope or self._resources.models.scope(f"{self._kind} {self._label}")
+        return self._given_scope or self._resources.models.scope(
+            f"{self._kind} {self._label}"
+        )
 
     def model(self, name: str) -> LanguageModel:
         model = self._scope.model(name)
@@ -203,7 +227,9 @@ class RunContext:
         chosen = by_label.get(probe)
         if chosen is None or resources.probes is None or resources.journal is None:
             known = ", ".join(by_label) or "none"
-            raise GdeError(f"readout of probe {probe!r}: wanted a probe of this run, which has {known}")
+            raise GdeError(
+                f"readout of probe {probe!r}: wanted a probe of this run, which has {known}"
+            )
         variant, arrays = read_readout(resources.journal, resources.probes, probe, fit)
         made: Readout = resources.make(chosen).load(variant, arrays)
         return made
@@ -218,9 +244,15 @@ class RunContext:
         if chosen.absent:
             raise GdeError(f"episode {key}: {chosen.absent}")
         if (WORLD_CAPABILITIES | {Capability.SIMULATOR}) & chosen.needs:
-            raise GdeError(f"agent {chosen.label!r} is given its world, so it cannot be shown turns again")
-        agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
-        task = _task(resources.make(ready.conditions[key.condition].environment), trajectory)
+            raise GdeError(
+                f"agent {chosen.label!r} is given its world, so it cannot be shown turns again"
+            )
+        agent: Agent = chosen.make(
+            RunContext(resources, chosen.kind, chosen.label, self._scope, through)
+        )
+        task = _task(
+            resources.make(ready.conditions[key.condition].environment), trajectory
+        )
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))
         return agent
 
@@ -237,11 +269,15 @@ def check_world(known: str, world: World) -> None:
         GdeError: it is another world.
     """
     if world.id != known:
-        raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
+        raise GdeError(
+            f"the world is no longer what it was: the record has {known}, the environment {world.id}"
+        )
 
 
 def _task(environment: Environment, trajectory: Trajectory) -> Task:
-    """The task of the episode, which an environment made for it gives before it is closed."""
+    """The task of the episode, which an environment made for it gives before it is
+    closed.
+    """
     try:
         environment.reset(trajectory.seed)
         check_world(trajectory.world.id, environment.world())

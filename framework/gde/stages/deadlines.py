@@ -24,7 +24,8 @@ class Overdue(GdeError, TimeoutError):
 
 
 def limit(seconds: float | None, message: str) -> AbstractAsyncContextManager[Any]:
-    """Set a deadline for the awaits in the context, None for none. `message` names the work.
+    """Set a deadline for the awaits in the context, None for none. `message` names the
+    work.
 
     Raises:
         Overdue: it has passed.
@@ -48,7 +49,9 @@ class _Limit:
 
     @classmethod
     def postpone_others(cls, seconds: float) -> None:
-        """Give every other task the time in which the current one has kept it waiting."""
+        """Give every other task the time in which the current one has kept it
+        waiting.
+        """
         current = asyncio.current_task()
         for each in cls.running:
             if each._task is None or current is None or each._task is current:
@@ -68,15 +71,20 @@ class _Limit:
 
 @contextmanager
 def interrupting(seconds: float | None, message: str) -> Iterator[None]:
-    """Set a deadline for calls that do not give way, e.g. an endless loop or a silent socket; None for none.
+    """Set a deadline for calls that do not give way, e.g. an endless loop or a silent
+    socket; None for none.
 
-    It is kept in the main thread only, on systems that have alarms. Calls deep in a library are interrupted when they
-    return to Python.
+    It is kept in the main thread only, on systems that have alarms. Calls deep in a
+    library are interrupted when they return to Python.
 
     Raises:
         Overdue: it has passed.
     """
-    if seconds is None or current_thread() is not main_thread() or not hasattr(signal, "setitimer"):
+    if (
+        seconds is None
+        or current_thread() is not main_thread()
+        or not hasattr(signal, "setitimer")
+    ):
         yield
         return
 
@@ -94,7 +102,9 @@ def interrupting(seconds: float | None, message: str) -> Iterator[None]:
 
 
 class Interruptible(Generic[OutputT]):
-    """Awaits the work of a part, with a deadline for each stretch in which it keeps the event loop."""
+    """Awaits the work of a part, with a deadline for each stretch in which it keeps the
+    event loop.
+    """
 
     def __init__(self, work: Awaitable[OutputT], seconds: float, message: str) -> None:
         self._work = work
@@ -108,7 +118,9 @@ class Interruptible(Generic[OutputT]):
             begun = monotonic()
             try:
                 with interrupting(self._seconds, self._message):
-                    waiting = next(stretches) if thrown is None else stretches.throw(thrown)
+                    waiting = (
+                        next(stretches) if thrown is None else stretches.throw(thrown)
+                    )
             except StopIteration as end:
                 output: OutputT = end.value
                 return output

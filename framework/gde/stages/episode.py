@@ -1,4 +1,6 @@
-"""One episode from its world's beginning to its end, a function of the root seed and its key alone."""
+"""One episode from its world's beginning to its end, a function of the root seed and
+its key alone.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -67,8 +69,13 @@ class Episode:
     async def play(self) -> tuple[Ending, State | None]:
         """Play turn by turn and give how the episode ends, with its last state."""
         judge = Judge()
-        async with limit(self.episode_seconds, _late(self.episode_seconds, "episode", "episode")):
-            async with limit(self.turn_seconds, _late(self.turn_seconds, "beginning of the world", "turn")):
+        async with limit(
+            self.episode_seconds, _late(self.episode_seconds, "episode", "episode")
+        ):
+            async with limit(
+                self.turn_seconds,
+                _late(self.turn_seconds, "beginning of the world", "turn"),
+            ):
                 opening = await self.host.call(begin_world, self.seed, judge)
 
             # The plan's word on a swept label goes before the world's.
@@ -76,7 +83,9 @@ class Episode:
             known = self.journal.world(str(self.key))
             if known is not None:
                 check_world(known, opening.world)
-            await self.journal.begin(self.key, self.seed, opening.world, labels, opening.task.horizon)
+            await self.journal.begin(
+                self.key, self.seed, opening.world, labels, opening.task.horizon
+            )
             self.begun = True
 
             scope = self.models.scope(str(self.key))
@@ -99,15 +108,22 @@ class Episode:
                 turns=(),
                 ending="horizon",
             )
-            simulator = Simulation(begun, self.host, Copy(self.private, derive(seed, "simulator"), self.certified))
+            simulator = Simulation(
+                begun,
+                self.host,
+                Copy(self.private, derive(seed, "simulator"), self.certified),
+            )
 
-        agent.begin(Brief(task=opening.task, seed=seed, environment=lent, simulator=simulator))
+        agent.begin(
+            Brief(task=opening.task, seed=seed, environment=lent, simulator=simulator)
+        )
         return agent
 
     async def _take_turns(
         self, agent: Agent, scope: Scope, opening: Opening, judge: Judge
     ) -> tuple[Ending, State | None]:
-        # Turns that were recorded before an interruption are repeated, from the answers in the journal.
+        # Turns that were recorded before an interruption are repeated, from the answers
+        # in the journal.
         known = self.journal.decisions(str(self.key))
         observation = opening.observation
         moment = opening.moment
@@ -121,10 +137,14 @@ class Episode:
             late = _late(self.turn_seconds, f"turn {index}", "turn")
             async with limit(self.turn_seconds, late):
                 decision, fault = await self._decide(agent, observation, scope, late)
-                outcome, after = await self.host.call(advance, observation, decision, judge)
+                outcome, after = await self.host.call(
+                    advance, observation, decision, judge
+                )
 
             if recorded is None:
-                await self.journal.turn(self.key, turn_of(index, observation, decision, outcome, moment))
+                await self.journal.turn(
+                    self.key, turn_of(index, observation, decision, outcome, moment)
+                )
             else:
                 _check_repeated(index, recorded, decision)
             if decision.status == "error":
@@ -141,7 +161,9 @@ class Episode:
     async def _decide(
         self, agent: Agent, observation: Observation, scope: Scope, late: str
     ) -> tuple[Decision, BaseException | None]:
-        """Give the decision, and the exception that the agent raised instead of deciding."""
+        """Give the decision, and the exception that the agent raised instead of
+        deciding.
+        """
         try:
             acting = agent.act(observation)
             if self.turn_seconds is None:
@@ -166,30 +188,49 @@ def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
     observation = environment.reset(seed)
     task = environment.task()
     if not 1 <= task.horizon < 2**63:
-        raise ValueError(f"task() must give a horizon of 1 turn or more, got {task.horizon}")
+        raise ValueError(
+            f"task() must give a horizon of 1 turn or more, got {task.horizon}"
+        )
     judge.actions = task.actions
-    return Opening(observation, task, environment.world().asking(task), judge.moment(environment, observation))
+    return Opening(
+        observation,
+        task,
+        environment.world().asking(task),
+        judge.moment(environment, observation),
+    )
 
 
 def advance(
     environment: Environment, observation: Observation, decision: Decision, judge: Judge
 ) -> tuple[Outcome, Moment]:
-    """Take the step that was decided. An unusable decision leaves the world as it is and uses up its turn."""
+    """Take the step that was decided. An unusable decision leaves the world as it is
+    and uses up its turn.
+    """
     if decision.action is None:
-        return Outcome.running(observation, success=judge.success), judge.moment(environment, observation)
+        return Outcome.running(observation, success=judge.success), judge.moment(
+            environment, observation
+        )
 
     outcome = environment.step(decision.action)
     if not isinstance(outcome, Outcome):
         raise TypeError(f"step must give an Outcome, got {outcome!r}")
     if not isinstance(outcome.reward, Real) or not isfinite(outcome.reward):
-        raise ValueError(f"step must give a reward that is a finite number, got {outcome.reward!r}")
+        raise ValueError(
+            f"step must give a reward that is a finite number, got {outcome.reward!r}"
+        )
 
     judge.success = outcome.success
     over = outcome.terminated or outcome.truncated
     return outcome, judge.moment(environment, None if over else outcome.observation)
 
 
-def turn_of(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
+def turn_of(
+    index: int,
+    observation: Observation,
+    decision: Decision,
+    outcome: Outcome,
+    moment: Moment,
+) -> Turn:
     """Make the record of one turn."""
     return Turn(
         index=index,
@@ -209,27 +250,38 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
     """Give the decision, made unusable if its action is not admissible.
 
     Raises:
-        ValueError: a probability is not in [0, 1], or is of an action that is not admissible.
+        ValueError: a probability is not in [0, 1], or is of an action that is not
+        admissible.
     """
     if decision.probabilities:
         _check_probabilities(decision.probabilities, observation)
-    if decision.action is None or observation.actions is None or decision.action in observation.actions:
+    if (
+        decision.action is None
+        or observation.actions is None
+        or decision.action in observation.actions
+    ):
         return decision
     detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"
     return replace(decision, status="invalid_action", action=None, detail=detail)
 
 
-def _check_probabilities(probabilities: Mapping[str, float], observation: Observation) -> None:
+def _check_probabilities(
+    probabilities: Mapping[str, float], observation: Observation
+) -> None:
     for action, share in probabilities.items():
         try:
             valid = 0 <= share <= CERTAIN
         except TypeError:
             valid = False
         if not valid:
-            raise ValueError(f"act must give probabilities from 0 to 1, got {share!r} of {action!r}")
+            raise ValueError(
+                f"act must give probabilities from 0 to 1, got {share!r} of {action!r}"
+            )
         if observation.actions is not None and action not in observation.actions:
             listed = ", ".join(observation.actions)
-            raise ValueError(f"act must give probabilities of admissible actions, of {listed}, got {action!r}")
+            raise ValueError(
+                f"act must give probabilities of admissible actions, of {listed}, got {action!r}"
+            )
 
 
 def _check_repeated(index: int, recorded: Decision, decision: Decision) -> None:
@@ -237,8 +289,14 @@ def _check_repeated(index: int, recorded: Decision, decision: Decision) -> None:
         return
     before = recorded.action or recorded.status
     now = decision.action or decision.status
-    raise GdeError(f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}")
+    raise GdeError(
+        f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}"
+    )
 
 
 def _late(seconds: float | None, what: str, setting: str) -> str:
-    return f"{what}: more than run.{setting}_seconds={seconds:g}" if seconds is not None else ""
+    return (
+        f"{what}: more than run.{setting}_seconds={seconds:g}"
+        if seconds is not None
+        else ""
+    )

@@ -1,4 +1,6 @@
-"""A run folder as evidence: trajectories that are read as they are used, and the decision processes of worlds."""
+"""A run folder as evidence: trajectories that are read as they are used, and the
+decision processes of worlds.
+"""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,10 +27,14 @@ from gde.store.probes import read_reports
 from gde.store.rewards import read_traces
 
 KEPT = 64 * 2**20
-"""Largest journal, in bytes, whose episodes are kept in memory once they are read; there they take up to nine times as
-much (tokens are Python integers). Episodes of a larger journal are read anew whenever they are iterated over."""
+"""Largest journal, in bytes, whose episodes are kept in memory once they are read;
+there they take up to nine times as much (tokens are Python integers). Episodes of a
+larger journal are read anew whenever they are iterated over.
+"""
 RECENT = 64
-"""Number of decision processes that are kept: episodes come in the order of their worlds."""
+"""Number of decision processes that are kept: episodes come in the order of their
+worlds.
+"""
 
 
 class Recorded(Sequence[Trajectory]):
@@ -101,7 +107,10 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
 
 
 def gather(
-    folder: RunFolder, journal: Journal, ready: Callable[[], Ready], keys_to: Collection[str] | None
+    folder: RunFolder,
+    journal: Journal,
+    ready: Callable[[], Ready],
+    keys_to: Collection[str] | None,
 ) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
     return Evidence(
@@ -113,10 +122,14 @@ def gather(
     )
 
 
-def restricted(evidence: Evidence, labels: Labels, condition: int | None = None) -> Evidence:
-    """The evidence of the episodes with these labels, or of the condition that has them.
+def restricted(
+    evidence: Evidence, labels: Labels, condition: int | None = None
+) -> Evidence:
+    """The evidence of the episodes with these labels, or of the condition that has
+    them.
 
-    It has no probe reports: probes are fitted to the whole run, and break their own numbers down.
+    It has no probe reports: probes are fitted to the whole run, and break their own
+    numbers down.
     """
     every = evidence.trajectories
     chosen: Sequence[Trajectory]
@@ -128,20 +141,34 @@ def restricted(evidence: Evidence, labels: Labels, condition: int | None = None)
     traces = evidence.reward_traces
     if traces:
         # The keys of recorded episodes are known without reading the episodes.
-        keys = chosen.episodes if isinstance(chosen, Recorded) else [str(one.key) for one in chosen]
+        keys = (
+            chosen.episodes
+            if isinstance(chosen, Recorded)
+            else [str(one.key) for one in chosen]
+        )
         episodes = set(keys)
         traces = tuple(trace for trace in traces if trace.episode in episodes)
-    return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
+    return replace(
+        evidence,
+        trajectories=chosen,
+        reward_traces=traces,
+        probe_reports=(),
+        part=labels,
+    )
 
 
 class WorldModels:
     """Makes the decision processes of recorded worlds again.
 
-    All trajectories of a world share one object for as long as it is held, here or elsewhere.
+    All trajectories of a world share one object for as long as it is held, here or
+    elsewhere.
     """
 
-    def __init__(self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()) -> None:
-        """Make processes from the parts of a run, which are looked up when the first process is asked for.
+    def __init__(
+        self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()
+    ) -> None:
+        """Make processes from the parts of a run, which are looked up when the first
+        process is asked for.
 
         Args:
             ready: gives the parts.
@@ -149,7 +176,9 @@ class WorldModels:
         """
         self._find = ready
         self._keys_to = keys_to
-        self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = WeakValueDictionary()
+        self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = (
+            WeakValueDictionary()
+        )
         self._recent: deque[TabularMDP] = deque(maxlen=RECENT)
 
     def __call__(self, trajectory: Trajectory) -> TabularMDP:
@@ -178,7 +207,9 @@ class WorldModels:
         if chosen.absent:
             raise GdeError(chosen.absent)
         if Capability.MDP not in chosen.entry.offer.gives:
-            raise GdeError(f"environment {chosen.label!r} is no Markov decision process that could be tabulated")
+            raise GdeError(
+                f"environment {chosen.label!r} is no Markov decision process that could be tabulated"
+            )
         environment: Environment = self._resources.make(chosen)
         try:
             environment.reset(trajectory.seed)

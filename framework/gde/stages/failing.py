@@ -12,7 +12,8 @@ CHARACTERS = 8_000
 
 
 def pass_on(error: BaseException) -> None:
-    """Raise an interruption or cancellation again. Any other exception is the failure of the part that raised it.
+    """Raise an interruption or cancellation again. Any other exception is the failure
+    of the part that raised it.
 
     Raises:
         KeyboardInterrupt: the error is one, or a group that holds one.
@@ -37,11 +38,17 @@ def _cancelled() -> bool:
 
 def reason_of(error: BaseException) -> str:
     """Say an exception in one line, with its type if it was not expected."""
-    return _writable(str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}")
+    return _writable(
+        str(error)
+        if isinstance(error, GdeError)
+        else f"{type(error).__name__}: {error}"
+    )
 
 
 def traceback_of(error: BaseException) -> str:
-    """Give the end of the traceback; empty for an expected error that no other one has caused."""
+    """Give the end of the traceback; empty for an expected error that no other one has
+    caused.
+    """
     while isinstance(error, GdeError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, GdeError):

@@ -17,7 +17,9 @@ Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
 
 
 class OwnThread:
-    """Runs one call after another. A call that hangs is left behind with its thread, which keeps no process alive."""
+    """Runs one call after another. A call that hangs is left behind with its thread,
+    which keeps no process alive.
+    """
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -53,7 +55,9 @@ def _called(function: Callable[..., OutputT], *arguments: Any) -> OutputT:
 
 @dataclass
 class Host:
-    """One environment and where it is called: in a thread of its own, or in the event loop."""
+    """One environment and where it is called: in a thread of its own, or in the event
+    loop.
+    """
 
     environment: Environment
     thread: OwnThread | None = None
@@ -89,12 +93,15 @@ class Host:
 
 
 class Hosts:
-    """The environments of one condition: made when needed, lent to one episode at a time."""
+    """The environments of one condition: made when needed, lent to one episode at a
+    time.
+    """
 
     def __init__(self, make: Callable[[], Environment], threaded: bool) -> None:
         """Take what makes an environment, and whether each needs a thread of its own.
 
-        It does if its calls block, or if they have deadlines, which the event loop could not keep.
+        It does if its calls block, or if they have deadlines, which the event loop
+        could not keep.
         """
         self._make = make
         self._threaded = threaded
@@ -103,7 +110,11 @@ class Hosts:
     @asynccontextmanager
     async def borrow(self) -> AsyncIterator[Host]:
         """Lend an environment. One that failed is not used again."""
-        host = self._free.pop() if self._free else await Host.begin(self._make, self._threaded)
+        host = (
+            self._free.pop()
+            if self._free
+            else await Host.begin(self._make, self._threaded)
+        )
         try:
             yield host
         except (TimeoutError, asyncio.CancelledError):

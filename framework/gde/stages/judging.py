@@ -23,7 +23,8 @@ class Moment:
 class Told:
     """An environment as each of the optional protocols that it follows.
 
-    To ask an object whether it follows a protocol takes longer than a step of a small world, so it is asked once.
+    To ask an object whether it follows a protocol takes longer than a step of a small
+    world, so it is asked once.
     """
 
     by: Environment
@@ -63,14 +64,19 @@ class Solved:
                 raise ValueError(
                     f"state() must give the index of a state of mdp(), of {self.mdp.n_states}, got {state}"
                 )
-            best = tuple(self.mdp.actions[a] for a in self.solution.optimal[state].nonzero()[0])
-            self.known[state] = Optimum(actions=best, value=float(self.solution.value[state]), means="solved")
+            best = tuple(
+                self.mdp.actions[a] for a in self.solution.optimal[state].nonzero()[0]
+            )
+            self.known[state] = Optimum(
+                actions=best, value=float(self.solution.value[state]), means="solved"
+            )
         return self.known[state]
 
 
 @dataclass
 class Judge:
-    """Tells the truth of one episode, by the environment's own word or by solving its decision process.
+    """Tells the truth of one episode, by the environment's own word or by solving its
+    decision process.
 
     It lives where its environment is called.
     """
@@ -87,12 +93,14 @@ class Judge:
         told = self._told(environment)
         return told.state.state() if told.state else None
 
-    def moment(self, environment: Environment, shown: Observation | None = None) -> Moment:
+    def moment(
+        self, environment: Environment, shown: Observation | None = None
+    ) -> Moment:
         """Give the truth at this moment, as far as the environment tells it.
 
         Args:
-            environment: tells it.
-            shown: the observation of the agent, which the environment's word must fit; None if nobody decides.
+            environment: tells it. shown: the observation of the agent, which the
+            environment's word must fit; None if nobody decides.
 
         Raises:
             ValueError: what the environment tells cannot be true.
@@ -123,15 +131,23 @@ class Judge:
 def _check_names(mdp: TabularMDP, actions: Collection[str] | None) -> None:
     if mdp.actions and (actions is None or set(mdp.actions) <= set(actions)):
         return
-    wanted = "its actions" if actions is None else f"actions of the task, {', '.join(actions)}"
-    raise ValueError(f"mdp() must name {wanted}, got {', '.join(mdp.actions) or 'no names'}")
+    wanted = (
+        "its actions"
+        if actions is None
+        else f"actions of the task, {', '.join(actions)}"
+    )
+    raise ValueError(
+        f"mdp() must name {wanted}, got {', '.join(mdp.actions) or 'no names'}"
+    )
 
 
 def _check_optimum(optimum: Optimum, shown: Observation) -> None:
     if shown.actions is not None:
         for action in optimum.actions:
             if action not in shown.actions:
-                raise ValueError(f"optimum() must give some of {', '.join(shown.actions)}, got {action!r}")
+                raise ValueError(
+                    f"optimum() must give some of {', '.join(shown.actions)}, got {action!r}"
+                )
 
     value = optimum.value
     try:
@@ -139,8 +155,12 @@ def _check_optimum(optimum: Optimum, shown: Observation) -> None:
     except TypeError:
         valid = False
     if not valid:
-        raise ValueError(f"optimum() must give a value that is a number, -inf or None, got {value!r}")
+        raise ValueError(
+            f"optimum() must give a value that is a number, -inf or None, got {value!r}"
+        )
 
     # No return is left in a world that is over, hence a value of 0.
     if not len(optimum.actions) and value and value != -inf:
-        raise ValueError(f"optimum() must give actions where there is a return to be had, got none for {value!r}")
+        raise ValueError(
+            f"optimum() must give actions where there is a return to be had, got none for {value!r}"
+        )

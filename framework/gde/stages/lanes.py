@@ -17,11 +17,15 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def in_lanes(do: Callable[[WorkT], OutputT], work: Sequence[WorkT], lanes: Sequence[int]) -> Generator[OutputT]:
-    """Do the work of each lane in a thread of its own and yield all outputs in the order of `work`.
+def in_lanes(
+    do: Callable[[WorkT], OutputT], work: Sequence[WorkT], lanes: Sequence[int]
+) -> Generator[OutputT]:
+    """Do the work of each lane in a thread of its own and yield all outputs in the
+    order of `work`.
 
-    A thread does the work of its lane in order. A single lane runs in the calling thread. Closing the iterator cancels
-    the work that has not begun and waits for the rest.
+    A thread does the work of its lane in order. A single lane runs in the calling
+    thread. Closing the iterator cancels the work that has not begun and waits for the
+    rest.
 
     Args:
         do: called with each work; what it raises is raised in place of its output.
@@ -32,9 +36,14 @@ def in_lanes(do: Callable[[WorkT], OutputT], work: Sequence[WorkT], lanes: Seque
         yield from map(do, work)
         return
 
-    pools = {lane: ThreadPoolExecutor(1, thread_name_prefix="gde-lane") for lane in set(lanes)}
+    pools = {
+        lane: ThreadPoolExecutor(1, thread_name_prefix="gde-lane")
+        for lane in set(lanes)
+    }
     try:
-        queued = deque(pools[lane].submit(do, each) for each, lane in zip(work, lanes, strict=True))
+        queued = deque(
+            pools[lane].submit(do, each) for each, lane in zip(work, lanes, strict=True)
+        )
         while queued:
             yield queued.popleft().result()
     finally:

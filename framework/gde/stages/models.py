@@ -15,9 +15,13 @@ from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 
 NOTED = "models"
-"""The journal's note of the models that were asked, by the names that users gave them."""
+"""The journal's note of the models that were asked, by the names that users gave
+them.
+"""
 IDENTIFYING = ("weights", "revision")
-"""The entries of `ModelInfo.versions` that tell one model from another. The software may change during a run."""
+"""The entries of `ModelInfo.versions` that tell one model from another. The software
+may change during a run.
+"""
 
 
 class Models:
@@ -30,7 +34,9 @@ class Models:
         budget: Budget | None = None,
         reuse: Reuse | None = None,
     ) -> None:
-        """Take what makes a model of a name, and the journal; without a journal no answer is kept."""
+        """Take what makes a model of a name, and the journal; without a journal no
+        answer is kept.
+        """
         self.budget = budget or Budget(None, None)
         self.reuse = reuse or Reuse()
         self.reach = Reach()
@@ -41,10 +47,12 @@ class Models:
         self._made: dict[str, LanguageModel] = {}
 
     def get(self, name: str) -> LanguageModel:
-        """The model itself, without journal, cache and budget: for activations, and for requests of no consequence.
+        """The model itself, without journal, cache and budget: for activations, and for
+        requests of no consequence.
 
         Raises:
-            GdeError: the model cannot be made, or its weights have changed since it answered in this run.
+            GdeError: the model cannot be made, or its weights have changed since it
+            answered in this run.
         """
         if name not in self._made:
             model = self._make(name)
@@ -55,7 +63,9 @@ class Models:
         return self._made[name]
 
     def info(self, name: str) -> ModelInfo:
-        """The description of a model, from the journal where the run has made the model before."""
+        """The description of a model, from the journal where the run has made the model
+        before.
+        """
         known = self._noted().get(name)
         return ModelInfo(**known) if known else self.get(name).info
 
@@ -67,7 +77,9 @@ class Models:
         """
         model = self.get(name)
         if not isinstance(model, WhiteBox):
-            raise GdeError(f"language model {name!r} gives no activations: take one with the capability `activations`")
+            raise GdeError(
+                f"language model {name!r} gives no activations: take one with the capability `activations`"
+            )
         return model
 
     def scope(self, name: str) -> Scope:

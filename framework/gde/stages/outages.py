@@ -9,7 +9,9 @@ from gde.errors import RunFailed, Unavailable
 
 ItemT = TypeVar("ItemT")
 PATIENCE = 3
-"""Requests in a row, each after all the tries of the model itself, that may fail before the run stops."""
+"""Requests in a row, each after all the tries of the model itself, that may fail before
+the run stops.
+"""
 POLL = 0.01
 """Seconds between two looks at whether other requests succeeded."""
 
@@ -40,10 +42,11 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items one after another; one whose model was out of reach comes again once, after all others.
+    """Items one after another; one whose model was out of reach comes again once, after
+    all others.
 
-    It comes again when another request has succeeded since, or when nothing else is left. If it fails a second time
-    although others succeeded, the fault is its own.
+    It comes again when another request has succeeded since, or when nothing else is
+    left. If it fails a second time although others succeeded, the fault is its own.
     """
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
@@ -84,7 +87,8 @@ class SecondChances(Generic[ItemT]):
             return item
         while self._again:
             item, name = self._again[0]
-            # While others are under way, their answers may still show that the model is back.
+            # While others are under way, their answers may still show that the model is
+            # back.
             if not self._busy or self._answered_since(name):
                 self._again.popleft()
                 return item
@@ -98,4 +102,6 @@ class SecondChances(Generic[ItemT]):
 def stopped(error: Unavailable) -> RunFailed:
     """Say why the run stops by itself."""
     advice = "go on with `gde resume` when it answers again, or `gde rescore` makes a result of what there is"
-    return RunFailed(f"{error}; no request succeeded; run stopped; what was finished is kept: {advice}")
+    return RunFailed(
+        f"{error}; no request succeeded; run stopped; what was finished is kept: {advice}"
+    )

@@ -1,4 +1,6 @@
-"""From activations to probe reports: every probe is fitted beside its controls, on one split of the worlds."""
+"""From activations to probe reports: every probe is fitted beside its controls, on one
+split of the worlds.
+"""
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,14 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
 from gde.data.json import Labels
-from gde.data.probe import CONTROLS, Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.probe import (
+    CONTROLS,
+    Control,
+    Fit,
+    ProbeDataset,
+    ProbeLabels,
+    ProbeReport,
+)
 from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
@@ -29,16 +38,22 @@ TEST_SHARE = 0.3
 Labelled = dict[str, ProbeLabels]
 """Episode to the labels of its turns."""
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
-"""Sources of activations: the run's language model, the same with random weights, and mean input embeddings."""
+"""Sources of activations: the run's language model, the same with random weights, and
+mean input embeddings.
+"""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
-"""Controls that differ from layer to layer; the others read no layer, so that one fit of them will do."""
+"""Controls that differ from layer to layer; the others read no layer, so that one fit
+of them will do.
+"""
 
 
 def list_fits(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Fit]:
-    """List the fits of a probe: every variant at every layer and position, with its controls.
+    """List the fits of a probe: every variant at every layer and position, with its
+    controls.
 
-    The first layer has all controls, the others those that differ from layer to layer. Fits to the same activations
-    follow each other, so that a probe may prepare these once.
+    The first layer has all controls, the others those that differ from layer to layer.
+    Fits to the same activations follow each other, so that a probe may prepare these
+    once.
     """
     once = tuple(control for control in CONTROLS if control not in OF_A_LAYER)
     for layer in request.layers:
@@ -48,11 +63,19 @@ def list_fits(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Fit]
         for position in request.positions:
             for control in controls:
                 for variant in probe.variants:
-                    yield Fit(probe=name, variant=variant, layer=layer, position=position, control=control)
+                    yield Fit(
+                        probe=name,
+                        variant=variant,
+                        layer=layer,
+                        position=position,
+                        control=control,
+                    )
 
 
 def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
-    """Assign each fit to one of so many threads, evenly; fits to the same activations go to the same one."""
+    """Assign each fit to one of so many threads, evenly; fits to the same activations
+    go to the same one.
+    """
     n_fits_of = Counter((fit.position, *_source(fit)) for fit in fits)
     loads = [0] * threads
     thread_of: dict[tuple[str, str, int], int] = {}
@@ -96,18 +119,24 @@ class ProbeStage:
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
     _reading: Lock = field(default_factory=Lock)
-    """Held while data is read, so that labels are made once and the journal has one reader."""
+    """Held while data is read, so that labels are made once and the journal has one
+    reader.
+    """
 
     def fit(self, work: Iterable[tuple[Probe, Fit]]) -> Generator[Fitted]:
-        """Fit each fit on the training worlds and score it on the held-out ones, in order.
+        """Fit each fit on the training worlds and score it on the held-out ones, in
+        order.
 
-        A failure becomes the reason of its report. Where a probe allows it, several threads fit at once, but only to
-        the activations of one layer, so that memory holds those of no other.
+        A failure becomes the reason of its report. Where a probe allows it, several
+        threads fit at once, but only to the activations of one layer, so that memory
+        holds those of no other.
         """
         for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
             fits = list(layer)
             threads = self.threads if is_concurrent(fits[0][0]) else 1
-            yield from in_lanes(self._fitted, fits, shared_out([fit for _, fit in fits], threads))
+            yield from in_lanes(
+                self._fitted, fits, shared_out([fit for _, fit in fits], threads)
+            )
 
     def _fitted(self, work: tuple[Probe, Fit]) -> Fitted:
         try:
@@ -119,36 +148,53 @@ class ProbeStage:
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
             _, fit = work
-            return Fitted(report=_unmeasured(fit, reason), traceback=traceback_of(error))
+            return Fitted(
+                report=_unmeasured(fit, reason), traceback=traceback_of(error)
+            )
 
     def _fit(self, probe: Probe, fit: Fit) -> ProbeReport:
         with self._reading:
             table = self._table(fit)
         if table is None:
-            lacking = "" if fit.position == "pre" else ", which answers without reasoning lack"
-            return _unmeasured(
-                fit, f"no turn has activations at position {fit.position!r} of layer {fit.layer}{lacking}"
+            lacking = (
+                ""
+                if fit.position == "pre"
+                else ", which answers without reasoning lack"
             )
-        # A bag of tokens may be the same in every turn: that it holds no information is what its control shows.
+            return _unmeasured(
+                fit,
+                f"no turn has activations at position {fit.position!r} of layer {fit.layer}{lacking}",
+            )
+        # A bag of tokens may be the same in every turn: that it holds no information is
+        # what its control shows.
         if fit.control != "embeddings" and _constant(table):
             place = f"position {fit.position!r} of layer {fit.layer}"
-            return _unmeasured(fit, f"the activations at {place} are the same in every turn")
+            return _unmeasured(
+                fit, f"the activations at {place} are the same in every turn"
+            )
         with self._reading:
             dataset = self._dataset(probe, table)
             held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
             n_train = len(set(dataset.groups[~held_out]))
             n_test = len(set(dataset.groups[held_out]))
-            return _unmeasured(fit, f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}")
+            return _unmeasured(
+                fit,
+                f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}",
+            )
 
-        dataset = controlled(dataset, fit.control, held_out, generator(self.seed, "control", fit.name))
+        dataset = controlled(
+            dataset, fit.control, held_out, generator(self.seed, "control", fit.name)
+        )
         train = dataset.take(~held_out)
         test = dataset.take(held_out)
         readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
         write_readout(self.folder.probes, fit, readout.arrays())
 
         rows = [table.rows[row] for row in np.flatnonzero(held_out)]
-        measurements = [*probe.score(readout, test, generator(self.seed, "score", fit.name))]
+        measurements = [
+            *probe.score(readout, test, generator(self.seed, "score", fit.name))
+        ]
         if fit.control == "none":
             measurements += self._by_condition(probe, fit, readout, test, rows)
         again = repeated(measurements)
@@ -166,15 +212,23 @@ class ProbeStage:
 
     def _table(self, fit: Fit) -> ActivationTable | None:
         source, layer = _source(fit)
-        with closing(self.folder.journal(write=False)) as journal:  # a connection belongs to one thread
-            return ActivationStore(self.folder.activations, journal).table(source, layer, fit.position)
+        with closing(
+            self.folder.journal(write=False)
+        ) as journal:  # a connection belongs to one thread
+            return ActivationStore(self.folder.activations, journal).table(
+                source, layer, fit.position
+            )
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}
         labels = self._labels(probe, episodes)
         return ProbeDataset(
-            inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
-            labels=np.stack([labels[episode].values[turn] for episode, turn in table.rows]),
+            inputs=table.padded()
+            if input_form(probe) == "tokens"
+            else table.concatenated(),
+            labels=np.stack(
+                [labels[episode].values[turn] for episode, turn in table.rows]
+            ),
             groups=np.array([self._worlds[episode] for episode, _ in table.rows]),
             classes=dataset_classes(labels, episodes),
         )
@@ -190,14 +244,21 @@ class ProbeStage:
 
     @cached_property
     def _worlds(self) -> Mapping[str, str]:
-        return {str(trajectory.key): trajectory.world.cluster for trajectory in self.trajectories}
+        return {
+            str(trajectory.key): trajectory.world.cluster
+            for trajectory in self.trajectories
+        }
 
     @cached_property
     def _test_worlds(self) -> NDArray[np.str_]:
-        """The held-out worlds: drawn from all worlds of the run, hence the same for every fit."""
+        """The held-out worlds: drawn from all worlds of the run, hence the same for
+        every fit.
+        """
         worlds = np.unique([*self._worlds.values()])
         n_test = max(1, round(TEST_SHARE * len(worlds)))
-        chosen: NDArray[np.str_] = generator(self.seed, "split").permutation(worlds)[:n_test]
+        chosen: NDArray[np.str_] = generator(self.seed, "split").permutation(worlds)[
+            :n_test
+        ]
         return chosen
 
     def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
@@ -205,7 +266,12 @@ class ProbeStage:
         return np.isin(groups, self._test_worlds)
 
     def _by_condition(
-        self, probe: Probe, fit: Fit, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
+        self,
+        probe: Probe,
+        fit: Fit,
+        readout: Readout,
+        test: ProbeDataset,
+        rows: Sequence[Row],
     ) -> Iterator[Measurement]:
         """The scores of a fit on each condition of a sweep alone."""
         if len(self.conditions) < 2:
@@ -214,10 +280,14 @@ class ProbeStage:
         for i, labels in enumerate(self.conditions):
             if not (conditions == i).any():
                 reason = "no world of this condition was held out; more episodes give every condition some"
-                yield Measurement(name="all", value=None, unit="", n=0, where=labels, reason=reason)
+                yield Measurement(
+                    name="all", value=None, unit="", n=0, where=labels, reason=reason
+                )
             else:
                 rng = generator(self.seed, "score", fit.name, i)
-                for measurement in probe.score(readout, test.take(conditions == i), rng):
+                for measurement in probe.score(
+                    readout, test.take(conditions == i), rng
+                ):
                     yield replace(measurement, where={**measurement.where, **labels})
 
 
@@ -227,10 +297,21 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
         fit = report.fit
         for measurement in report.measurements:
             name = f"{fit.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**fit.where, **measurement.where}, source=fit.probe)
+            yield replace(
+                measurement,
+                name=name,
+                where={**fit.where, **measurement.where},
+                source=fit.probe,
+            )
         if report.reason:
             yield Measurement(
-                name=fit.probe, value=None, unit="", n=0, where=fit.where, reason=report.reason, source=fit.probe
+                name=fit.probe,
+                value=None,
+                unit="",
+                n=0,
+                where=fit.where,
+                reason=report.reason,
+                source=fit.probe,
             )
 
 
@@ -246,15 +327,22 @@ def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
         for classes, episode in episode_with.items():
             named = ", ".join(classes) or "none"
             differing.append(f"{named} in episode {episode}")
-        raise GdeError(f"a probe's classes must be the same in all episodes of a run, got {'; '.join(differing)}")
+        raise GdeError(
+            f"a probe's classes must be the same in all episodes of a run, got {'; '.join(differing)}"
+        )
     (classes,) = episode_with
     return classes
 
 
 def controlled(
-    dataset: ProbeDataset, control: Control, held_out: NDArray[np.bool_], rng: np.random.Generator
+    dataset: ProbeDataset,
+    control: Control,
+    held_out: NDArray[np.bool_],
+    rng: np.random.Generator,
 ) -> ProbeDataset:
-    """The data of a control: without activations, or with the labels of other training turns."""
+    """The data of a control: without activations, or with the labels of other training
+    turns.
+    """
     if control == "coordinates":
         zeros = np.zeros_like(dataset.inputs)
         if zeros.ndim == 3:  # the number of tokens is known without any activations
@@ -279,4 +367,12 @@ def _constant(table: ActivationTable) -> bool:
 
 def _unmeasured(fit: Fit, reason: str) -> ProbeReport:
     nothing = np.zeros((0,), dtype=np.float32)
-    return ProbeReport(fit=fit, measurements=(), n_train=0, n_test=0, rows=(), decoded=nothing, reason=reason)
+    return ProbeReport(
+        fit=fit,
+        measurements=(),
+        n_train=0,
+        n_test=0,
+        rows=(),
+        decoded=nothing,
+        reason=reason,
+    )

@@ -1,4 +1,6 @@
-"""Progress of a run, read from its journal, so that it is the same wherever the episodes run."""
+"""Progress of a run, read from its journal, so that it is the same wherever the
+episodes run.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -36,18 +38,24 @@ def ignore(progress: Progress) -> None:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Functions to call. If nobody listens to episodes or turns, their record is not read."""
+    """Functions to call. If nobody listens to episodes or turns, their record is not
+    read.
+    """
 
     progress: Watch
     episode: Callable[[Trajectory, int, int], None] | None = None
-    """Takes an episode that has ended, the number of episodes that have, and that of all."""
+    """Takes an episode that has ended, the number of episodes that have, and that of
+    all.
+    """
     turn: Callable[[str, Turn], None] | None = None
     """Takes the episode of the turn, and the turn."""
 
 
 @contextmanager
 def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
-    """While the context lasts, tell of every turn and every episode that ends, in the order of completion."""
+    """While the context lasts, tell of every turn and every episode that ends, in the
+    order of completion.
+    """
     # What is in the journal before the work begins is told to nobody.
     with closing(Journal.open(path, write=False)) as journal:
         endings = _Endings()
@@ -55,7 +63,12 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
         endings.next(journal)
 
     stop = Event()
-    thread = Thread(target=_look, args=(path, total, listeners, stop, endings, turns), name="gde-watch", daemon=True)
+    thread = Thread(
+        target=_look,
+        args=(path, total, listeners, stop, endings, turns),
+        name="gde-watch",
+        daemon=True,
+    )
     thread.start()
     try:
         yield
@@ -87,7 +100,8 @@ class _Endings:
                 ended.append(episode)
         self.n += len(ended)
 
-        # Episodes begin in the order of their rows. All rows before the first that is under way need no second look.
+        # Episodes begin in the order of their rows. All rows before the first that is
+        # under way need no second look.
         for row, _, over in begun:
             if not over:
                 self._before = row - 1
@@ -97,13 +111,21 @@ class _Endings:
         return ended
 
 
-def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _Endings, turns: int) -> None:
+def _look(
+    path: Path,
+    total: int,
+    listeners: Listeners,
+    stop: Event,
+    endings: _Endings,
+    turns: int,
+) -> None:
     with closing(Journal.open(path, write=False)) as journal:
         listeners.progress(Progress("episodes", endings.n, total))
         last = False
         while not last:
             last = stop.wait(INTERVAL)
-            # Episodes are looked at before turns, but told after them: an episode's turns come before its end.
+            # Episodes are looked at before turns, but told after them: an episode's
+            # turns come before its end.
             done = endings.n
             ended = endings.next(journal)
             if listeners.turn:
@@ -114,4 +136,8 @@ def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _E
             if listeners.episode:
                 for i, episode in enumerate(ended, start=done + 1):
                     listeners.episode(journal.trajectory(episode), i, total)
-            listeners.progress(Progress("episodes", endings.n, total, played, endings.under_way(journal)))
+            listeners.progress(
+                Progress(
+                    "episodes", endings.n, total, played, endings.under_way(journal)
+                )
+            )

@@ -18,7 +18,8 @@ from gde.store.rows import to_json
 class Reuse:
     """A cache of answers, or none.
 
-    Only requests at temperature 0 are looked up and kept: samples that were the same in every run would be no samples.
+    Only requests at temperature 0 are looked up and kept: samples that were the same in
+    every run would be no samples.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -27,7 +28,8 @@ class Reuse:
         self._answers: Answers | None = None
 
     def key(self, model: LanguageModel, config: Json, request: ChatRequest) -> str:
-        """The key of an answer, which differs wherever the answer may: by model, configuration and request.
+        """The key of an answer, which differs wherever the answer may: by model,
+        configuration and request.
 
         Returns:
             An empty text where the request is not to be looked up.
@@ -35,7 +37,12 @@ class Reuse:
         if self._path is None or request.sampling.temperature > 0:
             return ""
         info = model.info
-        asked = {"model": info.name, "versions": dict(info.versions), "config": config, "request": request.identity}
+        asked = {
+            "model": info.name,
+            "versions": dict(info.versions),
+            "config": config,
+            "request": request.identity,
+        }
         return sha256(to_json(asked).encode()).hexdigest()
 
     def open(self) -> None:
@@ -81,13 +88,19 @@ class Reuse:
             assert self._answers is not None
             yield self._answers
         except (sqlite3.Error, GdeError) as error:
-            raise RunFailed(f"run.cache={self._path}: {error}; go on with `gde resume`, which does without") from error
+            raise RunFailed(
+                f"run.cache={self._path}: {error}; go on with `gde resume`, which does without"
+            ) from error
 
 
 def reuse_note(journal: Journal, cache: str) -> Mapping[str, Json]:
-    """The use of the cache as a result's provenance states it; empty where the plan names none."""
+    """The use of the cache as a result's provenance states it; empty where the plan
+    names none.
+    """
     if not cache:
         return {}
-    ((answers, hits),) = journal.query("SELECT count(*), coalesce(sum(cached), 0) FROM calls")
+    ((answers, hits),) = journal.query(
+        "SELECT count(*), coalesce(sum(cached), 0) FROM calls"
+    )
     said = f"cache: {hits} of {answers} answers are those of earlier runs; what is sampled is always asked"
     return {"cache": {"answers": answers, "hits": hits, "said": said}}

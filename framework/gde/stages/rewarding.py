@@ -1,4 +1,6 @@
-"""From trajectories to reward traces: every reward model on every episode, journaled trace by trace."""
+"""From trajectories to reward traces: every reward model on every episode, journaled
+trace by trace.
+"""
 
 import asyncio
 from collections.abc import Iterable
@@ -25,7 +27,8 @@ async def reward(
     journal: Journal,
     reach: Reach | None = None,
 ) -> None:
-    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes the trace's failure.
+    """Write the model's trace of each trajectory that it has not judged yet; an
+    exception becomes the trace's failure.
 
     Args:
         name: what the run calls the model.
@@ -39,7 +42,9 @@ async def reward(
         RunFailed: the journal cannot be written, or a language model answers nobody.
     """
     done = judged(journal, name)
-    unjudged = (trajectory for trajectory in trajectories if str(trajectory.key) not in done)
+    unjudged = (
+        trajectory for trajectory in trajectories if str(trajectory.key) not in done
+    )
     waiting = SecondChances(unjudged, reach or Reach())
 
     async def work() -> None:
@@ -61,8 +66,14 @@ async def reward(
         raise failures.exceptions[0] from None
 
 
-async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: Journal | None = None) -> RewardTrace:
-    """The model's rewards of one trajectory, or the reason why there are none, whose traceback the journal keeps.
+async def trace(
+    name: str,
+    model: RewardModel,
+    trajectory: Trajectory,
+    journal: Journal | None = None,
+) -> RewardTrace:
+    """The model's rewards of one trajectory, or the reason why there are none, whose
+    traceback the journal keeps.
 
     Raises:
         RunFailed: the run cannot go on.
@@ -82,14 +93,25 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: 
 
 
 def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTrace:
-    return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
+    return RewardTrace(
+        model=name,
+        episode=str(trajectory.key),
+        values=np.empty(0),
+        failure=reason_of(error),
+    )
 
 
 def _check(found: RewardTrace, episode: str, n_turns: int) -> None:
     if found.episode != episode:
-        raise ValueError(f"wanted the rewards of episode {episode}, got those of {found.episode!r}")
+        raise ValueError(
+            f"wanted the rewards of episode {episode}, got those of {found.episode!r}"
+        )
     values = found.values
     if found.failure:
         return
-    if values.shape != (n_turns,) or values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+    if (
+        values.shape != (n_turns,)
+        or values.dtype.kind not in "fiub"
+        or not np.isfinite(values).all()
+    ):
         raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {values}")

@@ -1,4 +1,6 @@
-"""Plan to trajectories: concurrent episodes, each in the journal as soon as it has something to keep."""
+"""Plan to trajectories: concurrent episodes, each in the journal as soon as it has
+something to keep.
+"""
 
 import asyncio
 import gc
@@ -25,16 +27,21 @@ from gde.store.journal import Journal
 SELDOM = 10_000
 """Objects made, less those deleted, between two collections of Python's garbage."""
 Listed = tuple[tuple[str, ...], ...]
-"""The names of the worlds that each condition lists; empty for a condition where every seed makes another world."""
+"""The names of the worlds that each condition lists; empty for a condition where every
+seed makes another world.
+"""
 
 
 def list_worlds(ready: Ready, resources: Resources) -> Listed:
-    """List the worlds of each condition. Environments that may have a list are made to find out.
+    """List the worlds of each condition. Environments that may have a list are made to
+    find out.
 
     Raises:
         GdeError: a list cannot be had.
     """
-    return tuple(_listed(condition.environment, resources) for condition in ready.conditions)
+    return tuple(
+        _listed(condition.environment, resources) for condition in ready.conditions
+    )
 
 
 def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
@@ -54,12 +61,17 @@ def digest(worlds: Listed) -> str:
 
 def count_episodes(ready: Ready, worlds: Listed) -> int:
     """Count the episodes of the plan."""
-    n_worlds = sum(_n_worlds(ready, worlds, condition) for condition in range(len(ready.conditions)))
+    n_worlds = sum(
+        _n_worlds(ready, worlds, condition)
+        for condition in range(len(ready.conditions))
+    )
     return n_worlds * ready.plan.repeats
 
 
 def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
-    """Yield every episode of the plan, in the order of the record. No condition has more worlds than it lists."""
+    """Yield every episode of the plan, in the order of the record. No condition has
+    more worlds than it lists.
+    """
     for condition in range(len(ready.conditions)):
         for world in range(_n_worlds(ready, worlds, condition)):
             for repeat in range(ready.plan.repeats):
@@ -72,19 +84,26 @@ def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], condition: int) -> 
 
 
 async def roll_out(
-    ready: Ready, resources: Resources, keys: Iterable[EpisodeKey], worlds: Listed, journal: Journal
+    ready: Ready,
+    resources: Resources,
+    keys: Iterable[EpisodeKey],
+    worlds: Listed,
+    journal: Journal,
 ) -> None:
     """Play the episodes that the journal has not finished, `at_once` of them at a time.
 
     Raises:
-        RunFailed: the journal cannot be written, or no request to a model succeeded. Other faults are recorded as the
+        RunFailed: the journal cannot be written, or no request to a model succeeded.
+        Other faults are recorded as the
             failure of their episode.
     """
     finished = journal.finished()
     left = (key for key in keys if str(key) not in finished)
     if ready.agent_model:
         resources.models.get(ready.agent_model)
-    rollout = _Rollout(ready, resources, worlds, journal, SecondChances(left, resources.models.reach))
+    rollout = _Rollout(
+        ready, resources, worlds, journal, SecondChances(left, resources.models.reach)
+    )
     try:
         with _collecting_seldom():
             async with asyncio.TaskGroup() as group:
@@ -117,8 +136,8 @@ def _simulated(ready: Ready) -> bool:
 def _collecting_seldom() -> Iterator[None]:
     """Collect garbage less often.
 
-    With hundreds of episodes under way, Python would walk through all that their requests hold again and again and find
-    nothing, which takes a third of their time.
+    With hundreds of episodes under way, Python would walk through all that their
+    requests hold again and again and find nothing, which takes a third of their time.
     """
     often, *older = gc.get_threshold()
     gc.set_threshold(often and max(often, SELDOM), *older)
@@ -140,7 +159,10 @@ class _Rollout:
 
     def __post_init__(self) -> None:
         plan = self.ready.plan
-        deadlines = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
+        deadlines = any(
+            each is not None
+            for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds)
+        )
         simulated = _simulated(self.ready)
         self._hosts: list[Hosts] = []
         self._private: list[Hosts] = []
@@ -166,10 +188,15 @@ class _Rollout:
     async def _play(self, key: EpisodeKey) -> None:
         """Play an episode and record its end.
 
-        Whatever a part raises fails this episode alone. If a model is out of reach, the episode is played again later.
+        Whatever a part raises fails this episode alone. If a model is out of reach, the
+        episode is played again later.
         """
         seed = seed_of(self.ready, self.worlds, key)
-        second = self._private[key.condition].borrow() if _simulated(self.ready) else nullcontext()
+        second = (
+            self._private[key.condition].borrow()
+            if _simulated(self.ready)
+            else nullcontext()
+        )
         episode: Episode | None = None
         try:
             async with self._hosts[key.condition].borrow() as host, second as private:
@@ -177,14 +204,17 @@ class _Rollout:
                 try:
                     ending, final = await episode.play()
                 except GeneratorExit as error:
-                    # `borrow` is a generator, to which this would mean that itself is closed.
+                    # `borrow` is a generator, to which this would mean that itself is
+                    # closed.
                     raise RuntimeError(f"GeneratorExit: {error}") from error
                 await self.journal.end(key, ending, "", final)
         except RunFailed:
             raise
         except BaseException as error:
             pass_on(error)
-            if isinstance(error, Unavailable) and self.waiting.put_back(key, str(key), error):
+            if isinstance(error, Unavailable) and self.waiting.put_back(
+                key, str(key), error
+            ):
                 return
             reason = reason_of(error)
             self.journal.keep_traceback(reason, traceback_of(error))
@@ -193,7 +223,9 @@ class _Rollout:
             else:
                 await self.journal.fail(key, seed, reason)
 
-    def _episode(self, key: EpisodeKey, seed: int, host: Host, private: Host | None) -> Episode:
+    def _episode(
+        self, key: EpisodeKey, seed: int, host: Host, private: Host | None
+    ) -> Episode:
         ready = self.ready
         return Episode(
             key=key,
@@ -208,7 +240,9 @@ class _Rollout:
             episode_seconds=ready.plan.episode_seconds,
             lends_world=bool(WORLD_CAPABILITIES & ready.agent.needs),
             private=private,
-            certified=any(Capability.TRUE_REWARD in judge.needs for judge in ready.judges.values()),
+            certified=any(
+                Capability.TRUE_REWARD in judge.needs for judge in ready.judges.values()
+            ),
         )
 
 
@@ -225,14 +259,16 @@ def seed_of(ready: Ready, worlds: Listed, key: EpisodeKey) -> int:
 def world_seed(root: int, world: int, n_listed: int) -> int:
     """Give the seed of a world.
 
-    Worlds do not depend on the condition, so that conditions whose settings leave the world alone are compared on the
-    same worlds. Each listed world comes once, in an order drawn by the root seed.
+    Worlds do not depend on the condition, so that conditions whose settings leave the
+    world alone are compared on the same worlds. Each listed world comes once, in an
+    order drawn by the root seed.
     """
     seed = derive(root, "world", world)
     if not n_listed:
         return seed
     place = _order(root, n_listed)[world]
-    # The place is the seed modulo n_listed. The rest stays this world's own randomness, within 63 bits.
+    # The place is the seed modulo n_listed. The rest stays this world's own randomness,
+    # within 63 bits.
     return (seed >> 32) * n_listed + place
 
 

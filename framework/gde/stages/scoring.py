@@ -1,11 +1,20 @@
-"""From evidence to measurements: every metric, on the whole run and on each condition of its sweep."""
+"""From evidence to measurements: every metric, on the whole run and on each condition
+of its sweep.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.result import TELL_APART, Failure, Identity, Measurement, labelled, repeated
+from gde.data.result import (
+    TELL_APART,
+    Failure,
+    Identity,
+    Measurement,
+    labelled,
+    repeated,
+)
 from gde.errors import GdeError
 from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
@@ -24,11 +33,12 @@ def score(
     seconds: float | None = None,
     watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """Measure every metric, in the order of metrics and conditions, and collect the failures.
+    """Measure every metric, in the order of metrics and conditions, and collect the
+    failures.
 
-    A sweep of one condition has no breakdown: it would repeat the whole. A metric that raises, or takes more than
-    `seconds`, on one part is still measured on the others. A measurement that is given twice makes a failure of the
-    metric that gives it last.
+    A sweep of one condition has no breakdown: it would repeat the whole. A metric that
+    raises, or takes more than `seconds`, on one part is still measured on the others. A
+    measurement that is given twice makes a failure of the metric that gives it last.
 
     Args:
         metrics: name and maker of each.
@@ -40,7 +50,10 @@ def score(
     """
     parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
     if len(conditions) > 1:
-        parts += [(labels, restricted(evidence, labels, i)) for i, labels in enumerate(conditions)]
+        parts += [
+            (labels, restricted(evidence, labels, i))
+            for i, labels in enumerate(conditions)
+        ]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
@@ -68,15 +81,24 @@ def score(
 
 
 def _failure(subject: str, error: BaseException) -> Failure:
-    return Failure(stage="metric", subject=subject, reason=reason_of(error), traceback=traceback_of(error))
+    return Failure(
+        stage="metric",
+        subject=subject,
+        reason=reason_of(error),
+        traceback=traceback_of(error),
+    )
 
 
-def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measurement]:
+def _measured(
+    name: str, metric: Metric, part: Evidence, labels: Labels
+) -> Iterator[Measurement]:
     for measurement in metric(part):
         yield replace(measurement, where={**measurement.where, **labels}, source=name)
 
 
-def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
+def _claim(
+    owners: dict[Identity, str], found: Sequence[Measurement], name: str
+) -> None:
     """Note whose the measurements are.
 
     Raises:
@@ -89,5 +111,7 @@ def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str)
         if each.identity in owners:
             owner = owners[each.identity]
             advice = "leave one out, or rename what it gives"
-            raise GdeError(f"metrics {owner!r} and {name!r} both give {each.label!r}: {advice}")
+            raise GdeError(
+                f"metrics {owner!r} and {name!r} both give {each.label!r}: {advice}"
+            )
     owners.update((each.identity, name) for each in found)

@@ -1,4 +1,6 @@
-"""The private simulators of agents: second environments, put to where the episode stands."""
+"""The private simulators of agents: second environments, put to where the episode
+stands.
+"""
 
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -42,7 +44,9 @@ class Copy:
         self._throw(environment)
         return self.at
 
-    def follow(self, environment: Simulable, situation: Situation, action: str) -> Situation:
+    def follow(
+        self, environment: Simulable, situation: Situation, action: str
+    ) -> Situation:
         """Take an action in a situation."""
         if self.at is not situation:
             environment.restore(situation.snapshot)
@@ -59,8 +63,14 @@ class Copy:
         self.throws += 1
         environment.reseed(derive(self.dice, "throw", self.throws))
 
-    def _situation(self, environment: Simulable, shown: Observation, over: bool) -> Situation:
-        moment = self.judge.moment(environment) if self.certified else Moment(self.judge.state(environment), None)
+    def _situation(
+        self, environment: Simulable, shown: Observation, over: bool
+    ) -> Situation:
+        moment = (
+            self.judge.moment(environment)
+            if self.certified
+            else Moment(self.judge.state(environment), None)
+        )
         return Situation(
             observation=shown,
             over=over,
@@ -73,7 +83,8 @@ class Copy:
 class Simulation:
     """Implements `gde.parts.simulator.Simulator`.
 
-    Each environment is called where it lives. Only a copy of the episode's snapshot passes between them.
+    Each environment is called where it lives. Only a copy of the episode's snapshot
+    passes between them.
     """
 
     def __init__(self, begun: Trajectory, episode: Host, copy: Copy) -> None:
@@ -88,7 +99,9 @@ class Simulation:
 
     async def step(self, situation: Situation, action: str) -> Situation:
         if situation.over:
-            raise ValueError(f"the episode would be over here, nothing can be tried: got {action!r}")
+            raise ValueError(
+                f"the episode would be over here, nothing can be tried: got {action!r}"
+            )
         self.steps += 1
         return await self._copy.host.call(self._copy.follow, situation, action)
 

@@ -1,5 +1,6 @@
-"""Activations on disk: safetensors shards per source, layer and position, indexed in run.sqlite; turns of any
-length."""
+"""Activations on disk: safetensors shards per source, layer and position, indexed in
+run.sqlite; turns of any length.
+"""
 
 import json
 import sqlite3
@@ -23,7 +24,9 @@ from gde.store.journal import Journal
 SHARD_TOKENS = 12_288
 """The least rows of a full file: positions of three tokens in 4,096 turns."""
 HELD_BYTES = 512 * 2**20
-"""The most memory for activations that wait for their files to fill; beyond it, all are written."""
+"""The most memory for activations that wait for their files to fill; beyond it, all are
+written.
+"""
 Row = tuple[str, int]
 """(episode key, turn index)"""
 Place = tuple[int, str]
@@ -42,9 +45,14 @@ class ActivationStore:
     def stored(self, source: str, layer: int, position: str) -> set[Row]:
         """The turns whose activations at a place are stored."""
         query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND position = ?"
-        return {(row["episode"], row["turn"]) for row in self._journal.query(query, (source, layer, position))}
+        return {
+            (row["episode"], row["turn"])
+            for row in self._journal.query(query, (source, layer, position))
+        }
 
-    def write(self, source: str, records: Iterable[tuple[Row, ActivationRecord]]) -> int:
+    def write(
+        self, source: str, records: Iterable[tuple[Row, ActivationRecord]]
+    ) -> int:
         """Add the records of one source ("model" or "untrained"). Gives their number.
 
         Raises:
@@ -79,26 +87,38 @@ class ActivationStore:
             self._write_shard(source, place, kept)
 
     def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
-        """Write a file of one place, then its index, which so names complete files alone."""
+        """Write a file of one place, then its index, which so names complete files
+        alone.
+        """
         layer, position = place
         stem = f"{source}-layer{layer}-{position}-"
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
-        write_arrays(self._folder / name, {"values": np.concatenate([values for _, values in kept])})
+        write_arrays(
+            self._folder / name,
+            {"values": np.concatenate([values for _, values in kept])},
+        )
 
         index: list[Statement] = []
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
         begin = 0
         for (episode, turn), values in kept:
-            index.append((query, (source, layer, position, name, begin, len(values), episode, turn)))
+            index.append(
+                (
+                    query,
+                    (source, layer, position, name, begin, len(values), episode, turn),
+                )
+            )
             begin += len(values)
         self._journal.write(index)
 
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
-        """All activations of one place, ordered as the episodes are; None where there are none.
+        """All activations of one place, ordered as the episodes are; None where there
+        are none.
 
-        In one file and in this order, they stay in the file: they are read once, to be checked, and not held. Else the
-        table is held in memory, and filled from one file after the other.
+        In one file and in this order, they stay in the file: they are read once, to be
+        checked, and not held. Else the table is held in memory, and filled from one
+        file after the other.
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND position = ? ORDER BY e.condition, e.world, e.repeat, a.turn"""
@@ -112,8 +132,12 @@ class ActivationStore:
         rows = tuple((row["episode"], row["turn"]) for row in index)
         return ActivationTable(values=values, lengths=lengths, rows=rows)
 
-    def _gathered(self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int) -> NDArray[np.float32]:
-        """(n, width) the tokens of all rows of the index, those of each from its beginning on."""
+    def _gathered(
+        self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
+    ) -> NDArray[np.float32]:
+        """(n, width) the tokens of all rows of the index, those of each from its
+        beginning on.
+        """
         files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
         in_order = True
         first = index[0]["row"]
@@ -121,9 +145,12 @@ class ActivationStore:
             files.setdefault(row["file"], []).append((begin, row))
             in_order = in_order and row["row"] == first + begin
 
-        # One file in the right order is a view of the mapped file, which takes no memory.
+        # One file in the right order is a view of the mapped file, which takes no
+        # memory.
         if len(files) == 1 and in_order:
-            return read_arrays(self._folder / index[0]["file"])["values"][first : first + n]
+            return read_arrays(self._folder / index[0]["file"])["values"][
+                first : first + n
+            ]
 
         values: NDArray[np.float32] | None = None
         for name, rows in files.items():
@@ -146,11 +173,14 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         RunFailed: the file cannot be written.
     """
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, _safetensors().save(tensors, metadata={"checksum": _checksum(tensors)}))
+    write_whole(
+        path, _safetensors().save(tensors, metadata={"checksum": _checksum(tensors)})
+    )
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The arrays of a safetensors file, mapped into memory: not writeable, and read from the file as they are used.
+    """The arrays of a safetensors file, mapped into memory: not writeable, and read
+    from the file as they are used.
 
     Raises:
         RunFolderError: it is not there, or not as it was written.
@@ -161,14 +191,20 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
             signed = (file.metadata() or {}).get("checksum")
         arrays = _mapped(path)
     except (OSError, ValueError, library.SafetensorError) as error:
-        raise RunFolderError(f"{path}: {str(error).splitlines()[0]}; {ADVICE}") from error
+        raise RunFolderError(
+            f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
+        ) from error
     if signed != _checksum(arrays):
-        raise RunFolderError(f"{path}: the arrays are not as they were written; {ADVICE}")
+        raise RunFolderError(
+            f"{path}: the arrays are not as they were written; {ADVICE}"
+        )
     return arrays
 
 
 def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file whose structure is right. Safetensors itself gives NumPy copies of them."""
+    """The arrays of a file whose structure is right. Safetensors itself gives NumPy
+    copies of them.
+    """
     content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
     begin = 8 + int(content[:8].view("<u8")[0])
     told = json.loads(content[8:begin].tobytes())
@@ -179,8 +215,12 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
         kind = each["dtype"]
 
         # A type is BOOL, or a letter and a number of bits, e.g. F32.
-        typed = np.dtype("?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}")
-        arrays[name] = content[begin + start : begin + end].view(typed).reshape(each["shape"])
+        typed = np.dtype(
+            "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"
+        )
+        arrays[name] = (
+            content[begin + start : begin + end].view(typed).reshape(each["shape"])
+        )
     return arrays
 
 
@@ -196,4 +236,6 @@ def _safetensors(module: str = "safetensors.numpy") -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise MissingExtra("the record of activations", ["safetensors"], "probes") from None
+        raise MissingExtra(
+            "the record of activations", ["safetensors"], "probes"
+        ) from None

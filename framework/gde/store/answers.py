@@ -1,4 +1,6 @@
-"""A SQLite file of model answers that runs share, each under a key of all that can change the answer."""
+"""A SQLite file of model answers that runs share, each under a key of all that can
+change the answer.
+"""
 
 import json
 import sqlite3
@@ -13,15 +15,28 @@ from gde.store.checksums import checksum
 from gde.store.rows import to_json
 
 APPLICATION = 0x67646561
-"""Positions the file as a cache of answers, so that no other database is taken for one."""
+"""Positions the file as a cache of answers, so that no other database is taken for
+one.
+"""
 TABLE = """CREATE TABLE answers (
     key TEXT PRIMARY KEY,   -- SHA-256 of model, configuration, versions and everything that was asked
     answer TEXT NOT NULL,   -- JSON
     checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID"""
 TUPLES = ("prompt_tokens", "tokens")
-GIVEN = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "positions", *TUPLES)
-"""Fields of a completion that the model gave; the others say in which run and for whom it was asked."""
+GIVEN = (
+    "text",
+    "reasoning",
+    "finish",
+    "n_prompt",
+    "n_completion",
+    "answered_by",
+    "positions",
+    *TUPLES,
+)
+"""Fields of a completion that the model gave; the others say in which run and for whom
+it was asked.
+"""
 
 
 class Answers:
@@ -58,15 +73,23 @@ class Answers:
         return cls(connection)
 
     def get(self, key: str) -> Completion | None:
-        """The answer under a key; None where there is none, or where the row is damaged."""
-        with closing(self._connection.execute("SELECT answer, checksum FROM answers WHERE key = ?", (key,))) as found:
+        """The answer under a key; None where there is none, or where the row is
+        damaged.
+        """
+        with closing(
+            self._connection.execute(
+                "SELECT answer, checksum FROM answers WHERE key = ?", (key,)
+            )
+        ) as found:
             row = found.fetchone()
         if row is None or checksum((key, row[0])) != row[1]:
             return None
         fields = json.loads(row[0])
         for name in TUPLES:
             fields[name] = tuple(fields[name])
-        fields["positions"] = {name: tuple(places) for name, places in fields["positions"].items()}
+        fields["positions"] = {
+            name: tuple(places) for name, places in fields["positions"].items()
+        }
         return Completion(**fields)
 
     def put(self, key: str, answer: Completion) -> None:
@@ -82,8 +105,11 @@ class Answers:
 
 
 def _create_or_recognise(connection: sqlite3.Connection) -> bool:
-    """Make an empty file a file of answers, and say whether it is one; any other file is left as it was."""
-    # One transaction, so that of two processes that find the file empty only one creates the table.
+    """Make an empty file a file of answers, and say whether it is one; any other file
+    is left as it was.
+    """
+    # One transaction, so that of two processes that find the file empty only one
+    # creates the table.
     connection.execute("BEGIN IMMEDIATE")
     found = connection.execute("SELECT sql FROM sqlite_master").fetchall()
     if not found:

@@ -12,11 +12,17 @@ Write = Callable[[Sequence[Statement]], object]
 
 
 def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
-    """The statements that make an empty journal know enough to go on with some episodes.
+    """The statements that make an empty journal know enough to go on with some
+    episodes.
 
-    It gets the facts of the run, the heads of the episodes, and the turns and calls of those that have not ended.
+    It gets the facts of the run, the heads of the episodes, and the turns and calls of
+    those that have not ended.
     """
-    heads = [row for row in journal.query("SELECT * FROM episodes") if row["episode"] in episodes]
+    heads = [
+        row
+        for row in journal.query("SELECT * FROM episodes")
+        if row["episode"] in episodes
+    ]
     turns = []
     calls = []
     for row in heads:
@@ -30,10 +36,18 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
         used.update(json.loads(call["interventions"]))
     changes = []
     for identity in sorted(used):
-        changes += journal.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
+        changes += journal.query(
+            "SELECT * FROM interventions WHERE intervention = ?", (identity,)
+        )
 
     facts = journal.query("SELECT * FROM facts")
-    tables = {"facts": facts, "episodes": heads, "turns": turns, "calls": calls, "interventions": changes}
+    tables = {
+        "facts": facts,
+        "episodes": heads,
+        "turns": turns,
+        "calls": calls,
+        "interventions": changes,
+    }
     statements: list[Statement] = []
     for table, rows in tables.items():
         for row in rows:
@@ -43,7 +57,9 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
 
 
 class DistantJournal(Journal):
-    """A copy of a part of a journal; whatever is written goes to the journal of the run first."""
+    """A copy of a part of a journal; whatever is written goes to the journal of the run
+    first.
+    """
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         super().__init__(path, write=write)
@@ -52,7 +68,9 @@ class DistantJournal(Journal):
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction, there and here."""
-        clean: list[Statement] = [(query, self.kept(values)) for query, values in statements]
+        clean: list[Statement] = [
+            (query, self.kept(values)) for query, values in statements
+        ]
         if self.send is not None:
             self.send(clean)
         super().write(clean)

@@ -1,4 +1,6 @@
-"""One SQLite file: one transaction for all that is written in a tick of the loop, and rows that are checked."""
+"""One SQLite file: one transaction for all that is written in a tick of the loop, and
+rows that are checked.
+"""
 
 import asyncio
 import json
@@ -23,13 +25,15 @@ Statement = tuple[str, tuple[Any, ...]]
 def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
     """A connection that survives the death of its process with everything committed.
 
-    A reader changes nothing, not even beside the file, and can read from read-only media. The schema of the file cannot
-    call functions, since the file may come from anyone.
+    A reader changes nothing, not even beside the file, and can read from read-only
+    media. The schema of the file cannot call functions, since the file may come from
+    anyone.
     """
     if write:
         connection = sqlite3.connect(path, timeout=120, isolation_level=None)
     else:
-        # Without the right to write there can be no writer either: the file is read as it lies there.
+        # Without the right to write there can be no writer either: the file is read as
+        # it lies there.
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
         uri = f"file:{quote(str(path.resolve()))}?mode=ro{frozen}"
         connection = sqlite3.connect(uri, uri=True, timeout=120, isolation_level=None)
@@ -66,19 +70,29 @@ class Database:
         """The journal of an earlier run.
 
         Raises:
-            RunFolderError: no journal, not SQLite, another schema version, or tables that gde does not make.
+            RunFolderError: no journal, not SQLite, another schema version, or tables
+            that gde does not make.
         """
         if not path.is_file() or path.is_symlink():
-            raise RunFolderError(f"{path.parent} is no run folder: wanted a file run.sqlite in it")
+            raise RunFolderError(
+                f"{path.parent} is no run folder: wanted a file run.sqlite in it"
+            )
         journal: Self | None = None
         try:
             journal = cls(path, write=write)
             ((version,),) = journal.query("PRAGMA user_version")
-            found = {(row["type"], row["name"]): row["sql"] for row in journal.query("SELECT * FROM sqlite_master")}
+            found = {
+                (row["type"], row["name"]): row["sql"]
+                for row in journal.query("SELECT * FROM sqlite_master")
+            }
         except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
-            advice = "" if isinstance(error, RunFolderError) else "; the file is damaged or cannot be read"
+            advice = (
+                ""
+                if isinstance(error, RunFolderError)
+                else "; the file is damaged or cannot be read"
+            )
             raise RunFolderError(f"{path}: {error}{advice}") from error
         reason = schema.mismatch(version, found)
         if reason:
@@ -92,7 +106,9 @@ class Database:
         self._connection.close()
 
     async def commit(self, statements: list[Statement]) -> None:
-        """Commit together with all that other episodes write in this tick of the loop."""
+        """Commit together with all that other episodes write in this tick of the
+        loop.
+        """
         loop = asyncio.get_running_loop()
         if not self._pending:
             loop.call_soon(self._flush)
@@ -116,7 +132,9 @@ class Database:
             for _, committed in waiting:
                 _resolve(committed, None)
 
-    def _write_alone(self, statements: list[Statement], committed: asyncio.Future[None]) -> None:
+    def _write_alone(
+        self, statements: list[Statement], committed: asyncio.Future[None]
+    ) -> None:
         try:
             self.write(statements)
         except Exception as error:
@@ -128,7 +146,8 @@ class Database:
         """Commit some statements as one transaction.
 
         Raises:
-            RunFailed: the database cannot be written to, e.g. because the disk is full; nothing is half-written.
+            RunFailed: the database cannot be written to, e.g. because the disk is full;
+            nothing is half-written.
         """
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -140,10 +159,14 @@ class Database:
                 self._connection.execute("ROLLBACK")
             if not isinstance(error, sqlite3.OperationalError):
                 raise
-            raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
+            raise RunFailed(
+                f"cannot write the journal: {error}; make room and go on with `gde resume`"
+            ) from error
 
     def kept(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The values as they are written: without secrets, and with a checksum unless a trigger adds it."""
+        """The values as they are written: without secrets, and with a checksum unless a
+        trigger adds it.
+        """
         row = tuple(self.secrets.scrubbed_row(values))
         if isinstance(values, Signed):
             return (*row, checksum(row))
@@ -151,7 +174,14 @@ class Database:
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
-        self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (name, rows.to_json(value)))])
+        self.write(
+            [
+                (
+                    "INSERT OR REPLACE INTO facts VALUES (?, ?, 0)",
+                    (name, rows.to_json(value)),
+                )
+            ]
+        )
 
     def add_note(self, name: str, entries: Mapping[str, Json]) -> None:
         """Add entries to a fact that is a mapping, also while other processes do."""
@@ -171,9 +201,13 @@ class Database:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             if not checksums.is_damage(error):
                 raise
-            raise RunFolderError(f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}") from error
+            raise RunFolderError(
+                f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}"
+            ) from error
 
-    def signed(self, table: str, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+    def signed(
+        self, table: str, text: str, values: Sequence[Any] = ()
+    ) -> list[sqlite3.Row]:
         """The whole rows of one table that a SELECT gives, each as it was written.
 
         Raises:

@@ -1,4 +1,6 @@
-"""A run as a folder: plan.toml, run.sqlite, activations/, probes/, result.json, report.html."""
+"""A run as a folder: plan.toml, run.sqlite, activations/, probes/, result.json,
+report.html.
+"""
 
 import json
 import re
@@ -47,8 +49,15 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def create(cls, plan: Plan, out: Path | None, parent: Path = Path("runs"), label: str = "run") -> "RunFolder":
-        """A new folder with the plan and an empty journal: `out`, or one in `parent` named by the day and the label.
+    def create(
+        cls,
+        plan: Plan,
+        out: Path | None,
+        parent: Path = Path("runs"),
+        label: str = "run",
+    ) -> "RunFolder":
+        """A new folder with the plan and an empty journal: `out`, or one in `parent`
+        named by the day and the label.
 
         Raises:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
@@ -82,9 +91,13 @@ class RunFolder:
             RunFolderError: there is no such folder, or it holds no run.
         """
         if not path.is_dir():
-            raise RunFolderError(f"no run folder {path}: wanted the folder that `gde eval` made")
+            raise RunFolderError(
+                f"no run folder {path}: wanted the folder that `gde eval` made"
+            )
         if (path / CONTEST).is_file():
-            raise RunFolderError(f"{path} holds several runs: name one of the folders in it")
+            raise RunFolderError(
+                f"{path} holds several runs: name one of the folders in it"
+            )
         if not (path / PLAN).is_file():
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
         return cls(path)
@@ -116,8 +129,13 @@ class RunFolder:
 
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
-        statements: list[Statement] = [("DELETE FROM measurements", ()), ("DELETE FROM failures", ())]
-        statements += [_measurement_row(measurement) for measurement in result.measurements]
+        statements: list[Statement] = [
+            ("DELETE FROM measurements", ()),
+            ("DELETE FROM failures", ()),
+        ]
+        statements += [
+            _measurement_row(measurement) for measurement in result.measurements
+        ]
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
             statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
@@ -130,15 +148,22 @@ class RunFolder:
         """The stored result.
 
         Raises:
-            RunFolderError: the run is not finished, or its result is from another version.
+            RunFolderError: the run is not finished, or its result is from another
+            version.
         """
         path = self.path / RESULT
         if not path.is_file():
-            raise RunFolderError(f"{self.path} has no result yet: finish it with `gde resume {self.path}`")
+            raise RunFolderError(
+                f"{self.path} has no result yet: finish it with `gde resume {self.path}`"
+            )
         try:
             stored = json.loads(path.read_bytes())
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
-                got = stored.get("schema") if isinstance(stored, dict) else type(stored).__name__
+                got = (
+                    stored.get("schema")
+                    if isinstance(stored, dict)
+                    else type(stored).__name__
+                )
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
             if stored.pop("checksum", None) != _checksum(stored):
                 raise ValueError("its numbers are not as they were written")
@@ -170,27 +195,47 @@ def result_json(result: Result) -> dict[str, Any]:
 def _measurement_row(measurement: Measurement) -> Statement:
     low, high = measurement.interval or (None, None)
     place = to_json(dict(measurement.where))
-    values = (measurement.value, measurement.unit, measurement.n, low, high, measurement.reason, measurement.source)
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (measurement.name, place, *values)
+    values = (
+        measurement.value,
+        measurement.unit,
+        measurement.n,
+        low,
+        high,
+        measurement.reason,
+        measurement.source,
+    )
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+        measurement.name,
+        place,
+        *values,
+    )
 
 
 def taken(path: Path) -> RunFolderError:
-    """The error of a path where something is already, with the way to resume a run that is there."""
+    """The error of a path where something is already, with the way to resume a run that
+    is there.
+    """
     resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
     instead = f", or go on with `gde resume {path}`" if resumable else ""
     return RunFolderError(f"{path} exists: name another folder with --out{instead}")
 
 
 def cannot_make(path: Path, error: Exception) -> RunFolderError:
-    """The error of a run folder that cannot be made, with the folder above it that is in the way."""
+    """The error of a run folder that cannot be made, with the folder above it that is
+    in the way.
+    """
     reason = error.strerror if isinstance(error, OSError) else error
     above = getattr(error, "filename", None) or path
     where = f" ({above})" if Path(above) in path.parents else ""
-    return RunFolderError(f"cannot make the run folder {path}: {reason}{where}; name another one with --out")
+    return RunFolderError(
+        f"cannot make the run folder {path}: {reason}{where}; name another one with --out"
+    )
 
 
 def free_name(parent: Path, label: str) -> Path:
-    """A free name for a folder, of the day and a label, with a number where that name is taken."""
+    """A free name for a folder, of the day and a label, with a number where that name
+    is taken.
+    """
     stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
     path = parent / stem
     numbers = count(2)

@@ -1,4 +1,6 @@
-"""run.sqlite: every finished turn is committed before the next turn of its episode is asked for."""
+"""run.sqlite: every finished turn is committed before the next turn of its episode is
+asked for.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,9 @@ from gde.store.database import Database, Statement
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
-"""How the name of a note begins that holds the traceback of a failure; its reason follows."""
+"""How the name of a note begins that holds the traceback of a failure; its reason
+follows.
+"""
 REASON = 300
 """The most characters of a reason in the name of such a note."""
 TRACEBACKS = 30
@@ -29,16 +33,29 @@ PAGE = 64
 
 
 class Journal(Database):
-    """Reads and writes the record of episodes. Several processes may write to one journal."""
+    """Reads and writes the record of episodes. Several processes may write to one
+    journal.
+    """
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         super().__init__(path, write=write)
-        self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
-        """Interventions in use, by identity: most calls of a run are made with the same few."""
+        self._interventions: WeakValueDictionary[str, Intervention] = (
+            WeakValueDictionary()
+        )
+        """Interventions in use, by identity: most calls of a run are made with the same
+        few.
+        """
 
     # Writing, while episodes run
 
-    async def begin(self, key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> None:
+    async def begin(
+        self,
+        key: EpisodeKey,
+        seed: int,
+        world: World,
+        labels: Mapping[str, Any],
+        horizon: int,
+    ) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
         query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, 0)"
@@ -52,33 +69,52 @@ class Journal(Database):
         await self.commit([(query, (*row, failure, str(key)))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
-        """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
+        """Write a finished turn. The completions that went into it are in the journal
+        already, see `call`.
+        """
         await self.commit([(schema.insertion("turns"), rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
-        """Write what a language model answered to a request made on behalf of an episode or a part."""
+        """Write what a language model answered to a request made on behalf of an
+        episode or a part.
+        """
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)}, 0)"
-        statements: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        statements.append((schema.insertion("calls"), rows.call_row(scope, turn, completion)))
+        statements: list[Statement] = [
+            (query, rows.intervention_row(each)) for each in completion.interventions
+        ]
+        statements.append(
+            (schema.insertion("calls"), rows.call_row(scope, turn, completion))
+        )
         await self.commit(statements)
 
-    async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
+    async def end(
+        self, key: EpisodeKey, ending: Ending, failure: str, final: State | None
+    ) -> None:
         """Write the end of an episode."""
-        state = None if final is None else rows.to_json({"facts": final.facts, "index": final.index})
+        state = (
+            None
+            if final is None
+            else rows.to_json({"facts": final.facts, "index": final.index})
+        )
         count = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
         query = f"UPDATE episodes SET ending = ?, failure = ?, final_state = ?, turns = {count} WHERE episode = ?"
         await self.commit([(query, (ending, failure, state, str(key)))])
 
     def keep_traceback(self, reason: str, text: str) -> None:
-        """Keep the traceback of the first failure with this reason; an empty one is not kept."""
+        """Keep the traceback of the first failure with this reason; an empty one is not
+        kept.
+        """
         if not text:
             return
         few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"
         values = (f"{TRACEBACK}{reason[:REASON]}", rows.to_json(text))
-        self.write([(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)])
+        self.write(
+            [(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)]
+        )
 
     def forget_failed(self) -> int:
-        """Delete the failed episodes, so that they begin anew, and note why they failed. Gives their number.
+        """Delete the failed episodes, so that they begin anew, and note why they
+        failed. Gives their number.
 
         The answers of models in them are kept.
         """
@@ -88,7 +124,10 @@ class Journal(Database):
         for episode, reason in failed:
             known.setdefault(episode, []).append(reason)
             tables = ("turns", "activations", "rewards", "judgements", "episodes")
-            statements += [(f"DELETE FROM {table} WHERE episode = ?", (episode,)) for table in tables]
+            statements += [
+                (f"DELETE FROM {table} WHERE episode = ?", (episode,))
+                for table in tables
+            ]
         note = (RETRIED, rows.to_json(known))
         statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", note))
         self.write(statements)
@@ -98,12 +137,22 @@ class Journal(Database):
 
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
-        return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
+        return {
+            row["episode"]
+            for row in self.query(
+                "SELECT episode FROM episodes WHERE ending IS NOT NULL"
+            )
+        }
 
     def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
-        """The episodes with a higher number than the given one: number, key, and whether it has ended."""
+        """The episodes with a higher number than the given one: number, key, and
+        whether it has ended.
+        """
         query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
-        return [(row["rowid"], row["episode"], bool(row["over"])) for row in self.query(query, (last,))]
+        return [
+            (row["rowid"], row["episode"], bool(row["over"]))
+            for row in self.query(query, (last,))
+        ]
 
     def under_way(self, last: int = 0) -> float:
         """The sum, over episodes under way, of their turns as a share of the horizon.
@@ -111,19 +160,30 @@ class Journal(Database):
         Only episodes with a higher number than `last` count.
         """
         done = "(SELECT max(turn) + 1 FROM turns WHERE turns.episode = episodes.episode) * 1.0 / horizon"
-        found = self.query(f"SELECT total({done}) AS share FROM episodes WHERE ending IS NULL AND rowid > ?", (last,))
+        found = self.query(
+            f"SELECT total({done}) AS share FROM episodes WHERE ending IS NULL AND rowid > ?",
+            (last,),
+        )
         return float(found[0]["share"])
 
     def world(self, episode: str) -> str | None:
         """Id of the episode's world, None before it has begun."""
-        found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))
+        found = self.query(
+            "SELECT world_id FROM episodes WHERE episode = ?", (episode,)
+        )
         return found[0]["world_id"] if found else None
 
     def calls(self, scope: str) -> dict[str, Completion]:
-        """Every completion that was asked for on behalf of an episode or a part, by request."""
+        """Every completion that was asked for on behalf of an episode or a part, by
+        request.
+        """
         found = {}
-        for row in self.signed("calls", "SELECT * FROM calls WHERE scope = ?", (scope,)):
-            interventions = tuple(map(self._intervention, json.loads(row["interventions"])))
+        for row in self.signed(
+            "calls", "SELECT * FROM calls WHERE scope = ?", (scope,)
+        ):
+            interventions = tuple(
+                map(self._intervention, json.loads(row["interventions"]))
+            )
             found[row["request"]] = rows.read_completion(row, interventions)
         return found
 
@@ -131,17 +191,28 @@ class Journal(Database):
         known = self._interventions.get(identity)
         if known is not None:
             return known
-        found = self.signed("interventions", "SELECT * FROM interventions WHERE intervention = ?", (identity,))
+        found = self.signed(
+            "interventions",
+            "SELECT * FROM interventions WHERE intervention = ?",
+            (identity,),
+        )
         if not found:
-            raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
+            raise RunFolderError(
+                f"the journal lacks the intervention {identity} of a call; it is damaged"
+            )
         intervention = rows.read_intervention(found[0])
         self._interventions[identity] = intervention
         return intervention
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
-        turns = self.signed("turns", "SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
-        return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in turns]
+        turns = self.signed(
+            "turns", "SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,)
+        )
+        return [
+            Decision(status=row["status"], action=row["action"], detail=row["detail"])
+            for row in turns
+        ]
 
     def probes(self) -> set[str]:
         """The probes that have stored fits."""
@@ -154,8 +225,13 @@ class Journal(Database):
 
     def tracebacks(self) -> dict[str, str]:
         """Tracebacks of failures, by the first characters of their reasons."""
-        known = self.signed("facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name")
-        return {row["name"].removeprefix(TRACEBACK): json.loads(row["value"]) for row in known}
+        known = self.signed(
+            "facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name"
+        )
+        return {
+            row["name"].removeprefix(TRACEBACK): json.loads(row["value"])
+            for row in known
+        }
 
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""
@@ -171,14 +247,20 @@ class Journal(Database):
         return {**dict(row), **dict(answers)}
 
     def episodes(self, condition: int | None = None) -> list[str]:
-        """Keys of the finished episodes, of all or of one condition, in the order of keys."""
+        """Keys of the finished episodes, of all or of one condition, in the order of
+        keys.
+        """
         query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND condition = coalesce(?, condition)
             ORDER BY condition, world, repeat"""
         return [row["episode"] for row in self.query(query, (condition,))]
 
     def summaries(self) -> Iterator[dict[str, Any]]:
-        """Key, world, number of turns, ending and labels of each finished episode, in the order of keys."""
-        for row in self.query("SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"):
+        """Key, world, number of turns, ending and labels of each finished episode, in
+        the order of keys.
+        """
+        for row in self.query(
+            "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
+        ):
             checksums.check("episodes", row)
             yield {
                 "episode": row["episode"],
@@ -188,8 +270,12 @@ class Journal(Database):
                 **json.loads(row["labels"]),
             }
 
-    def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
-        """Finished episodes, read page by page: the given ones, or all in the order of keys."""
+    def trajectories(
+        self, episodes: Sequence[str] | None = None
+    ) -> Iterator[Trajectory]:
+        """Finished episodes, read page by page: the given ones, or all in the order of
+        keys.
+        """
         wanted = self.episodes() if episodes is None else episodes
         for start in range(0, len(wanted), PAGE):
             yield from self._page(wanted[start : start + PAGE])
@@ -200,26 +286,40 @@ class Journal(Database):
         return one
 
     def turns_since(self, last: int) -> tuple[int, list[tuple[str, Turn]]]:
-        """The turns with a higher number than the given one, and the number of the last of them."""
+        """The turns with a higher number than the given one, and the number of the last
+        of them.
+        """
         turns = []
-        for row in self.query("SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)):
+        for row in self.query(
+            "SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)
+        ):
             last = row["rowid"]
             turns.append((row["episode"], rows.read_turn(row, None)))
         return last, turns
 
     def last_turn(self) -> int:
         """The number of the turn that was committed last, 0 before the first."""
-        return int(self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"])
+        return int(
+            self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"]
+        )
 
     def _page(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
         wanted = f"({_places(len(episodes))})"
         heads = {}
-        for row in self.query(f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes):
+        for row in self.query(
+            f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes
+        ):
             heads[row["episode"]] = row
 
         # In the order of the primary key, so that nothing is sorted.
-        turns = self.query(f"SELECT * FROM turns WHERE episode IN {wanted} ORDER BY episode, turn", episodes)
-        parts = {episode: list(part) for episode, part in groupby(turns, itemgetter("episode"))}
+        turns = self.query(
+            f"SELECT * FROM turns WHERE episode IN {wanted} ORDER BY episode, turn",
+            episodes,
+        )
+        parts = {
+            episode: list(part)
+            for episode, part in groupby(turns, itemgetter("episode"))
+        }
         for episode in episodes:
             part = parts.get(episode, ())
             asked = any(row["completion"] is not None for row in part)

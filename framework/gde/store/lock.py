@@ -18,9 +18,11 @@ HOLDER = ".writer"
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the folder against other writers, on this machine and on others that see its file system.
+    """Hold the folder against other writers, on this machine and on others that see its
+    file system.
 
-    Readers need no lock. The operating system releases it when the process dies, however it dies.
+    Readers need no lock. The operating system releases it when the process dies,
+    however it dies.
 
     Raises:
         RunFolderError: another process holds it, or it cannot be written to.
@@ -29,13 +31,19 @@ def only_writer(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunFolderError(f"{folder} is being written by {_holder(folder)}: wait for it, or end it") from None
+        raise RunFolderError(
+            f"{folder} is being written by {_holder(folder)}: wait for it, or end it"
+        ) from None
     except OSError as error:
-        raise RunFolderError(f"{folder} cannot be written to: {error.strerror}") from error
+        raise RunFolderError(
+            f"{folder} cannot be written to: {error.strerror}"
+        ) from error
     try:
         with suppress(OSError):
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-            (folder / HOLDER).write_text(f"process {os.getpid()} on {socket.gethostname()} since {now} UTC")
+            (folder / HOLDER).write_text(
+                f"process {os.getpid()} on {socket.gethostname()} since {now} UTC"
+            )
         yield
     finally:
         with suppress(OSError):

@@ -1,4 +1,6 @@
-"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors files a fit."""
+"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors
+files a fit.
+"""
 
 import json
 from collections.abc import Mapping
@@ -17,12 +19,16 @@ from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 
-def write_readout(folder: Path, fit: Fit, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+def write_readout(
+    folder: Path, fit: Fit, arrays: Mapping[str, NDArray[np.float32]]
+) -> None:
     """Store what a probe has learned."""
     write_arrays(folder / f"{fit.name}.safetensors", arrays)
 
 
-def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple[str, dict[str, NDArray[np.float32]]]:
+def read_readout(
+    journal: Journal, folder: Path, probe: str, name: str
+) -> tuple[str, dict[str, NDArray[np.float32]]]:
     """The variant of a fitted fit, and what it has learned.
 
     Raises:
@@ -39,29 +45,42 @@ def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple
     return fitted[name]["fit"]["variant"], read_arrays(folder / f"{name}.safetensors")
 
 
-def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: str) -> None:
-    """Store the report of one fit, replacing an earlier one; `made_by` identifies all that it depends on.
+def write_report(
+    journal: Journal, folder: Path, report: ProbeReport, made_by: str
+) -> None:
+    """Store the report of one fit, replacing an earlier one; `made_by` identifies all
+    that it depends on.
 
     Raises:
         RunFailed: the disk is full.
     """
     if not report.reason:
-        write_arrays(folder / f"{report.fit.name}.decoded.safetensors", {"decoded": report.decoded})
+        write_arrays(
+            folder / f"{report.fit.name}.decoded.safetensors",
+            {"decoded": report.decoded},
+        )
     name = report.fit.name
 
     # A report that replaces another keeps its place.
     place = "(SELECT coalesce((SELECT place FROM probes WHERE fit = ?), (SELECT count(*) FROM probes)))"
     query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
-    journal.write([(query, (name, report.fit.probe, name, made_by, to_json(_stored(report))))])
+    journal.write(
+        [(query, (name, report.fit.probe, name, made_by, to_json(_stored(report))))]
+    )
 
 
 def made_by(journal: Journal) -> dict[str, str]:
     """What each stored fit was made by."""
-    return {row["fit"]: row["made_by"] for row in journal.signed("probes", "SELECT * FROM probes")}
+    return {
+        row["fit"]: row["made_by"]
+        for row in journal.signed("probes", "SELECT * FROM probes")
+    }
 
 
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
-    """The stored reports in the order in which they were first made, none where nothing was probed."""
+    """The stored reports in the order in which they were first made, none where nothing
+    was probed.
+    """
     rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")
     return tuple(_report(folder, json.loads(row["report"])) for row in rows)
 

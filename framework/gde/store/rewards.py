@@ -1,4 +1,6 @@
-"""Reward traces in run.sqlite: one row a turn, or one row with the reason why there are none."""
+"""Reward traces in run.sqlite: one row a turn, or one row with the reason why there are
+none.
+"""
 
 import json
 
@@ -13,12 +15,16 @@ from gde.store.journal import Journal
 
 def judged(journal: Journal, model: str) -> set[str]:
     """The episodes whose trace by the model is stored."""
-    found = journal.query("SELECT DISTINCT episode FROM rewards WHERE model = ?", (model,))
+    found = journal.query(
+        "SELECT DISTINCT episode FROM rewards WHERE model = ?", (model,)
+    )
     return {row["episode"] for row in found}
 
 
 def write_trace(trace: RewardTrace, journal: Journal) -> None:
-    """Store one trace. The trace of an episode without turns is kept as a failure, since it has no rows of its own."""
+    """Store one trace. The trace of an episode without turns is kept as a failure,
+    since it has no rows of its own.
+    """
     query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
     place = (trace.model, trace.episode)
     statements: list[Statement] = []
@@ -43,7 +49,9 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
     """
     values: dict[tuple[str, str], list[float]] = {}
     failures: dict[tuple[str, str], str] = {}
-    for row in journal.signed("rewards", "SELECT * FROM rewards ORDER BY model, episode, turn"):
+    for row in journal.signed(
+        "rewards", "SELECT * FROM rewards ORDER BY model, episode, turn"
+    ):
         place = (row["model"], row["episode"])
         kept = values.setdefault(place, [])
         if row["failure"]:
@@ -54,13 +62,20 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
     for row in journal.signed("judgements", "SELECT * FROM judgements"):
         judgements[row["model"], row["episode"]] = row
 
-    # Whole episodes are checked where they are read: their worlds can be long, and most runs have no rewards.
-    turns = dict(map(tuple, journal.query("SELECT episode, turns FROM episodes"))) if values else {}
+    # Whole episodes are checked where they are read: their worlds can be long, and most
+    # runs have no rewards.
+    turns = (
+        dict(map(tuple, journal.query("SELECT episode, turns FROM episodes")))
+        if values
+        else {}
+    )
     traces = []
     for place, kept in values.items():
         model, episode = place
         if place not in failures and len(kept) != turns.get(episode, len(kept)):
-            raise RunFolderError(f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}")
+            raise RunFolderError(
+                f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}"
+            )
         told = judgements.get(place)
         trace = RewardTrace(
             model=model,

@@ -19,7 +19,9 @@ from gde.store.checksums import ADVICE, Signed, check
 from gde.store.schema import kinds
 
 _decode = json.JSONDecoder().decode
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def to_json(value: Any) -> str:
@@ -27,7 +29,9 @@ def to_json(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> tuple[Any, ...]:
+def episode_row(
+    key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int
+) -> tuple[Any, ...]:
     """A row of `episodes` at the beginning of the episode."""
     return (
         str(key),
@@ -98,19 +102,41 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
     """A row of `interventions`."""
     vector = each.vector.astype("<f4")
-    return each.identity, each.layer, each.position, each.kind, to_json(vector.shape), vector.tobytes()
+    return (
+        each.identity,
+        each.layer,
+        each.position,
+        each.kind,
+        to_json(vector.shape),
+        vector.tobytes(),
+    )
 
 
 def read_intervention(row: Row) -> Intervention:
     """The intervention in a row of `interventions`."""
     vector = np.frombuffer(row["vector"], dtype="<f4").reshape(json.loads(row["shape"]))
-    return Intervention(layer=row["layer"], position=row["position"], kind=row["kind"], vector=vector)
+    return Intervention(
+        layer=row["layer"], position=row["position"], kind=row["kind"], vector=vector
+    )
 
 
 def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
-    # By position, which takes half the time of looking columns up by name: most of reading a run is this.
-    _, request, model, _, text, reasoning, finish, prompt_tokens, tokens, positions, *rest = row
+    # By position, which takes half the time of looking columns up by name: most of
+    # reading a run is this.
+    (
+        _,
+        request,
+        model,
+        _,
+        text,
+        reasoning,
+        finish,
+        prompt_tokens,
+        tokens,
+        positions,
+        *rest,
+    ) = row
     n_prompt, n_completion, answered_by, _, cached, prompt, seconds, _ = rest
     return Completion(
         text=text,
@@ -126,7 +152,9 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         model=model,
         interventions=interventions,
         cached=bool(cached),
-        prompt=tuple(Message(role=role, content=content) for role, content in _decode(prompt)),
+        prompt=tuple(
+            Message(role=role, content=content) for role, content in _decode(prompt)
+        ),
         seconds=seconds,
     )
 
@@ -134,7 +162,21 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
 def read_turn(row: Row, completion: Completion | None) -> Turn:
     """The turn in a row of `turns`."""
     # By position, as above.
-    _, index, text, actions, state, state_index, optimal, value, status, action, detail, _, *rest = row
+    (
+        _,
+        index,
+        text,
+        actions,
+        state,
+        state_index,
+        optimal,
+        value,
+        status,
+        action,
+        detail,
+        _,
+        *rest,
+    ) = row
     reward, terminated, truncated, success, probabilities, *_ = rest
     return Turn(
         index=index,
@@ -150,22 +192,31 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
     )
 
 
-def read_trajectory(episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]) -> Trajectory:
-    """An episode from its row of `episodes`, the rows of its turns and the completions that they name.
+def read_trajectory(
+    episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]
+) -> Trajectory:
+    """An episode from its row of `episodes`, the rows of its turns and the completions
+    that they name.
 
     Raises:
         RunFolderError: one of them is missing, or not as it was written.
     """
     asked = {each["completion"] for each in part} - {None}
     if row is None or len(part) != row["turns"] or asked - calls.keys():
-        raise RunFolderError(f"run.sqlite: turns or answers of episode {episode} are missing; {ADVICE}")
-    turns = [read_turn(check("turns", each), calls.get(each["completion"])) for each in part]
+        raise RunFolderError(
+            f"run.sqlite: turns or answers of episode {episode} are missing; {ADVICE}"
+        )
+    turns = [
+        read_turn(check("turns", each), calls.get(each["completion"])) for each in part
+    ]
     check("episodes", row)
     facts = _decode(row["facts"])
     labels = _decode(row["world_labels"])
     final = row["final_state"]
     return Trajectory(
-        key=EpisodeKey(condition=row["condition"], world=row["world"], repeat=row["repeat"]),
+        key=EpisodeKey(
+            condition=row["condition"], world=row["world"], repeat=row["repeat"]
+        ),
         seed=row["seed"],
         world=World(id=row["world_id"], facts=facts, labels=labels, base=row["base"]),
         labels=_decode(row["labels"]),
@@ -198,7 +249,9 @@ _STORED: Mapping[str, Callable[[Any], Any]] = {
     "REAL": _real,
     "BLOB": bytes,
 }
-"""By the kind of a column, what SQLite gives back for a value of a subclass or of NumPy."""
+"""By the kind of a column, what SQLite gives back for a value of a subclass or of
+NumPy.
+"""
 _UNCHANGED = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 """By the kind of a column, the type whose values SQLite gives back as they are."""
 
@@ -214,18 +267,24 @@ def _signed(table: str, values: Sequence[Any]) -> Signed:
         try:
             row[place] = _STORED[kind](row[place])
         except (TypeError, ValueError):
-            raise TypeError(f"{column} of {table}: wanted {kind}, got {repr(row[place])[:80]}") from None
+            raise TypeError(
+                f"{column} of {table}: wanted {kind}, got {repr(row[place])[:80]}"
+            ) from None
     return Signed(row)
 
 
 # Cached, since the rows of a table come in a few combinations of types.
 @lru_cache(maxsize=256)
 def _changed(table: str, types: tuple[type, ...]) -> Sequence[tuple[int, str, str]]:
-    """Place, name and kind of the columns in which values of these types are not given back as they are."""
+    """Place, name and kind of the columns in which values of these types are not given
+    back as they are.
+    """
     changed = []
 
     # The last column, the checksum, has no value yet.
-    for place, ((column, kind), found) in enumerate(zip(kinds(table), types, strict=False)):
+    for place, ((column, kind), found) in enumerate(
+        zip(kinds(table), types, strict=False)
+    ):
         if found is not NoneType and found is not _UNCHANGED.get(kind):
             changed.append((place, column, kind))
     return changed
@@ -246,12 +305,22 @@ def _acted(action: str) -> Decision:
 
 
 def _decision(
-    status: Status, action: str | None, detail: str, completion: Completion | None, told: str | None
+    status: Status,
+    action: str | None,
+    detail: str,
+    completion: Completion | None,
+    told: str | None,
 ) -> Decision:
     if action is not None and not detail and completion is None and told is None:
         return _acted(action)
     probabilities = {} if told is None else _decode(told)
-    return Decision(status=status, action=action, detail=detail, completion=completion, probabilities=probabilities)
+    return Decision(
+        status=status,
+        action=action,
+        detail=detail,
+        completion=completion,
+        probabilities=probabilities,
+    )
 
 
 @lru_cache(maxsize=4096)

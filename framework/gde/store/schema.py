@@ -94,8 +94,8 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     """Why a file is no journal of this version; empty when it is one.
 
     Args:
-        version: its user_version.
-        found: (type, name) to the SQL of everything in its schema. Views and triggers run when tables are read or
+        version: its user_version. found: (type, name) to the SQL of everything in its
+        schema. Views and triggers run when tables are read or
             written, so a file from elsewhere that has any is refused.
     """
     if version != VERSION:
@@ -115,7 +115,9 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
     with empty() as connection:
-        rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+        rows = connection.execute(
+            "SELECT type, name, sql FROM sqlite_master"
+        ).fetchall()
     return {(kind, name): sql for kind, name, sql in rows}
 
 
@@ -129,4 +131,7 @@ def insertion(table: str) -> str:
 def kinds(table: str) -> tuple[tuple[str, str], ...]:
     """The columns of a table in order, each with its kind, e.g. TEXT."""
     with empty() as connection:
-        return tuple((row[1], row[2]) for row in connection.execute(f"PRAGMA table_info({table})"))
+        return tuple(
+            (row[1], row[2])
+            for row in connection.execute(f"PRAGMA table_info({table})")
+        )

@@ -1,7 +1,8 @@
 """The contract as tests: one check for each protocol, and small parts to test with.
 
-A check takes a factory of the part and uses the part as a run would. It returns nothing when every promise holds, and
-else raises an AssertionError whose sentence names the broken promise.
+A check takes a factory of the part and uses the part as a run would. It returns nothing
+when every promise holds, and else raises an AssertionError whose sentence names the
+broken promise.
 """
 
 from gde.testing.agent import check_agent as check_agent

@@ -20,7 +20,8 @@ def check_agent(
     seeds: Sequence[int] = (0, 1, 2),
     turns: int = 10,
 ) -> None:
-    """Let the agent act in one episode for each seed, and check every promise of `Agent`.
+    """Let the agent act in one episode for each seed, and check every promise of
+    `Agent`.
 
     Args:
         make: gives a new agent for one episode.
@@ -32,21 +33,39 @@ def check_agent(
         AssertionError: a promise is broken.
     """
     promise_protocol(make(), Agent)
-    promise(iscoroutinefunction(make().act), "act must be an `async def`, for agents that wait for a model")
+    promise(
+        iscoroutinefunction(make().act),
+        "act must be an `async def`, for agents that wait for a model",
+    )
 
     # The other order shows agents that carry something from one episode to the next.
-    decided = {seed: asyncio.run(_episode(make(), environment, seed, turns)) for seed in seeds}
+    decided = {
+        seed: asyncio.run(_episode(make(), environment, seed, turns)) for seed in seeds
+    }
     for seed in reversed(seeds):
         again = asyncio.run(_episode(make(), environment, seed, turns))
-        promise_equal(decided[seed], again, f"an agent must be a function of its seed (seed {seed}, asked twice)")
+        promise_equal(
+            decided[seed],
+            again,
+            f"an agent must be a function of its seed (seed {seed}, asked twice)",
+        )
 
 
-async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, turns: int) -> list[Decision]:
+async def _episode(
+    agent: Agent, make: Callable[[], Environment], seed: int, turns: int
+) -> list[Decision]:
     environment = restorable(make())
     counterfactual = restorable(make())
     observation = environment.reset(seed)
     private = simulator(environment, counterfactual, seed, dice=seed)
-    agent.begin(Brief(task=environment.task(), seed=seed, environment=environment, simulator=private))
+    agent.begin(
+        Brief(
+            task=environment.task(),
+            seed=seed,
+            environment=environment,
+            simulator=private,
+        )
+    )
 
     decisions: list[Decision] = []
     for _ in range(turns):
@@ -54,7 +73,11 @@ async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, tur
         decision = await agent.act(observation)
         _check_decision(decision, observation)
         if isinstance(environment, HasState):
-            promise_equal(environment.state(), before, "an agent must leave the world that it was lent as it was")
+            promise_equal(
+                environment.state(),
+                before,
+                "an agent must leave the world that it was lent as it was",
+            )
         decisions.append(decision)
         if decision.action is not None:
             outcome = environment.step(decision.action)
@@ -68,9 +91,17 @@ async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, tur
 
 
 def _check_decision(decision: Decision, observation: Observation) -> None:
-    promise(isinstance(decision, Decision), f"act must give a Decision, got {decision!r}")
+    promise(
+        isinstance(decision, Decision), f"act must give a Decision, got {decision!r}"
+    )
     if decision.action is None:
-        promise(decision.detail, f"a decision of status {decision.status!r} must say in `detail` what came")
+        promise(
+            decision.detail,
+            f"a decision of status {decision.status!r} must say in `detail` what came",
+        )
     elif observation.actions is not None:
         admissible = decision.action in observation.actions
-        promise(admissible, f"an action must be one of {', '.join(observation.actions)}; got {decision.action!r}")
+        promise(
+            admissible,
+            f"an action must be one of {', '.join(observation.actions)}; got {decision.action!r}",
+        )

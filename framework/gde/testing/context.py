@@ -23,8 +23,8 @@ from gde.testing.parts import PlantedModel
 class PlainContext:
     """Implements `gde.parts.context.Context` without a run.
 
-    Language models are those given, else planted. Reward models are those given, else installed. Metrics are those
-    installed.
+    Language models are those given, else planted. Reward models are those given, else
+    installed. Metrics are those installed.
     """
 
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
@@ -57,7 +57,9 @@ class PlainContext:
 
     def readout(self, probe: str, fit: str) -> Readout:
         if (probe, fit) not in self.readouts:
-            raise GdeError(f"fit {fit!r} of probe {probe!r}: none was given to this context")
+            raise GdeError(
+                f"fit {fit!r} of probe {probe!r}: none was given to this context"
+            )
         return self.readouts[probe, fit]
 
     def agent(self, trajectory: Trajectory, through: Through) -> Agent:  # noqa: ARG002

@@ -38,7 +38,12 @@ Settings = Mapping[str, Mapping[str, Json]]
 """Offer to the fields that replace its defaults."""
 Status = Literal["kept", "broken", "unchecked"]
 NOT_OF_WORLDS = frozenset(
-    {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS, Capability.REWARD_TRACE}
+    {
+        Capability.ACTIVATIONS,
+        Capability.ACTION_PROBS,
+        Capability.INTERVENTIONS,
+        Capability.REWARD_TRACE,
+    }
 )
 """What agents need from other parts than the environment. The kit's model gives it."""
 FREE_TEXT = ("an answer",)
@@ -72,23 +77,25 @@ def check_distribution(
     """Check every plugin of a distribution, then each of their parts with its defaults.
 
     Args:
-        name: the distribution, or a module that GDE_LOAD_PLUGINS names.
-        catalogue: the installed parts.
-        settings: settings of parts, e.g. fields without a default, or values that make a check quick.
-        world: the environment in which agents are checked. By default a suitable one of their own plugin, else of the
+        name: the distribution, or a module that GDE_LOAD_PLUGINS names. catalogue: the
+        installed parts. settings: settings of parts, e.g. fields without a default, or
+        values that make a check quick. world: the environment in which agents are
+        checked. By default a suitable one of their own plugin, else of the
             kit, else any that is installed.
         begun: called with what is checked now, e.g. "environment grid".
 
     Raises:
-        GdeError: nothing of this name registers a plugin, or the world, part or field is unknown.
-        ConfigError: a field does not take the value.
+        GdeError: nothing of this name registers a plugin, or the world, part or field
+        is unknown. ConfigError: a field does not take the value.
     """
     settings = settings or {}
     records = _records(name, catalogue)
     plugins = {record.name for record in records}
     entries: list[tuple[str, Entry]] = []
     for kind in KINDS:
-        entries += [(kind, each) for each in catalogue.entries(kind) if each.plugin in plugins]
+        entries += [
+            (kind, each) for each in catalogue.entries(kind) if each.plugin in plugins
+        ]
 
     offers = {entry.offer.name: entry.offer for _, entry in entries}
     for part, given in settings.items():
@@ -96,7 +103,9 @@ def check_distribution(
             raise UnknownName("part of --set", part, offers)
         build(offers[part].config, given, part)
 
-    worlds = Worlds(catalogue, catalogue.find("environment", world).offer if world else None)
+    worlds = Worlds(
+        catalogue, catalogue.find("environment", world).offer if world else None
+    )
     return _check_all(records, entries, worlds, settings, begun)
 
 
@@ -109,7 +118,8 @@ class Worlds:
     """The one that the user named."""
 
     def of(self, agent: Entry, config: object) -> Callable[[], Environment]:
-        """An environment that gives what the agent needs: of its own plugin, else of the kit, else any.
+        """An environment that gives what the agent needs: of its own plugin, else of
+        the kit, else any.
 
         Raises:
             CannotBeMade: there is none.
@@ -120,7 +130,11 @@ class Worlds:
             if needed <= implied(world.gives) and not world.missing():
                 with suppress(CannotBeMade):
                     return partial(world.make, _config(world, {}), PlainContext())
-        where = f"environment {self.asked.name!r} does not give" if self.asked else "no environment here gives"
+        where = (
+            f"environment {self.asked.name!r} does not give"
+            if self.asked
+            else "no environment here gives"
+        )
         raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
 
     def _known(self, plugin: str) -> list[AnyOffer]:
@@ -129,7 +143,9 @@ class Worlds:
         return [*own, *kit.gde_environments(), *(each.offer for each in installed)]
 
 
-def check_part(kind: str, entry: Entry, config: object, folder: Path, worlds: Worlds) -> None:
+def check_part(
+    kind: str, entry: Entry, config: object, folder: Path, worlds: Worlds
+) -> None:
     """Check one part.
 
     Args:
@@ -182,11 +198,19 @@ def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
     records = catalogue.plugins.records
     found = [each for each in records if _normal(_home(each)) == _normal(name)]
     if not found and _is_installed(name):
-        raise GdeError(f"{name} is installed and registers no plugin: wanted entry points of the group {GROUP!r}")
+        raise GdeError(
+            f"{name} is installed and registers no plugin: wanted entry points of the group {GROUP!r}"
+        )
     if not found and Path(name).is_dir():
-        raise GdeError(f"{name} is a folder: wanted a plan file or a distribution; `gde doctor {name}` verifies a run")
+        raise GdeError(
+            f"{name} is a folder: wanted a plan file or a distribution; `gde doctor {name}` verifies a run"
+        )
     if not found:
-        raise UnknownName("distribution with plugins, or plan file,", name, {_home(each) for each in records})
+        raise UnknownName(
+            "distribution with plugins, or plan file,",
+            name,
+            {_home(each) for each in records},
+        )
     return found
 
 
@@ -203,7 +227,9 @@ def _home(record: PluginRecord) -> str:
 
 
 def _normal(name: str) -> str:
-    """The name as distributions are compared: case, and hyphens, underscores and dots are equal."""
+    """The name as distributions are compared: case, and hyphens, underscores and dots
+    are equal.
+    """
     return name.lower().replace("_", "-").replace(".", "-")
 
 
@@ -220,7 +246,9 @@ def _check_all(
     for kind, entry in entries:
         given = settings.get(entry.offer.name, {})
         begun(f"{kind.replace('_', ' ')} {entry.offer.name}")
-        yield _checked(kind, entry.offer.name, partial(_check_entry, kind, entry, given, worlds))
+        yield _checked(
+            kind, entry.offer.name, partial(_check_entry, kind, entry, given, worlds)
+        )
 
 
 def _check_module(record: PluginRecord) -> None:
@@ -229,7 +257,9 @@ def _check_module(record: PluginRecord) -> None:
     check_plugin(import_module(record.module))
 
 
-def _check_entry(kind: str, entry: Entry, given: Mapping[str, Json], worlds: Worlds) -> None:
+def _check_entry(
+    kind: str, entry: Entry, given: Mapping[str, Json], worlds: Worlds
+) -> None:
     missing = entry.offer.missing()
     if missing:
         raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
@@ -244,8 +274,14 @@ def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
         CannotBeMade: a field has no default and is not given.
     """
     for field in fields(offer.config):
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in given:
-            raise CannotBeMade(f"{field.name} has no default: --set {offer.name}.{field.name}=VALUE")
+        if (
+            field.default is MISSING
+            and field.default_factory is MISSING
+            and field.name not in given
+        ):
+            raise CannotBeMade(
+                f"{field.name} has no default: --set {offer.name}.{field.name}=VALUE"
+            )
     return build(offer.config, given, offer.name)
 
 
@@ -266,4 +302,10 @@ def _checked(kind: str, name: str, check: Callable[[], None]) -> Checked:
         status = "broken"
         reason = f"{type(error).__name__}: {error}"
     took = time.monotonic() - began
-    return Checked(kind=kind, name=name, status=status, reason=" ".join(reason.split()), seconds=round(took, 2))
+    return Checked(
+        kind=kind,
+        name=name,
+        status=status,
+        reason=" ".join(reason.split()),
+        seconds=round(took, 2),
+    )

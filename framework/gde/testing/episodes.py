@@ -47,19 +47,18 @@ def episode_of(
     """An episode of these moves.
 
     Args:
-        moves: its turns, in order.
-        world: the world, or only its number.
-        condition: its condition.
-        index: the number of the world, where `world` is a `World`.
-        repeat: the number of the repeat in that world.
-        ending: how it ends; "terminated" is at the goal.
-        reward: of the last turn at the goal, a success if positive. All other turns earn nothing.
-        horizon: the most turns allowed.
-        given: other fields of the trajectory.
+        moves: its turns, in order. world: the world, or only its number. condition: its
+        condition. index: the number of the world, where `world` is a `World`. repeat:
+        the number of the repeat in that world. ending: how it ends; "terminated" is at
+        the goal. reward: of the last turn at the goal, a success if positive. All other
+        turns earn nothing. horizon: the most turns allowed. given: other fields of the
+        trajectory.
     """
     place = World(id=f"world{world}") if isinstance(world, int) else world
     number = world if isinstance(world, int) else index
-    at_goal = [ending == "terminated" and i == len(moves) - 1 for i in range(len(moves))]
+    at_goal = [
+        ending == "terminated" and i == len(moves) - 1 for i in range(len(moves))
+    ]
     turns = tuple(
         Turn(
             index=i,

@@ -3,7 +3,12 @@
 from collections.abc import Callable
 
 from gde.parts.executor import Executor
-from gde.testing.promises import promise, promise_equal, promise_protocol, promise_raises
+from gde.testing.promises import (
+    promise,
+    promise_equal,
+    promise_protocol,
+    promise_raises,
+)
 
 ITEMS = (3, 1, 2, 0)
 
@@ -20,12 +25,24 @@ def check_executor(make: Callable[[], Executor]) -> None:
     """
     executor = make()
     promise_protocol(executor, Executor)
-    promise(executor.workers >= 1, f"workers must be at least 1, got {executor.workers}")
+    promise(
+        executor.workers >= 1, f"workers must be at least 1, got {executor.workers}"
+    )
 
     expected = [0, 1, 4, 9]
-    promise_equal(sorted(executor.map(square, ITEMS)), expected, "map must give the job's output for every item once")
-    promise_equal(sorted(executor.map(square, ITEMS[::-1])), expected, "the order of the items must not change outputs")
-    promise_equal(list(executor.map(square, ())), [], "map over nothing must give nothing")
+    promise_equal(
+        sorted(executor.map(square, ITEMS)),
+        expected,
+        "map must give the job's output for every item once",
+    )
+    promise_equal(
+        sorted(executor.map(square, ITEMS[::-1])),
+        expected,
+        "the order of the items must not change outputs",
+    )
+    promise_equal(
+        list(executor.map(square, ())), [], "map over nothing must give nothing"
+    )
     with promise_raises(JobFailed, "map must raise what the job raises"):
         list(executor.map(fail, ITEMS))
 

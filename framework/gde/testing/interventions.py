@@ -1,4 +1,6 @@
-"""The check of interventions: a model refuses them, or changes its residual stream exactly as asked."""
+"""The check of interventions: a model refuses them, or changes its residual stream
+exactly as asked.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING, KINDS, CaptureRequest, Intervention, InterventionKind, TokenSequence
+from gde.data.activations import (
+    EMBEDDING,
+    KINDS,
+    CaptureRequest,
+    Intervention,
+    InterventionKind,
+    TokenSequence,
+)
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel, WhiteBox
@@ -24,7 +33,8 @@ Stream = NDArray[np.float32]
 
 
 def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
-    """Check that a model refuses interventions, or that they and nothing else change its answers.
+    """Check that a model refuses interventions, or that they and nothing else change
+    its answers.
 
     Raises:
         AssertionError: a promise is broken.
@@ -32,7 +42,10 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
     if not takes_interventions(model, request):
         return
     info = model.info
-    promise(info.n_layers and info.width, "a model must refuse interventions, or its info tell n_layers and width")
+    promise(
+        info.n_layers and info.width,
+        "a model must refuse interventions, or its info tell n_layers and width",
+    )
 
     plain = replace(request, sampling=replace(request.sampling, temperature=0.0))
     vector = _vector(info, STRENGTH)
@@ -40,10 +53,16 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
     (unmoved,) = asyncio.run(_answers(model, [_steered(plain, _change(0, vector * 0))]))
     promise_equal(first, unmoved, "adding a vector of zeros must change nothing")
 
-    # A last step that normalises makes opposite outputs of opposite vectors, so at least one answer must change.
+    # A last step that normalises makes opposite outputs of opposite vectors, so at
+    # least one answer must change.
     top = info.n_layers - 1
-    there = _steered(plain, Intervention(layer=top, position=POSITION, kind="replace", vector=vector))
-    back = _steered(plain, Intervention(layer=top, position=POSITION, kind="replace", vector=-vector))
+    there = _steered(
+        plain, Intervention(layer=top, position=POSITION, kind="replace", vector=vector)
+    )
+    back = _steered(
+        plain,
+        Intervention(layer=top, position=POSITION, kind="replace", vector=-vector),
+    )
     (one,) = asyncio.run(_answers(model, [there]))
     (other,) = asyncio.run(_answers(model, [back]))
     told = "an intervention must change what is said: opposite vectors at the last layer gave the same"
@@ -53,11 +72,15 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
     same = "a request with interventions must get the same completion in any batch, beside equal prompts without them"
     promise_equal([first, one, other, first], together, same)
     for what, change in _misfits(info):
-        with promise_raises(GdeError, f"complete must raise GdeError for an intervention at {what}"):
+        with promise_raises(
+            GdeError, f"complete must raise GdeError for an intervention at {what}"
+        ):
             asyncio.run(model.complete(_steered(plain, change)))
 
 
-def check_steered_replays(model: WhiteBox, sequences: Sequence[TokenSequence], request: ChatRequest) -> None:
+def check_steered_replays(
+    model: WhiteBox, sequences: Sequence[TokenSequence], request: ChatRequest
+) -> None:
     """Check that a model treats interventions in replays as in answers.
 
     Raises:
@@ -66,7 +89,9 @@ def check_steered_replays(model: WhiteBox, sequences: Sequence[TokenSequence], r
     info = model.info
     sequence = sequences[0]
     if not takes_interventions(model, request):
-        with promise_raises(GdeError, "a model that refuses interventions must refuse them in a replay"):
+        with promise_raises(
+            GdeError, "a model that refuses interventions must refuse them in a replay"
+        ):
             _streams(model, _changed(sequence, _change(0, np.zeros(info.width))))
         return
 
@@ -74,21 +99,34 @@ def check_steered_replays(model: WhiteBox, sequences: Sequence[TokenSequence], r
     for layer in {EMBEDDING, 0, info.n_layers - 1}:
         for kind in KINDS:
             _check_replay(model, sequence, clean, layer, kind)
-        itself = Intervention(layer=layer, position=POSITION, kind="replace", vector=clean[layer])
+        itself = Intervention(
+            layer=layer, position=POSITION, kind="replace", vector=clean[layer]
+        )
         replaced = _streams(model, _changed(sequence, itself))
         same = all(_close(stream, clean[at]) for at, stream in replaced.items())
-        promise(same, f"replacing what stands at layer {layer} by itself must change nothing")
+        promise(
+            same,
+            f"replacing what stands at layer {layer} by itself must change nothing",
+        )
 
     steered = _changed(sequence, _change(0, _vector(info, STRENGTH)))
     alone = _streams(model, steered)
     batch = model.capture([sequence, steered, sequence], _request(info))
     expected = [clean, alone, clean]
     for record, streams in zip(batch, expected, strict=True):
-        same = all(_close(record.values[layer, POSITION], stream) for layer, stream in streams.items())
-        promise(same, "a replay with interventions must leave the same in any batch, beside equal tokens without them")
+        same = all(
+            _close(record.values[layer, POSITION], stream)
+            for layer, stream in streams.items()
+        )
+        promise(
+            same,
+            "a replay with interventions must leave the same in any batch, beside equal tokens without them",
+        )
 
     for what, misfit in _misfits(info):
-        with promise_raises(GdeError, f"capture must raise GdeError for an intervention at {what}"):
+        with promise_raises(
+            GdeError, f"capture must raise GdeError for an intervention at {what}"
+        ):
             _streams(model, _changed(sequence, misfit))
 
 
@@ -105,30 +143,47 @@ def takes_interventions(model: LanguageModel, request: ChatRequest) -> bool:
         return False
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise AssertionError(f"a model must refuse interventions with a GdeError; got {reason}") from error
+        raise AssertionError(
+            f"a model must refuse interventions with a GdeError; got {reason}"
+        ) from error
     return True
 
 
 def _check_replay(
-    model: WhiteBox, sequence: TokenSequence, clean: dict[int, Stream], layer: int, kind: InterventionKind
+    model: WhiteBox,
+    sequence: TokenSequence,
+    clean: dict[int, Stream],
+    layer: int,
+    kind: InterventionKind,
 ) -> None:
     """Replay one intervention that is larger than any activation at the layer."""
     size = max(1.0, float(np.abs(clean[layer]).max()))
-    change = Intervention(layer=layer, position=POSITION, kind=kind, vector=_vector(model.info, 10 * size))
+    change = Intervention(
+        layer=layer, position=POSITION, kind=kind, vector=_vector(model.info, 10 * size)
+    )
     where = f"{kind!r} at layer {layer}"
 
     # One more position, for the token before the intervention, where there is one.
     before = min(sequence.positions[POSITION]) - 1
     marked = sequence
     if before >= 0:
-        marked = replace(sequence, positions={**sequence.positions, "before": (before,)})
+        marked = replace(
+            sequence, positions={**sequence.positions, "before": (before,)}
+        )
 
     changed = _streams(model, _changed(marked, change))
     expected = change.applied(clean[layer])
-    promise(_close(changed[layer], expected), f"{where}: what is read at the layer must be what the change makes of it")
-    lower = all(_close(stream, clean[at]) for at, stream in changed.items() if at < layer)
+    promise(
+        _close(changed[layer], expected),
+        f"{where}: what is read at the layer must be what the change makes of it",
+    )
+    lower = all(
+        _close(stream, clean[at]) for at, stream in changed.items() if at < layer
+    )
     promise(lower, f"{where}: layers below must stay as they are")
-    higher = not any(_close(stream, clean[at]) for at, stream in changed.items() if at > layer)
+    higher = not any(
+        _close(stream, clean[at]) for at, stream in changed.items() if at > layer
+    )
     promise(higher, f"{where}: the change must reach the layers above")
 
     if kind == "project_out":
@@ -147,17 +202,24 @@ def _misfits(info: ModelInfo) -> Sequence[tuple[str, Intervention]]:
     vector = _vector(info, 1.0)
     return (
         (f"layer {info.n_layers}, which is not there", _change(info.n_layers, vector)),
-        ("a position that is not there", Intervention(layer=0, position="nowhere", kind="add", vector=vector)),
+        (
+            "a position that is not there",
+            Intervention(layer=0, position="nowhere", kind="add", vector=vector),
+        ),
         ("a vector that is too wide", _change(0, np.ones(info.width + 1))),
     )
 
 
 def _change(layer: int, vector: NDArray[np.floating]) -> Intervention:
-    return Intervention(layer=layer, position=POSITION, kind="add", vector=vector.astype(np.float32))
+    return Intervention(
+        layer=layer, position=POSITION, kind="add", vector=vector.astype(np.float32)
+    )
 
 
 def _vector(info: ModelInfo, scale: float) -> Stream:
-    return (scale * generator(0, "intervention").normal(size=info.width)).astype(np.float32)
+    return (scale * generator(0, "intervention").normal(size=info.width)).astype(
+        np.float32
+    )
 
 
 def _steered(request: ChatRequest, *changes: Intervention) -> ChatRequest:
@@ -168,15 +230,21 @@ def _changed(sequence: TokenSequence, *changes: Intervention) -> TokenSequence:
     return replace(sequence, interventions=changes)
 
 
-async def _answers(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[Completion]:
+async def _answers(
+    model: LanguageModel, asked: Sequence[ChatRequest]
+) -> list[Completion]:
     return list(await asyncio.gather(*map(model.complete, asked)))
 
 
 def _request(info: ModelInfo, position: str = POSITION) -> CaptureRequest:
-    return CaptureRequest(layers=(EMBEDDING, *range(info.n_layers)), positions=(position,))
+    return CaptureRequest(
+        layers=(EMBEDDING, *range(info.n_layers)), positions=(position,)
+    )
 
 
-def _streams(model: WhiteBox, sequence: TokenSequence, position: str = POSITION) -> dict[int, Stream]:
+def _streams(
+    model: WhiteBox, sequence: TokenSequence, position: str = POSITION
+) -> dict[int, Stream]:
     """Layer to the (tokens, width) activations at the position."""
     (record,) = model.capture([sequence], _request(model.info, position))
     return {layer: values for (layer, _), values in record.values.items()}
@@ -185,4 +253,6 @@ def _streams(model: WhiteBox, sequence: TokenSequence, position: str = POSITION)
 def _close(first: Stream, second: Stream) -> bool:
     """Whether two streams are equal up to rounding, on the scale of their values."""
     scale = float(np.abs(second).max())
-    return bool(np.allclose(first, second, rtol=RELATIVE, atol=max(ABSOLUTE, RELATIVE * scale)))
+    return bool(
+        np.allclose(first, second, rtol=RELATIVE, atol=max(ABSOLUTE, RELATIVE * scale))
+    )

@@ -1,4 +1,6 @@
-"""A reward model that asks a language model, and the script of a model that answers it."""
+"""A reward model that asks a language model, and the script of a model that answers
+it.
+"""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ NUMBER = re.compile(r"\s*(0(\.\d+)?|1(\.0+)?)\s*")
 class Judge:
     """Asks a language model for a number about every turn, one after the other.
 
-    An answer that is no number from 0 to 1 leaves the whole episode without rewards and gives the reason.
+    An answer that is no number from 0 to 1 leaves the whole episode without rewards and
+    gives the reason.
     """
 
     model: LanguageModel
@@ -31,13 +34,17 @@ class Judge:
             answer = completion.text
             if not NUMBER.fullmatch(answer):
                 failure = f"turn {turn.index}: wanted a number from 0 to 1, got {answer[:80]!r}"
-                return RewardTrace(model="judge", episode=episode, values=np.empty(0), failure=failure)
+                return RewardTrace(
+                    model="judge", episode=episode, values=np.empty(0), failure=failure
+                )
             values.append(float(answer))
         return RewardTrace(model="judge", episode=episode, values=np.array(values))
 
 
 def appraise(request: ChatRequest) -> str:
-    """Answer how far along the corridor in the request the agent stands, from 0 to 1."""
+    """Answer how far along the corridor in the request the agent stands, from 0 to
+    1.
+    """
     *_, last_line = request.messages[-1].content.split("\n")
     corridor = last_line.strip("#")
     if "A" not in corridor:
@@ -48,4 +55,6 @@ def appraise(request: ChatRequest) -> str:
 
 def _request(turn: Turn) -> ChatRequest:
     message = Message(role="user", content=f"{QUESTION}\n{turn.observation.text}")
-    return ChatRequest(messages=(message,), seed=0, sampling=Sampling(temperature=0.0, max_tokens=64))
+    return ChatRequest(
+        messages=(message,), seed=0, sampling=Sampling(temperature=0.0, max_tokens=64)
+    )

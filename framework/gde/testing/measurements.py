@@ -7,20 +7,30 @@ from gde.testing.promises import promise
 
 
 def check_measurements(measurements: Sequence[Measurement]) -> None:
-    """Check that numbers can be compared and shown. `Measurement` itself checks that they can be written.
+    """Check that numbers can be compared and shown. `Measurement` itself checks that
+    they can be written.
 
     Raises:
         AssertionError: a promise is broken.
     """
     for measurement in measurements:
-        promise(isinstance(measurement, Measurement), f"a Measurement must be given, got {measurement!r}")
+        promise(
+            isinstance(measurement, Measurement),
+            f"a Measurement must be given, got {measurement!r}",
+        )
         name = measurement.name
         promise(name, "a measurement must have a name")
         if measurement.value is None:
-            promise(measurement.interval is None, f"{name}: without a value there can be no interval")
+            promise(
+                measurement.interval is None,
+                f"{name}: without a value there can be no interval",
+            )
         else:
             promise(measurement.unit, f"{name}: a value must have a unit")
 
     places = [(each.name, tuple(sorted(each.where.items()))) for each in measurements]
     twice = sorted({name for name, where in places if places.count((name, where)) > 1})
-    promise(not twice, f"a number must be measured once under one name: {', '.join(twice)} came twice")
+    promise(
+        not twice,
+        f"a number must be measured once under one name: {', '.join(twice)} came twice",
+    )

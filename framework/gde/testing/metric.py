@@ -12,11 +12,12 @@ from gde.testing.samples import sample_evidence
 
 
 def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -> None:
-    """Check every promise of `Metric`: it is pure, and handles little and empty evidence.
+    """Check every promise of `Metric`: it is pure, and handles little and empty
+    evidence.
 
     Args:
-        make: gives the metric.
-        evidence: evidence that the metric must measure. By default episodes in a corridor, for which it may give
+        make: gives the metric. evidence: evidence that the metric must measure. By
+        default episodes in a corridor, for which it may give
             nothing.
 
     Raises:
@@ -28,17 +29,30 @@ def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -
     promise(callable(metric), f"a metric must be callable, got {metric!r}")
 
     first = _measured(metric, evidence, "evidence")
-    promise(first or not must_measure, "a metric must measure something, or give a Measurement with a reason")
+    promise(
+        first or not must_measure,
+        "a metric must measure something, or give a Measurement with a reason",
+    )
     single = replace(evidence, trajectories=evidence.trajectories[:1])
     _measured(metric, single, "a single trajectory")
     empty = Evidence(trajectories=(), seed=evidence.seed)
     _measured(metric, empty, "evidence without trajectories")
 
-    promise_equal(first, _measured(metric, evidence, "evidence"), "a metric must be a pure function of the evidence")
-    promise_equal(first, _measured(make(), evidence, "evidence"), "another object of the metric must measure the same")
+    promise_equal(
+        first,
+        _measured(metric, evidence, "evidence"),
+        "a metric must be a pure function of the evidence",
+    )
+    promise_equal(
+        first,
+        _measured(make(), evidence, "evidence"),
+        "another object of the metric must measure the same",
+    )
 
 
 def _measured(metric: Metric, evidence: Evidence, what: str) -> Sequence[Measurement]:
-    measurements = tuple(calling(lambda: metric(evidence), f"a metric must not raise on {what}"))
+    measurements = tuple(
+        calling(lambda: metric(evidence), f"a metric must not raise on {what}")
+    )
     check_measurements(measurements)
     return measurements

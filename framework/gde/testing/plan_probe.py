@@ -17,7 +17,9 @@ from gde.parts.probe import Readout
 from gde.testing.parts import ACTIONS
 
 KINDS = len(ACTIONS) + 1
-"""The actions, and "none" for a turn after the end or an answer that could not be used."""
+"""The actions, and "none" for a turn after the end or an answer that could not be
+used.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +30,9 @@ class PlanReadout:
     """(width + 1, ahead * KINDS), the last row the bias."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, T, width) padded activations to (N, ahead, KINDS) scores, the likeliest the largest."""
+        """(N, T, width) padded activations to (N, ahead, KINDS) scores, the likeliest
+        the largest.
+        """
         scores = _features(inputs) @ self.weights
         return scores.reshape(len(inputs), -1, KINDS).astype(np.float32)
 
@@ -60,7 +64,12 @@ class PlanProbe:
         columns = [padded[i : i + len(taken)] for i in range(self.ahead)]
         return ProbeLabels(values=np.stack(columns, axis=1))
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+    def fit(
+        self,
+        variant: str,  # noqa: ARG002
+        train: ProbeDataset,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Readout:
         features = _features(train.inputs)
         one_hot = np.eye(KINDS)[train.labels.astype(np.int64)]
         targets = one_hot.reshape(len(features), -1)
@@ -72,7 +81,9 @@ class PlanProbe:
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return PlanReadout(weights=arrays["weights"])
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         """ "accuracy": the share of the next actions that are decoded."""
         right = readout.predict(test.inputs).argmax(axis=-1) == test.labels
         accuracy = cluster_mean(right.mean(axis=1), test.groups, rng)

@@ -1,10 +1,20 @@
-"""Offers the kit's parts by name, for runs in tests: name this module in GDE_LOAD_PLUGINS."""
+"""Offers the kit's parts by name, for runs in tests: name this module in
+GDE_LOAD_PLUGINS.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Capability, EnvironmentOffer, ModelOffer, NoConfig, Offer, ProbeOffer
+from gde.offers import (
+    AnyOffer,
+    Capability,
+    EnvironmentOffer,
+    ModelOffer,
+    NoConfig,
+    Offer,
+    ProbeOffer,
+)
 from gde.testing.config import (
     AdvisedConfig,
     AskingConfig,
@@ -36,7 +46,13 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=CorridorConfig,
             make=_corridor,
             gives=frozenset(
-                {Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP}
+                {
+                    Capability.STATE,
+                    Capability.MDP,
+                    Capability.SNAPSHOT,
+                    Capability.SIMULATOR,
+                    Capability.MAP,
+                }
             ),
         ),
         EnvironmentOffer(
@@ -45,7 +61,13 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=SlowConfig,
             make=_slow,
             gives=frozenset(
-                {Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP}
+                {
+                    Capability.STATE,
+                    Capability.MDP,
+                    Capability.SNAPSHOT,
+                    Capability.SIMULATOR,
+                    Capability.MAP,
+                }
             ),
             blocking=True,
         ),
@@ -68,10 +90,22 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Agents that follow a script, copy, ask a model, ask two, or steer the one they ask."""
+    """Agents that follow a script, copy, ask a model, ask two, or steer the one they
+    ask.
+    """
     return (
-        Offer(name="copyist", summary="Says again what it is shown.", config=NoConfig, make=_copyist),
-        Offer(name="scripted", summary="Takes given actions in turn.", config=ScriptedConfig, make=_scripted),
+        Offer(
+            name="copyist",
+            summary="Says again what it is shown.",
+            config=NoConfig,
+            make=_copyist,
+        ),
+        Offer(
+            name="scripted",
+            summary="Takes given actions in turn.",
+            config=ScriptedConfig,
+            make=_scripted,
+        ),
         Offer(
             name="asking",
             summary="Takes the language model's answer as the action.",
@@ -102,7 +136,10 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     """The judge."""
     return (
         Offer(
-            name="progress-judge", summary="Asks a language model about every turn.", config=JudgeConfig, make=_judge
+            name="progress-judge",
+            summary="Asks a language model about every turn.",
+            config=JudgeConfig,
+            make=_judge,
         ),
     )
 
@@ -166,9 +203,13 @@ def _steering(config: SteeringConfig, context: "Context") -> object:
     from gde.testing.parts import AskingAgent
 
     model: Any = context.model(config.model)
-    vector = np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
+    vector = (
+        np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
+    )
     vector = vector * np.float32(config.strength)
-    change = Intervention(layer=config.layer, position=config.position, kind=config.kind, vector=vector)
+    change = Intervention(
+        layer=config.layer, position=config.position, kind=config.kind, vector=vector
+    )
     return AskingAgent(model, (change,))
 
 
@@ -211,7 +252,9 @@ def _copyist(_: NoConfig, __: "Context") -> object:
 def _advised(config: AdvisedConfig, context: "Context") -> object:
     from gde.testing.parts import AdvisedAgent
 
-    return AdvisedAgent(context.model(config.model), adviser=context.model(config.adviser))
+    return AdvisedAgent(
+        context.model(config.model), adviser=context.model(config.adviser)
+    )
 
 
 def _judge(config: JudgeConfig, context: "Context") -> object:

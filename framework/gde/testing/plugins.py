@@ -11,7 +11,17 @@ from gde.request.kinds import KINDS
 from gde.testing.offer import check_offer
 from gde.testing.promises import calling, promise, promise_equal
 
-HEAVY = ("torch", "transformers", "sklearn", "gymnasium", "minigrid", "openai", "jinja2", "pandas", "ray")
+HEAVY = (
+    "torch",
+    "transformers",
+    "sklearn",
+    "gymnasium",
+    "minigrid",
+    "openai",
+    "jinja2",
+    "pandas",
+    "ray",
+)
 """Packages that listing offers must not load."""
 
 
@@ -46,8 +56,15 @@ def _check_hook(plugin: ModuleType, hook: str) -> None:
     for offer in offers:
         check_offer(offer)
     names = [offer.name for offer in offers]
-    promise(len(set(names)) == len(names), f"{hook}: names must be distinct, got {', '.join(names)}")
-    promise_equal(names, [offer.name for offer in collect()], f"{hook} must offer the same when called again")
+    promise(
+        len(set(names)) == len(names),
+        f"{hook}: names must be distinct, got {', '.join(names)}",
+    )
+    promise_equal(
+        names,
+        [offer.name for offer in collect()],
+        f"{hook} must offer the same when called again",
+    )
 
 
 def _check_weight(name: str) -> None:
@@ -62,6 +79,18 @@ for hook in {hooks!r}:
 print(*[package for package in {HEAVY!r} if package in sys.modules])
 """
     # In a fresh interpreter, because this one may have loaded anything.
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
-    promise(done.returncode == 0, f"{name} must be importable by name: {done.stderr.strip()[-300:]}")
-    promise(not done.stdout.strip(), f"importing {name} must not load {', '.join(done.stdout.split())}")
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    promise(
+        done.returncode == 0,
+        f"{name} must be importable by name: {done.stderr.strip()[-300:]}",
+    )
+    promise(
+        not done.stdout.strip(),
+        f"importing {name} must not load {', '.join(done.stdout.split())}",
+    )

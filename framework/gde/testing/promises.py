@@ -9,7 +9,9 @@ from gde.data.trajectory import Trajectory
 
 
 def promise(kept: object, sentence: str) -> None:
-    """Raise an AssertionError with the sentence unless the promise is kept, also under `python -O`."""
+    """Raise an AssertionError with the sentence unless the promise is kept, also under
+    `python -O`.
+    """
     if not kept:
         raise AssertionError(sentence)
 
@@ -23,11 +25,16 @@ def promise_protocol(part: object, protocol: type[Any]) -> None:
     """Check that the part has every method and property of the protocol."""
     names = [name for name in dir(protocol) if not name.startswith("_")]
     lacking = [name for name in names if not hasattr(part, name)]
-    promise(not lacking, f"{type(part).__name__} must have {', '.join(lacking)} to be a {protocol.__name__}")
+    promise(
+        not lacking,
+        f"{type(part).__name__} must have {', '.join(lacking)} to be a {protocol.__name__}",
+    )
 
 
 def promise_json(value: object, whose: str) -> None:
-    """Check that the journal can hold the value: JSON without NaN, infinity or NumPy scalars."""
+    """Check that the journal can hold the value: JSON without NaN, infinity or NumPy
+    scalars.
+    """
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -42,7 +49,9 @@ def promise_raises(expected: type[Exception], sentence: str) -> Iterator[None]:
     except expected:
         return
     except Exception as error:
-        raise AssertionError(f"{sentence}; got {type(error).__name__}: {error}") from error
+        raise AssertionError(
+            f"{sentence}; got {type(error).__name__}: {error}"
+        ) from error
     raise AssertionError(f"{sentence}; nothing was raised")
 
 
@@ -51,11 +60,15 @@ def calling(action: Callable[[], object], sentence: str) -> Any:
     try:
         return action()
     except Exception as error:
-        raise AssertionError(f"{sentence}; got {type(error).__name__}: {error}") from error
+        raise AssertionError(
+            f"{sentence}; got {type(error).__name__}: {error}"
+        ) from error
 
 
 def unknown(method: str, trajectory: Trajectory, error: Exception) -> str:
-    """The sentence for a part that raises on an episode, perhaps because the world is not made for it."""
+    """The sentence for a part that raises on an episode, perhaps because the world is
+    not made for it.
+    """
     got = f"got {type(error).__name__}: {error}"
     where = f"episode {trajectory.key} of world {trajectory.world.id!r}"
     return f"{method} must not raise on {where}, {got}; a part for other worlds is checked with `trajectories` of them"

@@ -17,7 +17,10 @@ RECORD = ("plan.toml", "run.sqlite", "result.json")
 
 
 def check_reporter(
-    make: Callable[[], Reporter], folder: Path, evidence: Evidence | None = None, result: Result | None = None
+    make: Callable[[], Reporter],
+    folder: Path,
+    evidence: Evidence | None = None,
+    result: Result | None = None,
 ) -> None:
     """Render a run and a failed run, and check every promise of `Reporter`.
 
@@ -40,7 +43,9 @@ def check_reporter(
     _check_rendering(make(), folder / "failed", plan, failed, Evidence(trajectories=()))
 
 
-def _check_rendering(reporter: Reporter, folder: Path, plan: Plan, result: Result, evidence: Evidence) -> None:
+def _check_rendering(
+    reporter: Reporter, folder: Path, plan: Plan, result: Result, evidence: Evidence
+) -> None:
     run = folder / "run"
     run.mkdir(parents=True)
     for name in RECORD:
@@ -51,17 +56,41 @@ def _check_rendering(reporter: Reporter, folder: Path, plan: Plan, result: Resul
     elsewhere.mkdir()
     with _working_in(elsewhere):
         sentence = f"render must not raise on a run of status {result.status!r}"
-        page: Path = calling(lambda: reporter.render(plan, result, evidence, run), sentence)
+        page: Path = calling(
+            lambda: reporter.render(plan, result, evidence, run), sentence
+        )
 
-    promise(isinstance(page, Path), f"render must give the path of the file to open, got {page!r}")
-    promise(run.resolve() in page.resolve().parents, f"render must write inside the run folder, got {page}")
-    promise(page.is_file() and page.stat().st_size, f"render must give a file to open, got {page}")
-    outside = [path.name for path in folder.rglob("*") if path.is_file() and run not in path.parents]
-    promise(not outside, f"render must write inside the run folder only, it also wrote {', '.join(outside)}")
+    promise(
+        isinstance(page, Path),
+        f"render must give the path of the file to open, got {page!r}",
+    )
+    promise(
+        run.resolve() in page.resolve().parents,
+        f"render must write inside the run folder, got {page}",
+    )
+    promise(
+        page.is_file() and page.stat().st_size,
+        f"render must give a file to open, got {page}",
+    )
+    outside = [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and run not in path.parents
+    ]
+    promise(
+        not outside,
+        f"render must write inside the run folder only, it also wrote {', '.join(outside)}",
+    )
 
     for name in RECORD:
-        kept = (run / name).read_text(encoding="utf-8") if (run / name).is_file() else "nothing"
-        promise_equal(kept, name, f"render must leave the record as it is, {name} was changed")
+        kept = (
+            (run / name).read_text(encoding="utf-8")
+            if (run / name).is_file()
+            else "nothing"
+        )
+        promise_equal(
+            kept, name, f"render must leave the record as it is, {name} was changed"
+        )
 
 
 @contextmanager

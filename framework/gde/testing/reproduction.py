@@ -17,7 +17,8 @@ AGENT = Choice(name="gpt-oss")
 
 
 def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
-    """Get the plans, compare runs with the publication, and check every promise of `Reproduction`.
+    """Get the plans, compare runs with the publication, and check every promise of
+    `Reproduction`.
 
     Args:
         make: gives the reproduction.
@@ -30,7 +31,11 @@ def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) 
     promise_protocol(reproduction, Reproduction)
     plans = reproduction.plans(1.0, agent)
     _check_plans(plans, reproduction.plans(SMALL, agent))
-    promise_equal(plans, reproduction.plans(1.0, agent), "plans must be the same when asked for again")
+    promise_equal(
+        plans,
+        reproduction.plans(1.0, agent),
+        "plans must be the same when asked for again",
+    )
 
     small_run = Run(result=sample_result(), evidence=sample_evidence())
     _check_outcome(reproduction, dict.fromkeys(plans, small_run))
@@ -40,7 +45,9 @@ def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) 
 
 
 def _check_outcome(reproduction: Reproduction, runs: Mapping[str, Run]) -> None:
-    sentence = "compare must give a measurement with a reason where the runs lack a number"
+    sentence = (
+        "compare must give a measurement with a reason where the runs lack a number"
+    )
     for comparison in calling(lambda: reproduction.compare(runs), sentence):
         _check_comparison(comparison)
     sentence = "figures must leave out what the runs do not have"
@@ -49,20 +56,35 @@ def _check_outcome(reproduction: Reproduction, runs: Mapping[str, Run]) -> None:
 
 
 def _check_plans(whole: Mapping[str, Plan], part: Mapping[str, Plan]) -> None:
-    promise(whole.keys() == part.keys(), "plans must have the same names at every scale")
+    promise(
+        whole.keys() == part.keys(), "plans must have the same names at every scale"
+    )
     for name, plan in whole.items():
-        promise(isinstance(plan, Plan), f"plans must give Plans, got {plan!r} for {name!r}")
+        promise(
+            isinstance(plan, Plan), f"plans must give Plans, got {plan!r} for {name!r}"
+        )
         n_part = part[name].episodes
         n_whole = plan.episodes
-        promise(1 <= n_part <= n_whole, f"plan {name!r}: scaled down it must keep 1 to {n_whole} worlds, got {n_part}")
+        promise(
+            1 <= n_part <= n_whole,
+            f"plan {name!r}: scaled down it must keep 1 to {n_whole} worlds, got {n_part}",
+        )
 
 
 def _check_comparison(comparison: Comparison) -> None:
-    promise(isinstance(comparison, Comparison), f"compare must give Comparisons, got {comparison!r}")
+    promise(
+        isinstance(comparison, Comparison),
+        f"compare must give Comparisons, got {comparison!r}",
+    )
     promise(comparison.quantity, "a comparison must name the quantity")
     finite = comparison.paper is None or isfinite(comparison.paper)
-    promise(finite, f"{comparison.quantity}: the printed number must be finite, or None")
-    promise(comparison.source, f"{comparison.quantity}: `source` must say where the number is printed")
+    promise(
+        finite, f"{comparison.quantity}: the printed number must be finite, or None"
+    )
+    promise(
+        comparison.source,
+        f"{comparison.quantity}: `source` must say where the number is printed",
+    )
     check_measurements([comparison.ours])
     for other in comparison.others.values():
         check_measurements([other])
@@ -71,4 +93,7 @@ def _check_comparison(comparison: Comparison) -> None:
 def _check_figure(figure: Figure) -> None:
     promise(isinstance(figure, Figure), f"figures must give Figures, got {figure!r}")
     promise(figure.title and figure.caption, "a figure must have a title and a caption")
-    promise("data" in figure.spec or "datasets" in figure.spec, f"{figure.title}: the specification must hold its data")
+    promise(
+        "data" in figure.spec or "datasets" in figure.spec,
+        f"{figure.title}: the specification must hold its data",
+    )

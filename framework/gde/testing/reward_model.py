@@ -12,8 +12,11 @@ from gde.testing.promises import promise, promise_equal, promise_protocol, unkno
 from gde.testing.samples import sample_evidence
 
 
-def check_reward_model(make: Callable[[], RewardModel], trajectories: Sequence[Trajectory] = ()) -> None:
-    """Judge trajectories one by one and at once, and check every promise of `RewardModel`.
+def check_reward_model(
+    make: Callable[[], RewardModel], trajectories: Sequence[Trajectory] = ()
+) -> None:
+    """Judge trajectories one by one and at once, and check every promise of
+    `RewardModel`.
 
     Args:
         make: gives the reward model.
@@ -31,7 +34,8 @@ def check_reward_model(make: Callable[[], RewardModel], trajectories: Sequence[T
         _check_trace(trajectory, trace)
         alone.append(_comparable(trace))
 
-    # The other order shows a model that carries something from one trajectory to the next.
+    # The other order shows a model that carries something from one trajectory to the
+    # next.
     backwards = asyncio.run(_all(model, list(reversed(trajectories))))
     at_once = [_comparable(trace) for trace in reversed(backwards)]
     same = "a trajectory must get the same rewards alone, at once with others and in any order"
@@ -45,16 +49,28 @@ async def _one(model: RewardModel, trajectory: Trajectory) -> RewardTrace:
         raise AssertionError(unknown("rewards", trajectory, error)) from error
 
 
-async def _all(model: RewardModel, trajectories: Sequence[Trajectory]) -> list[RewardTrace]:
+async def _all(
+    model: RewardModel, trajectories: Sequence[Trajectory]
+) -> list[RewardTrace]:
     return list(await asyncio.gather(*map(model.rewards, trajectories)))
 
 
 def _check_trace(trajectory: Trajectory, trace: RewardTrace) -> None:
-    promise(isinstance(trace, RewardTrace), f"rewards must give a RewardTrace, got {trace!r}")
+    promise(
+        isinstance(trace, RewardTrace),
+        f"rewards must give a RewardTrace, got {trace!r}",
+    )
     promise_equal(trace.episode, str(trajectory.key), "a trace must name its episode")
-    promise(np.isfinite(trace.values).all(), "rewards must be finite; a failure is said in `failure`")
+    promise(
+        np.isfinite(trace.values).all(),
+        "rewards must be finite; a failure is said in `failure`",
+    )
     expected = (0,) if trace.failure else (len(trajectory.turns),)
-    promise_equal(trace.values.shape, expected, "a trace must hold one reward a turn, or none and a failure")
+    promise_equal(
+        trace.values.shape,
+        expected,
+        "a trace must hold one reward a turn, or none and a failure",
+    )
 
 
 def _comparable(trace: RewardTrace) -> tuple[str, str, list[float]]:

@@ -16,7 +16,9 @@ SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
 
 
 def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
-    """Episodes in corridors: some reach the goal, some do not, and one fails in its first turn."""
+    """Episodes in corridors: some reach the goal, some do not, and one fails in its
+    first turn.
+    """
     trajectories = [asyncio.run(_episode(world, length)) for world in range(episodes)]
     failed = replace(
         trajectories[-1],
@@ -36,13 +38,21 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
 
 def sample_plan() -> Plan:
     """The plan of the sample."""
-    return Plan(environment=Choice(name="corridor", config={"length": 5}), agent=Choice(name="scripted"), episodes=7)
+    return Plan(
+        environment=Choice(name="corridor", config={"length": 5}),
+        agent=Choice(name="scripted"),
+        episodes=7,
+    )
 
 
 def sample_result() -> Result:
     """A result with a number, a measurement without a value, and a failure."""
-    measured = Measurement(name="success", value=0.5, unit="share", n=6, interval=(0.2, 0.8))
-    unmeasured = Measurement(name="regret", value=None, unit="", n=0, reason="no episode has a model")
+    measured = Measurement(
+        name="success", value=0.5, unit="share", n=6, interval=(0.2, 0.8)
+    )
+    unmeasured = Measurement(
+        name="regret", value=None, unit="", n=0, reason="no episode has a model"
+    )
     reason = "RuntimeError: for the sake of the example"
     where = f'Traceback (most recent call last):\n  File "agent.py", line 1, in act\n{reason}\n'
     failure = Failure(stage="rollout", subject="0/6/0", reason=reason, traceback=where)
@@ -52,7 +62,14 @@ def sample_result() -> Result:
         plan_hash="0" * 12,
         measurements=(measured, unmeasured),
         failures=(failure,),
-        provenance={"plan_hash": "0" * 12, "parts": {}, "models": {}, "notice": "", "python": "3.11", "packages": {}},
+        provenance={
+            "plan_hash": "0" * 12,
+            "parts": {},
+            "models": {},
+            "notice": "",
+            "python": "3.11",
+            "packages": {},
+        },
     )
 
 

@@ -1,4 +1,6 @@
-"""The check of environments that give SIMULATOR (`gde.parts.environment.HasSimulator`)."""
+"""The check of environments that give SIMULATOR
+(`gde.parts.environment.HasSimulator`).
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -22,7 +24,9 @@ FURTHER = 2
 """Actions tried one after the other from the present state of the episode."""
 
 
-def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0) -> Simulation:
+def simulator(
+    episode: Restorable, private: Restorable, seed: int, dice: int = 0
+) -> Simulation:
     """A simulator as a run lends it to an agent.
 
     Args:
@@ -46,9 +50,13 @@ def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0
 
 
 def check_simulator(
-    make: Callable[[], Environment], seeds: Sequence[int] = (0, 1, 2), turns: int = 20, actions: Sequence[str] = ()
+    make: Callable[[], Environment],
+    seeds: Sequence[int] = (0, 1, 2),
+    turns: int = 20,
+    actions: Sequence[str] = (),
 ) -> None:
-    """Walk at random, simulate actions before every step, and check every promise of `HasSimulator`.
+    """Walk at random, simulate actions before every step, and check every promise of
+    `HasSimulator`.
 
     Args:
         make: gives a new environment.
@@ -66,13 +74,18 @@ def check_simulator(
 
     random = sum(walk.random for walk in walks)
     differed = sum(walk.differed for walk in walks)
-    promise(not random or differed, "after reseed, chance must follow from the new seed, not from the episode's")
+    promise(
+        not random or differed,
+        "after reseed, chance must follow from the new seed, not from the episode's",
+    )
 
 
 class _Walk:
     """An episode with a private copy, and the same episode without one."""
 
-    def __init__(self, make: Callable[[], Environment], seed: int, actions: tuple[str, ...]) -> None:
+    def __init__(
+        self, make: Callable[[], Environment], seed: int, actions: tuple[str, ...]
+    ) -> None:
         self._episode = restorable(make())
         self._apart = restorable(make())
         self._private = restorable(make())
@@ -95,7 +108,9 @@ class _Walk:
                 await self._throw(action)
 
             outcome = calling(partial(self._episode.step, action), APART)
-            promise_equal(outcome, calling(partial(self._apart.step, action), APART), APART)
+            promise_equal(
+                outcome, calling(partial(self._apart.step, action), APART), APART
+            )
             observation = outcome.observation
             if outcome.terminated or outcome.truncated:
                 break
@@ -104,9 +119,17 @@ class _Walk:
 
     async def _try(self, private: Simulation, observation: Observation) -> None:
         here = await private.present()
-        promise_equal(here.observation, observation, "a private copy must show what the episode shows")
+        promise_equal(
+            here.observation,
+            observation,
+            "a private copy must show what the episode shows",
+        )
         if isinstance(self._episode, HasState):
-            promise_equal(here.state, self._episode.state(), "a private copy must stand where the episode stands")
+            promise_equal(
+                here.state,
+                self._episode.state(),
+                "a private copy must stand where the episode stands",
+            )
         for _ in range(FURTHER):
             if not here.over:
                 here = await private.step(here, self._choose(here.observation))
@@ -132,6 +155,11 @@ class _Walk:
         return bool(np.count_nonzero(row) > 1)
 
     def _choose(self, observation: Observation) -> str:
-        choices = observation.actions or self._actions or self._episode.task().actions or ()
-        promise(choices, "an observation without actions needs `actions` to try, given to check_simulator")
+        choices = (
+            observation.actions or self._actions or self._episode.task().actions or ()
+        )
+        promise(
+            choices,
+            "an observation without actions needs `actions` to try, given to check_simulator",
+        )
         return str(self._rng.choice(choices))

@@ -38,10 +38,13 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
         kind: a key of `SKELETONS`.
 
     Raises:
-        ConfigError: the name or kind is not allowed, or the folder exists or is not writable.
+        ConfigError: the name or kind is not allowed, or the folder exists or is not
+        writable.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ConfigError(f"NAME: wanted lower-case letters, digits and underscores, got {name!r}")
+        raise ConfigError(
+            f"NAME: wanted lower-case letters, digits and underscores, got {name!r}"
+        )
     if kind not in SKELETONS:
         raise ConfigError(f"--kind: wanted one of {', '.join(SKELETONS)}, got {kind!r}")
 
@@ -61,9 +64,15 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(filled, encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"cannot write {error.filename}: {error.strerror}; name another folder with --out") from error
+        raise ConfigError(
+            f"cannot write {error.filename}: {error.strerror}; name another folder with --out"
+        ) from error
     return folder
 
 
 def _skeleton(name: str) -> str:
-    return files("gde.testing").joinpath("skeletons", f"{name}.txt").read_text(encoding="utf-8")
+    return (
+        files("gde.testing")
+        .joinpath("skeletons", f"{name}.txt")
+        .read_text(encoding="utf-8")
+    )

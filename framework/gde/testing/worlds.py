@@ -18,8 +18,8 @@ LETTERS = "abé\u4e16 \t\"'\\{}"
 class Recipe:
     """Steps to take in the order shown. Each right step adds to success.
 
-    Gives OPTIMUM and DEMONSTRATION, both from the expert's way, and nothing else. It has no MDP, and replay restores
-    its states.
+    Gives OPTIMUM and DEMONSTRATION, both from the expert's way, and nothing else. It
+    has no MDP, and replay restores its states.
     """
 
     length: int = 4
@@ -33,14 +33,19 @@ class Recipe:
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective="Take the steps in the order of the recipe.", horizon=3 * self.length)
+        return Task(
+            objective="Take the steps in the order of the recipe.",
+            horizon=3 * self.length,
+        )
 
     def world(self) -> World:
         return World(id=" ".join(self._order), facts={"order": self._order})
 
     def step(self, action: str) -> Outcome:
         if action not in self._steps:
-            raise ValueError(f"the recipe takes {' or '.join(self._steps)}, got {action!r}")
+            raise ValueError(
+                f"the recipe takes {' or '.join(self._steps)}, got {action!r}"
+            )
         if self._done == self.length:
             raise ValueError("the episode is over: call reset")
         self._done += action == self._order[self._done]
@@ -50,7 +55,9 @@ class Recipe:
 
     def optimum(self) -> Optimum:
         left = self._order[self._done :]
-        return Optimum(actions=left[:1], value=-float(len(left)), means="the expert's way")
+        return Optimum(
+            actions=left[:1], value=-float(len(left)), means="the expert's way"
+        )
 
     def demonstration(self) -> tuple[str, ...]:
         return self._order[self._done :]
@@ -63,14 +70,18 @@ class Recipe:
         return tuple(f"STEP{i}" for i in range(self.length))
 
     def _observe(self) -> Observation:
-        return Observation(text=f"{' '.join(self._order)}; {self._done} taken", actions=self._steps)
+        return Observation(
+            text=f"{' '.join(self._order)}; {self._done} taken", actions=self._steps
+        )
 
 
 @dataclass
 class Dictation:
-    """Lines of any length to copy as free text. An action copies the next lines, at best all of them.
+    """Lines of any length to copy as free text. An action copies the next lines, at
+    best all of them.
 
-    Gives OPTIMUM. Success is the share of copied lines. A text with a wrong line copies none.
+    Gives OPTIMUM. Success is the share of copied lines. A text with a wrong line copies
+    none.
     """
 
     lines: int = 3
@@ -90,7 +101,9 @@ class Dictation:
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective="Write down the lines that you are shown.", horizon=2 * self.lines)
+        return Task(
+            objective="Write down the lines that you are shown.", horizon=2 * self.lines
+        )
 
     def world(self) -> World:
         digest = sha256(repr(self._dictated).encode()).hexdigest()

@@ -1,1 +1,3 @@
-"""BabyAI's grid worlds in text, an expert for them, and the questions of LLM-BabyBench about them."""
+"""BabyAI's grid worlds in text, an expert for them, and the questions of LLM-BabyBench
+about them.
+"""

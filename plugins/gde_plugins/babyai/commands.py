@@ -8,7 +8,9 @@ import typer
 
 def add_commands(app: typer.Typer) -> None:
     """Add `gde babyai` to the command line."""
-    babyai = typer.Typer(help="BabyAI: make datasets.", no_args_is_help=True, rich_markup_mode=None)
+    babyai = typer.Typer(
+        help="BabyAI: make datasets.", no_args_is_help=True, rich_markup_mode=None
+    )
     babyai.callback()(_group)
     babyai.command("dataset")(dataset)
     app.add_typer(babyai, name="babyai")
@@ -20,10 +22,24 @@ def _group() -> None:
 
 def dataset(
     task: Annotated[str, typer.Argument(help="predict, plan or decompose.")],
-    out: Annotated[Path, typer.Option(help="File to write, .csv or .jsonl; rows that it has already are kept.")],
-    levels: Annotated[str, typer.Option(help="Levels, separated by commas; default: the 16 published ones.")] = "",
-    seeds: Annotated[str, typer.Option(help="Seeds as FIRST-LAST, or separated by commas.")] = "1-500",
-    release: Annotated[str, typer.Option(help="Release of minigrid whose worlds are made: 3.0 or 3.2.")] = "3.0",
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write, .csv or .jsonl; rows that it has already are kept."
+        ),
+    ],
+    levels: Annotated[
+        str,
+        typer.Option(
+            help="Levels, separated by commas; default: the 16 published ones."
+        ),
+    ] = "",
+    seeds: Annotated[
+        str, typer.Option(help="Seeds as FIRST-LAST, or separated by commas.")
+    ] = "1-500",
+    release: Annotated[
+        str, typer.Option(help="Release of minigrid whose worlds are made: 3.0 or 3.2.")
+    ] = "3.0",
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
     """Write a dataset of questions with the columns of the published one."""
@@ -33,13 +49,21 @@ def dataset(
     from gde_plugins.babyai.worlds.levels import LEVELS, PAPER_LEVELS, Release
 
     chosen = tuple(levels.split(",")) if levels else PAPER_LEVELS
-    asked = ((task, "task", ("predict", "plan", "decompose")), (release, "release", get_args(Release)))
+    asked = (
+        (task, "task", ("predict", "plan", "decompose")),
+        (release, "release", get_args(Release)),
+    )
     for name, what, known in (*asked, *((level, "level", LEVELS) for level in chosen)):
         if name not in known:
             raise UnknownName(what, name, known)
     from gde_plugins.babyai.tasks.datasets import Wanted, write_dataset
 
-    wanted = Wanted(task=task, levels=chosen, seeds=_seeds(seeds), release="3.0" if release == "3.0" else "3.2")
+    wanted = Wanted(
+        task=task,
+        levels=chosen,
+        seeds=_seeds(seeds),
+        release="3.0" if release == "3.0" else "3.2",
+    )
     n = write_dataset(wanted, out, workers)
     typer.echo(f"{n} rows added to {out}", err=True)
 
@@ -49,9 +73,15 @@ def _seeds(text: str) -> tuple[int, ...]:
 
     first, dash, last = text.partition("-")
     try:
-        seeds = tuple(range(int(first), int(last) + 1)) if dash else tuple(dict.fromkeys(map(int, text.split(","))))
+        seeds = (
+            tuple(range(int(first), int(last) + 1))
+            if dash
+            else tuple(dict.fromkeys(map(int, text.split(","))))
+        )
     except ValueError:
         seeds = ()
     if not seeds:
-        raise ConfigError(f"--seeds {text!r}: wanted FIRST-LAST or numbers separated by commas, e.g. 1-500")
+        raise ConfigError(
+            f"--seeds {text!r}: wanted FIRST-LAST or numbers separated by commas, e.g. 1-500"
+        )
     return seeds

@@ -27,7 +27,8 @@ class Snapshot(NamedTuple):
 
 
 class BabyAIEnvironment:
-    """Implements `gde.parts.environment.HasOptimum`, `HasState`, `HasSnapshot` and `HasWorlds`.
+    """Implements `gde.parts.environment.HasOptimum`, `HasState`, `HasSnapshot` and
+    `HasWorlds`.
 
     The reward is minigrid's: 1 less nine tenths of the share of steps used, on success.
     """
@@ -62,15 +63,21 @@ class BabyAIEnvironment:
             GdeError: no episode has begun.
         """
         if self._now is None:
-            raise GdeError("the BabyAI environment has no episode yet: call reset(seed) first")
+            raise GdeError(
+                "the BabyAI environment has no episode yet: call reset(seed) first"
+            )
         return self._now
 
     def task(self) -> Task:
         horizon = self._config.horizon or self.now.scene.max_steps
-        return Task(objective=self.now.scene.text, horizon=horizon, rules=RULES, actions=ACTIONS)
+        return Task(
+            objective=self.now.scene.text, horizon=horizon, rules=RULES, actions=ACTIONS
+        )
 
     def world(self) -> World:
-        """The scene. Facts are those of `showing.record.world_facts` and the release of minigrid."""
+        """The scene. Facts are those of `showing.record.world_facts` and the release of
+        minigrid.
+        """
         scene = self.now.scene
         facts = {**world_facts(scene), **provenance(self._config)}
         return World(id=scene.identity, facts=facts, labels=labels(scene))
@@ -83,20 +90,27 @@ class BabyAIEnvironment:
         now.act(action)
         observation = self._observe()
         if now.over:
-            return Outcome.terminal(observation, now.reward, success=float(now.succeeded))
+            return Outcome.terminal(
+                observation, now.reward, success=float(now.succeeded)
+            )
         if now.n_steps >= now.scene.max_steps:
             return Outcome.cut_off(observation)
         return Outcome.running(observation)
 
     def optimum(self) -> Optimum | None:
-        """The first actions of all shortest ways to fulfil the mission; None where the search was too short to tell."""
+        """The first actions of all shortest ways to fulfil the mission; None where the
+        search was too short to tell.
+        """
         return self._certificates.optimum(self.now)
 
     def snapshot(self) -> Snapshot:
         return Snapshot(self._scene.identity, self.now.copy())
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, Snapshot) or snapshot.world != self.now.scene.identity:
+        if (
+            not isinstance(snapshot, Snapshot)
+            or snapshot.world != self.now.scene.identity
+        ):
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._now = snapshot.now.copy()
         return self._observe()
@@ -122,7 +136,11 @@ class BabyAIEnvironment:
 
 def labels(scene: Scene) -> Labels:
     """Return the labels by which results are broken down."""
-    return {"level": scene.level, "difficulty": difficulty(scene.level), "rooms": scene.rooms[0] * scene.rooms[1]}
+    return {
+        "level": scene.level,
+        "difficulty": difficulty(scene.level),
+        "rooms": scene.rooms[0] * scene.rooms[1],
+    }
 
 
 def provenance(config: WorldConfig) -> dict[str, str]:

@@ -11,8 +11,20 @@ DECOMPOSE = "Decompose: subgoals"
 
 def _unusable(task: str, group: str) -> tuple[Measure, ...]:
     return (
-        Measure(name=f"{task}.unusable", title="Unusable answers", unit="share", better="less", group=group),
-        Measure(name=f"{task}.unusable.*", title="Unusable answers: *", unit="share", better="less", group=group),
+        Measure(
+            name=f"{task}.unusable",
+            title="Unusable answers",
+            unit="share",
+            better="less",
+            group=group,
+        ),
+        Measure(
+            name=f"{task}.unusable.*",
+            title="Unusable answers: *",
+            unit="share",
+            better="less",
+            group=group,
+        ),
     )
 
 
@@ -28,7 +40,11 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             phrase="predicted position and direction in {} of questions",
         ),
         Measure(
-            name="predict.position", title="Success rate, position alone", unit="share", better="more", group=PREDICT
+            name="predict.position",
+            title="Success rate, position alone",
+            unit="share",
+            better="more",
+            group=PREDICT,
         ),
         Measure(
             name="predict.distance",
@@ -77,7 +93,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="more",
             group=PLAN,
         ),
-        Measure(name="plan.distance", title="Cells away in the end", unit="cells", better="less", group=PLAN),
+        Measure(
+            name="plan.distance",
+            title="Cells away in the end",
+            unit="cells",
+            better="less",
+            group=PLAN,
+        ),
         *_unusable("plan", PLAN),
     ),
     "decompose": (
@@ -113,7 +135,11 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             group=DECOMPOSE,
         ),
         Measure(
-            name="decompose.added", title="Subgoals that the expert added", unit="count", better="less", group=DECOMPOSE
+            name="decompose.added",
+            title="Subgoals that the expert added",
+            unit="count",
+            better="less",
+            group=DECOMPOSE,
         ),
         *_unusable("decompose", DECOMPOSE),
     ),

@@ -1,11 +1,20 @@
-"""Offers the BabyAI worlds, the questions about them, their agents, metrics and the study of LLM-BabyBench."""
+"""Offers the BabyAI worlds, the questions about them, their agents, metrics and the
+study of LLM-BabyBench.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig, Offer
+from gde.offers import (
+    AnyOffer,
+    Capability,
+    EnvironmentOffer,
+    MetricOffer,
+    NoConfig,
+    Offer,
+)
 
 if TYPE_CHECKING:
     import typer
@@ -37,7 +46,9 @@ ASKED = {
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The worlds, and the three kinds of questions about them (Choukrani et al. 2025)."""
+    """The worlds, and the three kinds of questions about them (Choukrani et al.
+    2025).
+    """
     from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
 
     world_gives = {
@@ -60,7 +71,13 @@ def gde_environments() -> Sequence[AnyOffer]:
             extra=EXTRA,
         )
     ]
-    question_gives = {Capability.STATE, Capability.SNAPSHOT, Capability.WORLDS, Capability.MAP, QUESTIONS}
+    question_gives = {
+        Capability.STATE,
+        Capability.SNAPSHOT,
+        Capability.WORLDS,
+        Capability.MAP,
+        QUESTIONS,
+    }
     for task, summary in ASKED.items():
         question = EnvironmentOffer(
             name=f"babyai-{task}",

@@ -1,1 +1,3 @@
-"""Reference agents: by chance, optimal, optimal by what is known, and optimal with slips."""
+"""Reference agents: by chance, optimal, optimal by what is known, and optimal with
+slips.
+"""

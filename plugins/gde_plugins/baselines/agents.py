@@ -1,4 +1,6 @@
-"""Agents whose behaviour is known beforehand. Every choice is a function of the brief's seed and the turn alone."""
+"""Agents whose behaviour is known beforehand. Every choice is a function of the brief's
+seed and the turn alone.
+"""
 
 from collections.abc import Sequence
 
@@ -14,7 +16,9 @@ from gde_plugins.baselines.config import Ties
 
 
 class _Dice:
-    """Random numbers keyed by turn, so that a turn's draw does not depend on what was drawn before."""
+    """Random numbers keyed by turn, so that a turn's draw does not depend on what was
+    drawn before.
+    """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -42,10 +46,14 @@ class RandomAgent:
 
 
 class OracleAgent:
-    """Takes an optimal action, except for slips. It asks the environment what is best, not the observation."""
+    """Takes an optimal action, except for slips. It asks the environment what is best,
+    not the observation.
+    """
 
     def __init__(self, *, slip: float, ties: Ties) -> None:
-        """Slip with probability `slip`; among several optimal actions choose by `ties`."""
+        """Slip with probability `slip`; among several optimal actions choose by
+        `ties`.
+        """
         self._slip = slip
         self._ties = ties
 
@@ -56,13 +64,16 @@ class OracleAgent:
             GdeError: it does not know what is optimal.
         """
         self._dice = _Dice(brief.seed)
-        # What follows a protocol is asked once: it takes longer than a step of a small world.
+        # What follows a protocol is asked once: it takes longer than a step of a small
+        # world.
         world = brief.environment
         self._seen = world if isinstance(world, HasState) else None
         self._told = world if isinstance(world, HasOptimum) else None
         self._modelled = world if isinstance(world, HasMDP) else None
         if self._told is None and self._modelled is None:
-            raise GdeError("an optimal agent needs an environment that knows what is optimal: take the agent random")
+            raise GdeError(
+                "an optimal agent needs an environment that knows what is optimal: take the agent random"
+            )
         self._mdp: TabularMDP | None = None
 
     async def act(self, observation: Observation) -> Decision:
@@ -71,8 +82,12 @@ class OracleAgent:
             return _random_action(observation, self._dice)
         best = self._best()
         if not best:
-            return Decision.unusable("error", "no action is optimal here: no end can be reached any more")
-        return Decision.act(best[0] if self._ties == "first" else self._dice.choose(best, "optimal"))
+            return Decision.unusable(
+                "error", "no action is optimal here: no end can be reached any more"
+            )
+        return Decision.act(
+            best[0] if self._ties == "first" else self._dice.choose(best, "optimal")
+        )
 
     def _best(self) -> Sequence[str]:
         if self._told is not None or self._modelled is None:
@@ -82,22 +97,35 @@ class OracleAgent:
         if mdp is not self._mdp:
             self._mdp = mdp
             self._optimal = solve(mdp).optimal
-        return [mdp.actions[a] for a in self._optimal[self._modelled.state().index].nonzero()[0]]
+        return [
+            mdp.actions[a]
+            for a in self._optimal[self._modelled.state().index].nonzero()[0]
+        ]
 
 
 class ExplorerAgent(OracleAgent):
-    """Takes an action that is best by what can be known so far; where nothing is hidden, an optimal one.
+    """Takes an action that is best by what can be known so far; where nothing is
+    hidden, an optimal one.
 
-    Worlds that hide something say in the fact `belief_optimal` of their state which actions those are.
+    Worlds that hide something say in the fact `belief_optimal` of their state which
+    actions those are.
     """
 
     def _best(self) -> Sequence[str]:
-        believed = self._seen.state().facts.get("belief_optimal") if self._seen else None
-        return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best()
+        believed = (
+            self._seen.state().facts.get("belief_optimal") if self._seen else None
+        )
+        return (
+            [str(action) for action in believed]
+            if isinstance(believed, list | tuple)
+            else super()._best()
+        )
 
 
 class ExpertAgent:
-    """Does what the environment demonstrates; it asks again when that is at its end or cannot be gone on with."""
+    """Does what the environment demonstrates; it asks again when that is at its end or
+    cannot be gone on with.
+    """
 
     def begin(self, brief: Brief) -> None:
         """Take hold of the episode's environment.
@@ -106,19 +134,28 @@ class ExpertAgent:
             GdeError: it demonstrates nothing.
         """
         if not isinstance(brief.environment, HasDemonstration):
-            raise GdeError("an expert needs an environment that gives demonstrations: take the agent optimal or random")
+            raise GdeError(
+                "an expert needs an environment that gives demonstrations: take the agent optimal or random"
+            )
         self._shown: HasDemonstration = brief.environment
         self._left: list[str] = []
 
     async def act(self, observation: Observation) -> Decision:
-        if not self._left or (observation.actions is not None and self._left[0] not in observation.actions):
+        if not self._left or (
+            observation.actions is not None and self._left[0] not in observation.actions
+        ):
             self._left = list(self._shown.demonstration())
         if not self._left:
-            return Decision.unusable("error", "the environment knows no way from here to its goal")
+            return Decision.unusable(
+                "error", "the environment knows no way from here to its goal"
+            )
         return Decision.act(self._left.pop(0))
 
 
 def _random_action(observation: Observation, dice: _Dice) -> Decision:
     if not observation.actions:
-        return Decision.unusable("error", "a random action needs a list of admissible ones, the observation has none")
+        return Decision.unusable(
+            "error",
+            "a random action needs a list of admissible ones, the observation has none",
+        )
     return Decision.act(dice.choose(observation.actions, "random"))

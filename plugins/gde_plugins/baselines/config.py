@@ -13,7 +13,9 @@ class OptimalConfig:
     """How the optimal agent chooses."""
 
     ties: Ties = "random"
-    """Which of several optimal actions is taken: a random one, or the first in the order of the model."""
+    """Which of several optimal actions is taken: a random one, or the first in the
+    order of the model.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,4 +23,6 @@ class NoisyConfig:
     """How the noisy agent errs."""
 
     p: Annotated[float, Interval(ge=0, le=1)] = 0.1
-    """Probability of a slip: an action that is uniformly random over all admissible ones, optimal ones included."""
+    """Probability of a slip: an action that is uniformly random over all admissible
+    ones, optimal ones included.
+    """

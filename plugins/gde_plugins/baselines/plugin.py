@@ -20,7 +20,12 @@ def gde_agents() -> Sequence[AnyOffer]:
     from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
     return (
-        Offer(name="random", summary="a uniformly random admissible action", config=NoConfig, make=_random),
+        Offer(
+            name="random",
+            summary="a uniformly random admissible action",
+            config=NoConfig,
+            make=_random,
+        ),
         Offer(
             name="optimal",
             summary="an optimal action, as the environment certifies it",

@@ -10,19 +10,38 @@ from gde.data.evidence import Evidence
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import CERTIFIED, Place, finished, is_optimal, lacking, over_worlds, unmeasured
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Place,
+    finished,
+    is_optimal,
+    lacking,
+    over_worlds,
+    unmeasured,
+)
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
 
 KINDS = ("size", "density")
 """Labels by which worlds are broken down if they are numbers and vary."""
 DISTANCE = "distance"
-"""Steps from the current state to the goal by the shortest way: minus its optimal value."""
+"""Steps from the current state to the goal by the shortest way: minus its optimal
+value.
+"""
 BAND = 5
-"""Number of distances in a band, if distance is crossed with a kind. The last distance names the band."""
+"""Number of distances in a band, if distance is crossed with a kind. The last distance
+names the band.
+"""
 FEWEST = 3
 """Number of worlds that a cell at one distance needs."""
-MARGINS = (("size",), ("density",), (DISTANCE,), ("size", "density"), ("size", DISTANCE), ("density", DISTANCE))
+MARGINS = (
+    ("size",),
+    ("density",),
+    (DISTANCE,),
+    ("size", "density"),
+    ("size", DISTANCE),
+    ("density", DISTANCE),
+)
 PANELS = ("size", "density", DISTANCE)
 """The heat maps of Arghal et al. (2026), fig. 4."""
 NOTHING_VARIES = "size and density do not vary, and the optimal values are no distances"
@@ -33,7 +52,9 @@ class Sample(NamedTuple):
 
     place: Place
     group: str
-    """Values are averaged within a group, groups within a world, worlds within a cell."""
+    """Values are averaged within a group, groups within a world, worlds within a
+    cell.
+    """
     kinds: dict[str, float]
     distance: int | None
     """None if the goal is out of reach."""
@@ -51,13 +72,16 @@ class Breakdown:
 
 
 def difficulty(evidence: Evidence) -> Sequence[Measurement]:
-    """Accuracy, success, divergence and entropy by size, density and distance to the goal (Arghal et al. 2026, fig. 4).
+    """Accuracy, success, divergence and entropy by size, density and distance to the
+    goal (Arghal et al. 2026, fig. 4).
 
-    Each number is the one of its name without "difficulty" ("policy.jsd" and "policy.entropy" for states), restricted
-    to a cell; n counts the worlds of the cell. Accuracy belongs to the distance from which a step is taken, divergence
-    and entropy to that of the state, success to that at which the episode begins. A breakdown by distance alone is
-    exact. Crossed with size or density, distances form bands of five: 5 stands for 1 to 5. A distance met in fewer
-    than three worlds has no value, with that reason. Parts of a run are not broken down further.
+    Each number is the one of its name without "difficulty" ("policy.jsd" and
+    "policy.entropy" for states), restricted to a cell; n counts the worlds of the cell.
+    Accuracy belongs to the distance from which a step is taken, divergence and entropy
+    to that of the state, success to that at which the episode begins. A breakdown by
+    distance alone is exact. Crossed with size or density, distances form bands of five:
+    5 stands for 1 to 5. A distance met in fewer than three worlds has no value, with
+    that reason. Parts of a run are not broken down further.
     """
     if evidence.part:
         return []
@@ -69,7 +93,10 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
         if not axes:
             reason = NOTHING_VARIES
     if reason:
-        return [unmeasured(name, breakdown.unit, reason) for name, breakdown in BREAKDOWNS.items()]
+        return [
+            unmeasured(name, breakdown.unit, reason)
+            for name, breakdown in BREAKDOWNS.items()
+        ]
 
     measured: list[Measurement] = []
     for name, breakdown in BREAKDOWNS.items():
@@ -111,13 +138,19 @@ def _measured(
             reason = f"{len(worlds)} of the {FEWEST} worlds that it needs"
             measurement = unmeasured(name, unit, reason)
         else:
-            measurement = over_worlds(evidence, name, unit, worlds, BREAKDOWNS[name].estimate)
+            measurement = over_worlds(
+                evidence, name, unit, worlds, BREAKDOWNS[name].estimate
+            )
         where = dict(zip(margin, cell, strict=True))
         yield replace(measurement, where=where)
 
 
-def _cells(samples: Sequence[Sample], margin: tuple[str, ...]) -> dict[tuple[float, ...], dict[Place, float]]:
-    """Return the value of each world in each cell, sorted by the coordinates of the cells."""
+def _cells(
+    samples: Sequence[Sample], margin: tuple[str, ...]
+) -> dict[tuple[float, ...], dict[Place, float]]:
+    """Return the value of each world in each cell, sorted by the coordinates of the
+    cells.
+    """
     cells: dict[tuple[float, ...], dict[Place, dict[str, list[float]]]] = {}
     for sample in samples:
         if DISTANCE in margin and sample.distance is None:
@@ -126,7 +159,8 @@ def _cells(samples: Sequence[Sample], margin: tuple[str, ...]) -> dict[tuple[flo
         groups = worlds.setdefault(sample.place, {})
         groups.setdefault(sample.group, []).append(sample.value)
 
-    # Means of means: a long episode or a world with many episodes weighs no more than another.
+    # Means of means: a long episode or a world with many episodes weighs no more than
+    # another.
     averaged: dict[tuple[float, ...], dict[Place, float]] = {}
     for cell in sorted(cells):
         averaged[cell] = {}
@@ -173,15 +207,22 @@ def _entropies(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
         yield sample._replace(value=state.entropy)
 
 
-def _states(trajectories: Iterable[Trajectory]) -> Iterator[tuple[Sample, VisitedState]]:
-    """Yield the states with a usable answer, each with a sample that still lacks its value."""
+def _states(
+    trajectories: Iterable[Trajectory],
+) -> Iterator[tuple[Sample, VisitedState]]:
+    """Yield the states with a usable answer, each with a sample that still lacks its
+    value.
+    """
     kinds: dict[Place, dict[str, float]] = {}
     for one in trajectories:
         kinds.setdefault(Place.of(one), _kinds(one))
     for place, states in visited(trajectories).items():
         for state in states:
             if state.actions:
-                yield Sample(place, "", kinds[place], _distance(state.value), nan), state
+                yield (
+                    Sample(place, "", kinds[place], _distance(state.value), nan),
+                    state,
+                )
 
 
 def _kinds(trajectory: Trajectory) -> dict[str, float]:

@@ -16,20 +16,27 @@ from gde_plugins.behaviour.visits import IDENTIFIED
 SPL = "efficiency.spl"
 REGRET = "efficiency.regret"
 UNIT = "reward"
-"""Unit of regret in every world, so that runs and conditions compare. In grids it is one step."""
+"""Unit of regret in every world, so that runs and conditions compare. In grids it is
+one step.
+"""
 RECENT = 64
-"""Number of solved worlds in memory. Few suffice, because episodes come in the order of their worlds."""
+"""Number of solved worlds in memory. Few suffice, because episodes come in the order of
+their worlds.
+"""
 NO_MODEL = "the environment gives no tabular model"
 
 
 def efficiency(evidence: Evidence) -> Sequence[Measurement]:
-    """Success weighted by path length (Anderson et al. 2018), and regret; n counts episodes.
+    """Success weighted by path length (Anderson et al. 2018), and regret; n counts
+    episodes.
 
-    "efficiency.regret" is the loss of an episode's decisions against the best ones, in the reward of the certified
-    model. In grids it is the number of turns spent without coming nearer. "efficiency.spl" is 0 for an episode that
-    fails and C / (C + regret) for one that succeeds, with C the least cost of reaching the goal. If every step costs
-    one, it is L* / max(L*, L) of the shortest way L* and the way taken L. Neither is measured if anything changed the
-    world or moved the agent half-way (`recovery` is about such episodes). A distractor does neither.
+    "efficiency.regret" is the loss of an episode's decisions against the best ones, in
+    the reward of the certified model. In grids it is the number of turns spent without
+    coming nearer. "efficiency.spl" is 0 for an episode that fails and C / (C + regret)
+    for one that succeeds, with C the least cost of reaching the goal. If every step
+    costs one, it is L* / max(L*, L) of the shortest way L* and the way taken L. Neither
+    is measured if anything changed the world or moved the agent half-way (`recovery` is
+    about such episodes). A distractor does neither.
     """
     reason = lacking(played(evidence), IDENTIFIED, CERTIFIED)
     if not reason and evidence.mdp is None:
@@ -38,10 +45,13 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
         return _unmeasured(reason)
 
     episodes = list(_episodes(evidence))
-    # A mean over the unchanged episodes alone would favour agents that are quick enough to avoid the change.
+    # A mean over the unchanged episodes alone would favour agents that are quick enough
+    # to avoid the change.
     n_changed = sum(one.regret is None for one in episodes)
     if n_changed:
-        return _unmeasured(f"the world changed or the agent was moved within {n_changed} of {len(episodes)} episodes")
+        return _unmeasured(
+            f"the world changed or the agent was moved within {n_changed} of {len(episodes)} episodes"
+        )
     return [_spl(evidence, episodes), _regret(evidence, episodes)]
 
 
@@ -56,7 +66,9 @@ class _Episode(NamedTuple):
 
     @property
     def directness(self) -> float | None:
-        """Least cost as a share of the actual cost, in [0, 1]; None if the goal costs nothing."""
+        """Least cost as a share of the actual cost, in [0, 1]; None if the goal costs
+        nothing.
+        """
         if self.success != 1:
             return 0.0
         if self.cost <= 0:
@@ -86,7 +98,11 @@ def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
 
     n_free = len(episodes) - len(shares)
     if n_free:
-        return unmeasured(SPL, "share", f"reaching the goal has no cost in {n_free} of {len(episodes)} episodes")
+        return unmeasured(
+            SPL,
+            "share",
+            f"reaching the goal has no cost in {n_free} of {len(episodes)} episodes",
+        )
     return over_episodes(evidence, SPL, "share", shares)
 
 

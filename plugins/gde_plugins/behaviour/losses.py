@@ -18,8 +18,10 @@ class Losses:
     value: Floats
     """(S,) optimal expected return."""
     loss: Floats
-    """(S, A + 1) optimal value minus what the action, followed by the best policy, is expected to earn; the last
-    column is for unusable answers. Infinite where the goal may be out of reach afterwards."""
+    """(S, A + 1) optimal value minus what the action, followed by the best policy, is
+    expected to earn; the last column is for unusable answers. Infinite where the goal
+    may be out of reach afterwards.
+    """
     actions: dict[str, int]
     discount: float
 
@@ -27,7 +29,8 @@ class Losses:
     def of(cls, mdp: TabularMDP) -> "Losses":
         """Solve the model and compare every action with the solution.
 
-        An unusable answer is a turn in which nothing happens: it counts as the cheapest step, leading nowhere.
+        An unusable answer is a turn in which nothing happens: it counts as the cheapest
+        step, leading nowhere.
         """
         value = solve(mdp).value
         hopeless = np.isneginf(value)
@@ -37,13 +40,15 @@ class Losses:
             rewards = np.tile(rewards[:, None], mdp.n_actions)
         earned = np.column_stack([rewards, rewards.max(axis=1)])
 
-        # Infinite values times zero probabilities would be nan, so they are followed by themselves.
+        # Infinite values times zero probabilities would be nan, so they are followed by
+        # themselves.
         later = [matrix @ known for matrix in mdp.transition]
         lost = [matrix @ hopeless.astype(float) for matrix in mdp.transition]
         ahead = np.column_stack([*later, known])
         astray = np.column_stack([*lost, hopeless]) > 0
 
-        # Value iteration stops short of the optimum by a rounding error, which must not become a gain.
+        # Value iteration stops short of the optimum by a rounding error, which must not
+        # become a gain.
         loss = np.maximum(known[:, None] - earned - mdp.discount * ahead, 0.0)
         return cls(
             value=value,
@@ -53,15 +58,18 @@ class Losses:
         )
 
     def regret(self, trajectory: Trajectory) -> float | None:
-        """Return the discounted sum of the losses of an episode; None after an interference with world or agent.
+        """Return the discounted sum of the losses of an episode; None after an
+        interference with world or agent.
 
-        A perturbation between two decisions is an interference, a distractor is not: the world has changed, or the
-        agent is where its own decisions have not brought it. A value that differs from the model's shows it, too.
+        A perturbation between two decisions is an interference, a distractor is not:
+        the world has changed, or the agent is where its own decisions have not brought
+        it. A value that differs from the model's shows it, too.
 
-        The expectation of the sum is the optimal value of the start minus the return of the agent's policy and minus
-        the optimal value of the state in which the episode was cut off (the performance difference lemma, Kakade and
-        Langford 2002). If every step costs one, it is the number of turns that brought the agent no nearer to the
-        goal; those that led away count twice.
+        The expectation of the sum is the optimal value of the start minus the return of
+        the agent's policy and minus the optimal value of the state in which the episode
+        was cut off (the performance difference lemma, Kakade and Langford 2002). If
+        every step costs one, it is the number of turns that brought the agent no nearer
+        to the goal; those that led away count twice.
         """
         if _is_perturbed(trajectory):
             return None
@@ -85,7 +93,9 @@ class Losses:
 
 
 def _is_perturbed(trajectory: Trajectory) -> bool:
-    """Return whether a perturbation other than a distractor came between two decisions."""
+    """Return whether a perturbation other than a distractor came between two
+    decisions.
+    """
     flags = set()
     for turn in trajectory.turns:
         if turn.state is not None and "distractor" not in turn.state.facts:

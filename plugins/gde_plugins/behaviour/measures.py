@@ -51,22 +51,53 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             group=DID,
             headline=True,
         ),
-        Measure(name="efficiency.regret", title="Regret", unit="reward", better="less", group=DID),
+        Measure(
+            name="efficiency.regret",
+            title="Regret",
+            unit="reward",
+            better="less",
+            group=DID,
+        ),
     ),
     "references": (
-        Measure(name="references.success.random", title="random baseline", unit="share", group=MARKS, beside="success"),
         Measure(
-            name="references.success.optimal", title="optimal baseline", unit="share", group=MARKS, beside="success"
+            name="references.success.random",
+            title="random baseline",
+            unit="share",
+            group=MARKS,
+            beside="success",
         ),
         Measure(
-            name="references.accuracy.random", title="random baseline", unit="share", group=MARKS, beside="accuracy"
+            name="references.success.optimal",
+            title="optimal baseline",
+            unit="share",
+            group=MARKS,
+            beside="success",
         ),
         Measure(
-            name="references.spl.random", title="random baseline", unit="share", group=MARKS, beside="efficiency.spl"
+            name="references.accuracy.random",
+            title="random baseline",
+            unit="share",
+            group=MARKS,
+            beside="accuracy",
+        ),
+        Measure(
+            name="references.spl.random",
+            title="random baseline",
+            unit="share",
+            group=MARKS,
+            beside="efficiency.spl",
         ),
     ),
     "outcomes": (
-        Measure(name="outcomes.ok", title="Usable answers", unit="share", better="more", group=ANSWERS, headline=True),
+        Measure(
+            name="outcomes.ok",
+            title="Usable answers",
+            unit="share",
+            better="more",
+            group=ANSWERS,
+            headline=True,
+        ),
         Measure(
             name="outcomes.invalid_action",
             title="Answers that are no admissible action",
@@ -81,8 +112,20 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="less",
             group=ANSWERS,
         ),
-        Measure(name="outcomes.empty", title="Empty answers", unit="share", better="less", group=ANSWERS),
-        Measure(name="outcomes.refusal", title="Refusals", unit="share", better="less", group=ANSWERS),
+        Measure(
+            name="outcomes.empty",
+            title="Empty answers",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
+        Measure(
+            name="outcomes.refusal",
+            title="Refusals",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
         Measure(
             name="outcomes.truncated",
             title="Answers cut off by the token limit",
@@ -97,10 +140,27 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="less",
             group=ANSWERS,
         ),
-        Measure(name="endings.terminated", title="Episodes that reach a terminal state", unit="share", group=ENDINGS),
-        Measure(name="endings.truncated", title="Episodes cut off by the environment", unit="share", group=ENDINGS),
-        Measure(name="endings.horizon", title="Episodes out of turns", unit="share", group=ENDINGS),
-        Measure(name="endings.failed", title="Failed episodes", unit="share", group=ENDINGS),
+        Measure(
+            name="endings.terminated",
+            title="Episodes that reach a terminal state",
+            unit="share",
+            group=ENDINGS,
+        ),
+        Measure(
+            name="endings.truncated",
+            title="Episodes cut off by the environment",
+            unit="share",
+            group=ENDINGS,
+        ),
+        Measure(
+            name="endings.horizon",
+            title="Episodes out of turns",
+            unit="share",
+            group=ENDINGS,
+        ),
+        Measure(
+            name="endings.failed", title="Failed episodes", unit="share", group=ENDINGS
+        ),
         Measure(
             name="episodes.failed",
             title="Number of failed episodes, which are left out of all else",
@@ -110,7 +170,9 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             repeats="endings.failed",
         ),
     ),
-    "length": (Measure(name="length", title="Turns of an episode", unit="turns", group=DID),),
+    "length": (
+        Measure(name="length", title="Turns of an episode", unit="turns", group=DID),
+    ),
     "policy": (
         Measure(
             name="policy.jsd",
@@ -127,7 +189,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="less",
             group=POLICY,
         ),
-        Measure(name="policy.entropy", title="Entropy of the policy", unit="bits", group=POLICY, headline=True),
+        Measure(
+            name="policy.entropy",
+            title="Entropy of the policy",
+            unit="bits",
+            group=POLICY,
+            headline=True,
+        ),
         Measure(
             name="policy.entropy_optimal",
             title="Entropy of the optimal policy",
@@ -177,10 +245,33 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
     ),
     "difficulty": (
-        Measure(name="difficulty.accuracy", title="Accuracy", unit="share", better="more", group=WHERE),
-        Measure(name="difficulty.success", title="Success rate", unit="share", better="more", group=WHERE),
-        Measure(name="difficulty.jsd", title="JSD from the optimal policy", unit="bits", better="less", group=WHERE),
-        Measure(name="difficulty.entropy", title="Entropy of the policy", unit="bits", group=WHERE),
+        Measure(
+            name="difficulty.accuracy",
+            title="Accuracy",
+            unit="share",
+            better="more",
+            group=WHERE,
+        ),
+        Measure(
+            name="difficulty.success",
+            title="Success rate",
+            unit="share",
+            better="more",
+            group=WHERE,
+        ),
+        Measure(
+            name="difficulty.jsd",
+            title="JSD from the optimal policy",
+            unit="bits",
+            better="less",
+            group=WHERE,
+        ),
+        Measure(
+            name="difficulty.entropy",
+            title="Entropy of the policy",
+            unit="bits",
+            group=WHERE,
+        ),
     ),
 }
 """By the names of the metrics."""

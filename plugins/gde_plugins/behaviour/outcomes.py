@@ -1,4 +1,6 @@
-"""Shares of all answers and all episodes by their outcome, so that nothing is dropped unseen."""
+"""Shares of all answers and all episodes by their outcome, so that nothing is dropped
+unseen.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,9 @@ class _Episode(NamedTuple):
     cluster: str
     ending: Ending
     statuses: Counter[Status]
-    """Number of turns by status; empty for a failed episode, which says nothing about the agent."""
+    """Number of turns by status; empty for a failed episode, which says nothing about
+    the agent.
+    """
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Episode":
@@ -29,25 +33,36 @@ class _Episode(NamedTuple):
 
 
 def outcomes(evidence: Evidence) -> Sequence[Measurement]:
-    """Share of each decision status in the turns of finished episodes, and of each ending in all episodes.
+    """Share of each decision status in the turns of finished episodes, and of each
+    ending in all episodes.
 
-    Each kind of shares sums to one. "episodes.failed" counts the episodes that no behaviour number uses.
+    Each kind of shares sums to one. "episodes.failed" counts the episodes that no
+    behaviour number uses.
     """
     episodes = [_Episode.of(trajectory) for trajectory in evidence.trajectories]
     return [*_statuses(evidence, episodes), *_endings(evidence, episodes)]
 
 
-def _statuses(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+def _statuses(
+    evidence: Evidence, episodes: Sequence[_Episode]
+) -> Iterator[Measurement]:
     for status in STATUSES:
         counts = []
         for one in episodes:
-            counts.append(Count(one.cluster, one.statuses[status], one.statuses.total()))
+            counts.append(
+                Count(one.cluster, one.statuses[status], one.statuses.total())
+            )
         yield pooled_share(evidence, f"outcomes.{status}", counts)
 
 
 def _endings(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
     endings = [one.ending for one in episodes]
-    yield Measurement(name="episodes.failed", value=float(endings.count("failed")), unit="count", n=len(episodes))
+    yield Measurement(
+        name="episodes.failed",
+        value=float(endings.count("failed")),
+        unit="count",
+        n=len(episodes),
+    )
     # Of all episodes, failed ones included, so that the shares of endings sum to one.
     for ending in ENDINGS:
         counts = [Count(one.cluster, one.ending == ending, 1) for one in episodes]

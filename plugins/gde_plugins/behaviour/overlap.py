@@ -11,15 +11,17 @@ from gde.numerics.episodes import Place, finished, lacking, over_worlds, unmeasu
 from gde_plugins.behaviour.visits import IDENTIFIED, StateKey, state_key
 
 Pairs = frozenset[tuple[StateKey, str]]
-ALONE = "no world has two episodes with a usable answer; give the plan at least 2 repeats"
+ALONE = (
+    "no world has two episodes with a usable answer; give the plan at least 2 repeats"
+)
 
 
 def overlap(evidence: Evidence) -> Sequence[Measurement]:
     """Jaccard similarity of two episodes of one world (Arghal et al. 2026, appendix B).
 
     |A and B| / |A or B| of the sets of state-action pairs, averaged over all pairs of episodes of a world, then over
-    the worlds with at least two; n counts these worlds. Unusable answers are no actions. An episode without a usable
-    answer is left out.
+    the worlds with at least two; n counts these worlds. Unusable answers are no
+    actions. An episode without a usable answer is left out.
     """
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED)
@@ -35,7 +37,8 @@ def overlap(evidence: Evidence) -> Sequence[Measurement]:
 
     similarities: dict[Place, float] = {}
     for place, episodes in worlds.items():
-        # Equal weights for worlds: those with more repeats have many more pairs of episodes.
+        # Equal weights for worlds: those with more repeats have many more pairs of
+        # episodes.
         shares = [len(a & b) / len(a | b) for a, b in combinations(episodes, 2)]
         if shares:
             similarities[place] = fmean(shares)

@@ -26,7 +26,8 @@ NO_GOAL = "the world has no goal that can be reached"
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the success rate: the share of the goal that finished episodes reach (Arghal et al. 2026, eq. 1).
+    """Measure the success rate: the share of the goal that finished episodes reach
+    (Arghal et al. 2026, eq. 1).
 
     In most worlds an episode reaches all or nothing.
     """
@@ -38,14 +39,19 @@ def success(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the per-action accuracy (Arghal et al. 2026, eqs. 2 and 3), and the same pooled over all steps.
+    """Measure the per-action accuracy (Arghal et al. 2026, eqs. 2 and 3), and the same
+    pooled over all steps.
 
-    "accuracy" is the share of optimal actions in a trajectory, averaged over the trajectories of a world, then over
-    worlds: its n is the number of worlds. "accuracy.pooled" gives every step the same weight: its n is the number of
-    steps. An unusable answer is a step that was not optimal.
+    "accuracy" is the share of optimal actions in a trajectory, averaged over the
+    trajectories of a world, then over worlds: its n is the number of worlds.
+    "accuracy.pooled" gives every step the same weight: its n is the number of steps. An
+    unusable answer is a step that was not optimal.
     """
     if reason := lacking(played(evidence), CERTIFIED):
-        return [unmeasured(name, "share", reason) for name in ("accuracy", "accuracy.pooled")]
+        return [
+            unmeasured(name, "share", reason)
+            for name in ("accuracy", "accuracy.pooled")
+        ]
 
     counts = []
     shares = []
@@ -61,7 +67,9 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def length(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the mean number of turns of a finished episode, unusable answers included."""
+    """Measure the mean number of turns of a finished episode, unusable answers
+    included.
+    """
     turns = [(one.world.cluster, len(one.turns)) for one in finished(evidence)]
     if not turns:
         return [unmeasured("length", "turns", NOTHING_FINISHED)]

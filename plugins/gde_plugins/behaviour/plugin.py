@@ -14,19 +14,56 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Numbers about episodes; where they judge actions, the world says which are optimal."""
+    """Numbers about episodes; where they judge actions, the world says which are
+    optimal.
+    """
     optimum = Capability.OPTIMUM
     return (
         _offer("success", "share of episodes that reach the goal", default=True),
-        _offer("accuracy", "share of optimal actions, averaged over worlds, and pooled", optimum, default=True),
-        _offer("efficiency", "success weighted by path length, and regret", Capability.MDP, default=True),
-        _offer("references", "what random and optimal agents get in the same worlds", optimum, default=True),
-        _offer("outcomes", "shares of usable and of each kind of unusable answer", default=True),
+        _offer(
+            "accuracy",
+            "share of optimal actions, averaged over worlds, and pooled",
+            optimum,
+            default=True,
+        ),
+        _offer(
+            "efficiency",
+            "success weighted by path length, and regret",
+            Capability.MDP,
+            default=True,
+        ),
+        _offer(
+            "references",
+            "what random and optimal agents get in the same worlds",
+            optimum,
+            default=True,
+        ),
+        _offer(
+            "outcomes",
+            "shares of usable and of each kind of unusable answer",
+            default=True,
+        ),
         _offer("length", "mean turns of an episode", default=True),
-        _offer("policy", "entropy of the policy and its divergence from optimal ones", Capability.MDP),
-        _offer("calibration", "calibration error, as published and as released", Capability.MDP),
-        _offer("overlap", "Jaccard similarity of state-action pairs in one world", Capability.MDP),
-        _offer("difficulty", "accuracy, success, divergence by size, density, distance", Capability.MDP),
+        _offer(
+            "policy",
+            "entropy of the policy and its divergence from optimal ones",
+            Capability.MDP,
+        ),
+        _offer(
+            "calibration",
+            "calibration error, as published and as released",
+            Capability.MDP,
+        ),
+        _offer(
+            "overlap",
+            "Jaccard similarity of state-action pairs in one world",
+            Capability.MDP,
+        ),
+        _offer(
+            "difficulty",
+            "accuracy, success, divergence by size, density, distance",
+            Capability.MDP,
+        ),
     )
 
 

@@ -7,7 +7,14 @@ from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.numerics.episodes import CERTIFIED, Place, finished, lacking, over_worlds, unmeasured
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Place,
+    finished,
+    lacking,
+    over_worlds,
+    unmeasured,
+)
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, VisitedState, visited
 
@@ -25,13 +32,15 @@ HOPELESS = "no usable answer was given where the goal could still be reached"
 
 
 def policy(evidence: Evidence) -> Sequence[Measurement]:
-    """Entropy of the empirical policy and its divergence from optimal ones, in bits (Arghal et al. 2026, eqs. 4 and 5).
+    """Entropy of the empirical policy and its divergence from optimal ones, in bits
+    (Arghal et al. 2026, eqs. 4 and 5).
 
-    The policy in a state is the relative frequency of the actions taken there in all episodes of a world. Every state
-    visited in a world has the same weight, then every world; n counts worlds. Unusable answers are no actions. States
-    without a usable answer are left out and counted in "policy.states.unanswered". If the goal can no longer be
-    reached there is no optimal policy to diverge from: such states are left out of all but "policy.entropy" and are
-    counted in "policy.states.hopeless".
+    The policy in a state is the relative frequency of the actions taken there in all
+    episodes of a world. Every state visited in a world has the same weight, then every
+    world; n counts worlds. Unusable answers are no actions. States without a usable
+    answer are left out and counted in "policy.states.unanswered". If the goal can no
+    longer be reached there is no optimal policy to diverge from: such states are left
+    out of all but "policy.entropy" and are counted in "policy.states.hopeless".
     """
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED)
@@ -47,13 +56,23 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
         hopeless = unmeasured("policy.states.hopeless", "count", unknown)
     else:
         hopeful = _where(answered, lambda state: bool(state.optimal))
-        hopeless = _count("policy.states.hopeless", states, lambda state: not state.optimal)
+        hopeless = _count(
+            "policy.states.hopeless", states, lambda state: not state.optimal
+        )
 
     mean = partial(_mean, evidence)
     adrift = unknown or HOPELESS
     return [
-        mean("policy.entropy", answered, attrgetter("entropy"), UNANSWERED, cluster_mean),
-        mean("policy.entropy_optimal", hopeful, attrgetter("optimal_entropy"), adrift, cluster_mean),
+        mean(
+            "policy.entropy", answered, attrgetter("entropy"), UNANSWERED, cluster_mean
+        ),
+        mean(
+            "policy.entropy_optimal",
+            hopeful,
+            attrgetter("optimal_entropy"),
+            adrift,
+            cluster_mean,
+        ),
         mean("policy.jsd", hopeful, attrgetter("divergence"), adrift),
         mean("policy.jsd_nearest", hopeful, attrgetter("least_divergence"), adrift),
         _count("policy.states.unanswered", states, lambda state: not state.actions),
@@ -88,7 +107,9 @@ def _mean(
     return over_worlds(evidence, name, unit, values, estimate)
 
 
-def _count(name: str, states: States, condition: Callable[[VisitedState], bool]) -> Measurement:
+def _count(
+    name: str, states: States, condition: Callable[[VisitedState], bool]
+) -> Measurement:
     n_states = 0
     n_meeting = 0
     for of_world in states.values():

@@ -13,7 +13,14 @@ from gde.data.mdp import Floats, TabularMDP
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.numerics.episodes import CERTIFIED, Place, lacking, over_worlds, played, unmeasured
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Place,
+    lacking,
+    over_worlds,
+    played,
+    unmeasured,
+)
 from gde.numerics.tabular import solve
 
 ACCURACY = "references.accuracy.random"
@@ -27,13 +34,15 @@ FREE = "the turns of an episode do not all cost the same"
 def references(evidence: Evidence) -> Sequence[Measurement]:
     """Success, accuracy and directness of agents that need not be run; n counts worlds.
 
-    "references.success.random" is the chance that uniformly random moves reach, before the turns are over, an end to
-    which optimal moves lead. "references.success.optimal" is the chance of optimal moves. Both are exact, from the
-    tabular model of each world at the beginning of its first episode. "references.spl.random" is the expected success
-    of random moves weighted by path length (Anderson et al. 2018), if every step costs the same.
-    "references.accuracy.random" is the share of admissible actions that are optimal, at the turns of the agent,
-    averaged as "accuracy" is. Worlds without a tabular model have this one alone. A single world has none of them:
-    they say nothing about the agent.
+    "references.success.random" is the chance that uniformly random moves reach, before
+    the turns are over, an end to which optimal moves lead. "references.success.optimal"
+    is the chance of optimal moves. Both are exact, from the tabular model of each world
+    at the beginning of its first episode. "references.spl.random" is the expected
+    success of random moves weighted by path length (Anderson et al. 2018), if every
+    step costs the same. "references.accuracy.random" is the share of admissible actions
+    that are optimal, at the turns of the agent, averaged as "accuracy" is. Worlds
+    without a tabular model have this one alone. A single world has none of them: they
+    say nothing about the agent.
     """
     if "world" in evidence.part:
         return []
@@ -99,7 +108,9 @@ def _walks(evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:
-    """Return the walks from the start of an episode; None if its model is missing or has other actions."""
+    """Return the walks from the start of an episode; None if its model is missing or
+    has other actions.
+    """
     first = one.turns[0]
     if evidence.mdp is None or first.state is None or first.state.index is None:
         return None
@@ -114,7 +125,9 @@ def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:
     return _walked(mdp, mdp.terminal, first.state.index, one.horizon)
 
 
-def _walked(mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: int) -> _Walks:
+def _walked(
+    mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: int
+) -> _Walks:
     # Transition matrix of the policy that is uniform over the optimal actions.
     optimal = solve(mdp).optimal
     n_optimal = optimal.sum(axis=1, keepdims=True)
@@ -128,13 +141,15 @@ def _walked(mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: i
         total = total + step
     chance = csr_array(total / mdp.n_actions)
 
-    # Success is to reach an end to which optimal moves lead; random moves may also end elsewhere.
+    # Success is to reach an end to which optimal moves lead; random moves may also end
+    # elsewhere.
     arrived = _arrivals(guided, start, terminal, terminal, horizon)
     goals = terminal & (arrived > 0).any(axis=0)
     shortest = arrived.sum(axis=1)
     times = _arrivals(chance, start, goals, terminal, horizon).sum(axis=1)
 
-    # The path length of an episode is its number of turns only if all turns cost the same.
+    # The path length of an episode is its number of turns only if all turns cost the
+    # same.
     directness = None
     costs = np.unique(mdp.reward[~terminal])
     if len(costs) == 1 and goals.any():
@@ -146,9 +161,15 @@ def _walked(mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: i
 
 
 def _arrivals(
-    step: csr_array, start: int, ends: NDArray[np.bool_], terminal: NDArray[np.bool_], horizon: int
+    step: csr_array,
+    start: int,
+    ends: NDArray[np.bool_],
+    terminal: NDArray[np.bool_],
+    horizon: int,
 ) -> Floats:
-    """Return the (T, S) probability of arriving at each of the ends, by the turn that leads there."""
+    """Return the (T, S) probability of arriving at each of the ends, by the turn that
+    leads there.
+    """
     now = np.zeros(len(ends))
     now[start] = 1.0
     arrived = np.zeros((horizon, len(ends)))

@@ -1,4 +1,6 @@
-"""The empirical policy: actions in each visited state (Arghal et al. 2026, section 4.1 and appendix B)."""
+"""The empirical policy: actions in each visited state (Arghal et al. 2026, section 4.1
+and appendix B).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +17,9 @@ StateKey = tuple[int | None, float | None, tuple[str, ...] | None, str]
 
 @dataclass(frozen=True, kw_only=True)
 class VisitedState:
-    """One state of a world, with the answers given in it in all episodes of that world."""
+    """One state of a world, with the answers given in it in all episodes of that
+    world.
+    """
 
     optimal: tuple[str, ...] | None
     """None without a model; empty if no action leads to the goal any more."""
@@ -43,14 +47,17 @@ class VisitedState:
 
     @property
     def divergence(self) -> float:
-        """Jensen-Shannon divergence from the policy uniform over optimal actions, in bits, in [0, 1] (equation 5)."""
+        """Jensen-Shannon divergence from the policy uniform over optimal actions, in
+        bits, in [0, 1] (equation 5).
+        """
         taken = self.probabilities
         best = self.optimal or ()
         halves = []
         for action in dict.fromkeys([*taken, *best]):
             p = taken.get(action, 0.0)
             q = (action in best) / len(best)
-            # This form is exactly zero if p equals q, so a policy does not diverge from itself by rounding.
+            # This form is exactly zero if p equals q, so a policy does not diverge from
+            # itself by rounding.
             for x in (p, q):
                 if x:
                     halves.append(0.5 * x * log2(2 * x / (p + q)))
@@ -61,13 +68,16 @@ class VisitedState:
 
     @property
     def least_divergence(self) -> float:
-        """Jensen-Shannon divergence from the nearest optimal policy, whichever way it breaks ties; bits, in [0, 1].
+        """Jensen-Shannon divergence from the nearest optimal policy, whichever way it
+        breaks ties; bits, in [0, 1].
 
-        Only the mass m that the policy p puts on optimal actions matters. Merging the optimal actions into one
-        outcome maps every optimal policy q to the same point mass, and by the data-processing inequality raises no
-        divergence: JSD(p, q) is at least that of the merged ones. The optimal policy proportional to p on the optimal
-        actions attains it, because merging outcomes with equal ratios p / q loses nothing. What is left is the
-        divergence of (m, 1 - m) from (1, 0), of which m = 1 makes 0 and m = 0 makes 1.
+        Only the mass m that the policy p puts on optimal actions matters. Merging the
+        optimal actions into one outcome maps every optimal policy q to the same point
+        mass, and by the data-processing inequality raises no divergence: JSD(p, q) is
+        at least that of the merged ones. The optimal policy proportional to p on the
+        optimal actions attains it, because merging outcomes with equal ratios p / q
+        loses nothing. What is left is the divergence of (m, 1 - m) from (1, 0), of
+        which m = 1 makes 0 and m = 0 makes 1.
         """
         n_optimal = sum(self.actions[action] for action in self.optimal or ())
         m = n_optimal / self.actions.total()
@@ -96,9 +106,10 @@ def visited(trajectories: Iterable[Trajectory]) -> dict[Place, list[VisitedState
 def state_key(world: World, turn: Turn) -> StateKey:
     """Return a key that is equal for equal states of one world.
 
-    The index counts states of the model at that turn. If a world changes within an episode, the same index is another
-    state. The facts of the world that the state overrides (e.g. the walls) tell the two apart. If the change is not
-    recorded, value and optimal actions do.
+    The index counts states of the model at that turn. If a world changes within an
+    episode, the same index is another state. The facts of the world that the state
+    overrides (e.g. the walls) tell the two apart. If the change is not recorded, value
+    and optimal actions do.
     """
     overridden = []
     facts = turn.state.facts if turn.state else {}
@@ -109,7 +120,9 @@ def state_key(world: World, turn: Turn) -> StateKey:
 
 
 def state_index(turn: Turn) -> int | None:
-    """Return the row of the turn's state in the model of its world, or None without a model."""
+    """Return the row of the turn's state in the model of its world, or None without a
+    model.
+    """
     return turn.state.index if turn.state else None
 
 

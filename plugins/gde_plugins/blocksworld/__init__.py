@@ -1,1 +1,3 @@
-"""The blocks world with four operators: problems in PDDL, certified optimal actions, sentences to read."""
+"""The blocks world with four operators: problems in PDDL, certified optimal actions,
+sentences to read.
+"""

@@ -6,7 +6,9 @@ from typing import NamedTuple
 TABLE = -1
 HAND = -2
 Below = tuple[int, ...]
-"""The support of each block, by number: another block, TABLE, or HAND for the held one."""
+"""The support of each block, by number: another block, TABLE, or HAND for the held
+one.
+"""
 
 
 class Action(NamedTuple):
@@ -16,7 +18,9 @@ class Action(NamedTuple):
     """pick-up, put-down, stack or unstack."""
     block: int
     other: int = TABLE
-    """The block that it is stacked on or unstacked from; TABLE for the other operators."""
+    """The block that it is stacked on or unstacked from; TABLE for the other
+    operators.
+    """
 
 
 def held(below: Below) -> int | None:
@@ -27,7 +31,11 @@ def held(below: Below) -> int | None:
 def tops(below: Below) -> list[int]:
     """Return the blocks that nothing stands on and that are not held, in order."""
     covered = {*below}
-    return [block for block, under in enumerate(below) if block not in covered and under != HAND]
+    return [
+        block
+        for block, under in enumerate(below)
+        if block not in covered and under != HAND
+    ]
 
 
 def put(below: Below, block: int, under: int) -> Below:
@@ -36,7 +44,9 @@ def put(below: Below, block: int, under: int) -> Below:
 
 
 def towers(below: Below) -> list[list[int]]:
-    """Return the towers in the order of their lowest blocks, each from the lowest block up."""
+    """Return the towers in the order of their lowest blocks, each from the lowest block
+    up.
+    """
     above = blocks_above(below)
     found = []
     for lowest, under in enumerate(below):

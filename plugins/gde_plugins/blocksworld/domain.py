@@ -29,12 +29,30 @@ def _atoms(text: str) -> frozenset[Atom]:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "pick-up": _operator("clear ?0, ontable ?0, handempty", "holding ?0", "clear ?0, ontable ?0, handempty"),
-    "put-down": _operator("holding ?0", "clear ?0, handempty, ontable ?0", "holding ?0"),
-    "stack": _operator("clear ?1, holding ?0", "handempty, clear ?0, on ?0 ?1", "clear ?1, holding ?0"),
-    "unstack": _operator("on ?0 ?1, clear ?0, handempty", "holding ?0, clear ?1", "on ?0 ?1, clear ?0, handempty"),
+    "pick-up": _operator(
+        "clear ?0, ontable ?0, handempty",
+        "holding ?0",
+        "clear ?0, ontable ?0, handempty",
+    ),
+    "put-down": _operator(
+        "holding ?0", "clear ?0, handempty, ontable ?0", "holding ?0"
+    ),
+    "stack": _operator(
+        "clear ?1, holding ?0", "handempty, clear ?0, on ?0 ?1", "clear ?1, holding ?0"
+    ),
+    "unstack": _operator(
+        "on ?0 ?1, clear ?0, handempty",
+        "holding ?0, clear ?1",
+        "on ?0 ?1, clear ?0, handempty",
+    ),
 }
-PREDICATES: Mapping[str, int] = {"on": 2, "ontable": 1, "clear": 1, "holding": 1, "handempty": 0}
+PREDICATES: Mapping[str, int] = {
+    "on": 2,
+    "ontable": 1,
+    "clear": 1,
+    "holding": 1,
+    "handempty": 0,
+}
 """Predicate to its number of blocks."""
 
 
@@ -42,8 +60,12 @@ PREDICATES: Mapping[str, int] = {"on": 2, "ontable": 1, "clear": 1, "holding": 1
 class Terms:
     """The names that a domain gives to predicates and operators."""
 
-    predicates: Mapping[str, str] = field(default_factory=lambda: {name: name for name in PREDICATES})
-    operators: Mapping[str, str] = field(default_factory=lambda: {name: name for name in OPERATORS})
+    predicates: Mapping[str, str] = field(
+        default_factory=lambda: {name: name for name in PREDICATES}
+    )
+    operators: Mapping[str, str] = field(
+        default_factory=lambda: {name: name for name in OPERATORS}
+    )
     turned: frozenset[str] = frozenset()
     """Operators that name their two blocks in the other order."""
 
@@ -74,18 +96,25 @@ def read_terms(text: str) -> Terms:
             terms = _terms(predicates, actions)
             if terms is not None:
                 return terms
-    raise ValueError("a domain with the four operators of the blocks world, under whatever names; it is another")
+    raise ValueError(
+        "a domain with the four operators of the blocks world, under whatever names; it is another"
+    )
 
 
-def _terms(predicates: Mapping[str, str], actions: Mapping[str, Operator]) -> Terms | None:
-    """Match actions with operators under given names of predicates; None if they do not agree."""
+def _terms(
+    predicates: Mapping[str, str], actions: Mapping[str, Operator]
+) -> Terms | None:
+    """Match actions with operators under given names of predicates; None if they do not
+    agree.
+    """
     straight: dict[Operator, str] = {}
     turned: dict[Operator, str] = {}
     for name, operator in OPERATORS.items():
         straight[_renamed(operator, predicates, {})] = name
         turned[_renamed(operator, predicates, {"?0": "?1", "?1": "?0"})] = name
 
-    # Operators hold sets of atoms, so two of them are equal whatever the order of their conditions.
+    # Operators hold sets of atoms, so two of them are equal whatever the order of their
+    # conditions.
     operators: dict[str, str] = {}
     turned_names = set()
     for theirs, operator in actions.items():
@@ -100,7 +129,9 @@ def _terms(predicates: Mapping[str, str], actions: Mapping[str, Operator]) -> Te
     return Terms(predicates, operators, frozenset(turned_names))
 
 
-def _renamed(operator: Operator, predicates: Mapping[str, str], blocks: Mapping[str, str]) -> Operator:
+def _renamed(
+    operator: Operator, predicates: Mapping[str, str], blocks: Mapping[str, str]
+) -> Operator:
     """Return an operator under other names of predicates and blocks."""
     has_two_blocks = any("?1" in atom for atom in operator.needs)
     if not has_two_blocks:
@@ -113,7 +144,9 @@ def _renamed(operator: Operator, predicates: Mapping[str, str], blocks: Mapping[
             found.add(_renamed_atom(atom, blocks))
         return frozenset(found)
 
-    return Operator(renamed(operator.needs), renamed(operator.adds), renamed(operator.removes))
+    return Operator(
+        renamed(operator.needs), renamed(operator.adds), renamed(operator.removes)
+    )
 
 
 def _renamed_atom(atom: Atom, blocks: Mapping[str, str]) -> Atom:
@@ -123,7 +156,9 @@ def _renamed_atom(atom: Atom, blocks: Mapping[str, str]) -> Atom:
 
 
 def _read_action(expression: Expression) -> tuple[str, Operator]:
-    """Return the name of an action and its operator; negative preconditions are ignored."""
+    """Return the name of an action and its operator; negative preconditions are
+    ignored.
+    """
     _, name, *rest = expression
     if not isinstance(name, str):
         raise ValueError(f"a name for every action, got {name!r}")
@@ -157,7 +192,11 @@ def literals(expression: Expression | str) -> Iterator[tuple[Atom, bool]]:
     if expression[0] == "and":
         for each in expression[1:]:
             yield from literals(each)
-    elif expression[0] == "not" and len(expression) == 2 and not isinstance(expression[1], str):
+    elif (
+        expression[0] == "not"
+        and len(expression) == 2
+        and not isinstance(expression[1], str)
+    ):
         yield words(expression[1]), False
     else:
         yield words(expression), True

@@ -29,13 +29,17 @@ class _Episode:
         planner = Planner(problem.goal)
         distance = planner.distance(problem.start)
         if distance == 0:
-            raise GdeError(f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first")
+            raise GdeError(
+                f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first"
+            )
         return cls(problem, Words(problem.terms), planner, distance)
 
 
 class BlocksworldEnvironment:
-    """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
-    `gde.parts.environment`. A step earns 1 on reaching the goal and 0 elsewhere."""
+    """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasSnapshot` and
+    `HasWorlds` of `gde.parts.environment`. A step earns 1 on reaching the goal and 0
+    elsewhere.
+    """
 
     def __init__(self, config: BlocksworldConfig) -> None:
         """Prepare to play random problems, or those of a folder.
@@ -49,11 +53,14 @@ class BlocksworldEnvironment:
         self._below: Below = ()
 
     def worlds(self) -> Sequence[str]:
-        """Return the problems of the folder by path; empty if every seed is another problem."""
+        """Return the problems of the folder by path; empty if every seed is another
+        problem.
+        """
         return [f"{each.name} {each.digest}" for each in self._listed]
 
     def reset(self, seed: int) -> Observation:
-        """Begin the random problem of this seed, or number `seed` (modulo their number) of the folder.
+        """Begin the random problem of this seed, or number `seed` (modulo their number)
+        of the folder.
 
         Raises:
             GdeError: the problem cannot be used, cannot be solved, or is solved.
@@ -80,12 +87,18 @@ class BlocksworldEnvironment:
         problem = self._episode.problem
         return World(
             id=problem.id,
-            facts={"name": problem.name, "pddl": write_pddl(problem), "objective": self.task().objective},
+            facts={
+                "name": problem.name,
+                "pddl": write_pddl(problem),
+                "objective": self.task().objective,
+            },
             labels={"blocks": len(problem.blocks), "distance": self._episode.distance},
         )
 
     def state(self) -> State:
-        """Return the facts `towers`, each from the table up, `hand`, the block in it, and `view`."""
+        """Return the facts `towers`, each from the table up, `hand`, the block in it,
+        and `view`.
+        """
         names = self._episode.problem.blocks
         named_towers: list[Json] = []
         for tower in towers(self._below):
@@ -99,11 +112,15 @@ class BlocksworldEnvironment:
         return State(facts=facts)
 
     def optimum(self) -> Optimum:
-        """Return all actions that begin an optimal plan, by exact search; every action costs 1."""
+        """Return all actions that begin an optimal plan, by exact search; every action
+        costs 1.
+        """
         episode = self._episode
         best = episode.planner.optimal(self._below)
         distance = episode.planner.distance(self._below)
-        return Optimum(actions=self._texts(best), value=-float(distance), means="exact search")
+        return Optimum(
+            actions=self._texts(best), value=-float(distance), means="exact search"
+        )
 
     def demonstration(self) -> Sequence[str]:
         """Return an optimal plan from here."""
@@ -117,7 +134,9 @@ class BlocksworldEnvironment:
             raise ValueError("the episode is over, the goal holds: call reset(seed)")
         choices = self._choices()
         if action not in choices:
-            raise ValueError(f"the blocks world takes here {', '.join(choices)}; got {action!r}")
+            raise ValueError(
+                f"the blocks world takes here {', '.join(choices)}; got {action!r}"
+            )
 
         self._below = choices[action]
         reached = float(goal.holds(self._below))
@@ -130,7 +149,9 @@ class BlocksworldEnvironment:
         return self._below
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, tuple) or len(snapshot) != len(self._episode.problem.blocks):
+        if not isinstance(snapshot, tuple) or len(snapshot) != len(
+            self._episode.problem.blocks
+        ):
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._below = snapshot
         return self._observe()
@@ -144,12 +165,16 @@ class BlocksworldEnvironment:
     @property
     def _episode(self) -> _Episode:
         if self._played is None:
-            raise GdeError("the blocks world has no episode yet: call reset(seed) first")
+            raise GdeError(
+                "the blocks world has no episode yet: call reset(seed) first"
+            )
         return self._played
 
     def _texts(self, actions: Sequence[Action]) -> tuple[str, ...]:
         episode = self._episode
-        return tuple(episode.words.text(action, episode.problem.blocks) for action in actions)
+        return tuple(
+            episode.words.text(action, episode.problem.blocks) for action in actions
+        )
 
     def _choices(self) -> dict[str, Below]:
         """Return the possible actions, each with the arrangement that follows."""

@@ -37,14 +37,22 @@ class Goal:
 
     def unconstrained(self, block: int) -> bool:
         """Return whether no condition mentions a block."""
-        return block not in self.under and block not in self.over and block not in self.clear
+        return (
+            block not in self.under
+            and block not in self.over
+            and block not in self.clear
+        )
 
 
-def contradiction(on: Iterable[tuple[str, str]], on_table: Iterable[str], clear: Iterable[str]) -> str:
-    """Return why conditions can never hold together; empty if some arrangement meets them.
+def contradiction(
+    on: Iterable[tuple[str, str]], on_table: Iterable[str], clear: Iterable[str]
+) -> str:
+    """Return why conditions can never hold together; empty if some arrangement meets
+    them.
 
-    The reason is a proof: a block stands on one thing, carries one block at most, and no tower is a circle. Nothing
-    else restricts an arrangement, and every arrangement can be reached from every other by way of the table.
+    The reason is a proof: a block stands on one thing, carries one block at most, and
+    no tower is a circle. Nothing else restricts an arrangement, and every arrangement
+    can be reached from every other by way of the table.
 
     Args:
         on: (block, block under it) of each condition `on`.

@@ -26,7 +26,9 @@ def parse(text: str) -> list[Expression]:
         else:
             stack[-1].append(token)
     if len(stack) > 1:
-        raise ValueError(f"as many ) as (, got {len(stack) - 1} too few: the text is cut off")
+        raise ValueError(
+            f"as many ) as (, got {len(stack) - 1} too few: the text is cut off"
+        )
 
     # All that is left on the stack is the list of outermost expressions.
     outermost = stack[0]

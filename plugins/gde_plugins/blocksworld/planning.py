@@ -1,10 +1,11 @@
 """Exact distances to a goal, and with them all optimal actions.
 
-Lifting a block and putting it somewhere is a move of two actions. A block *must move* if it stands where it may not, or
-above a block that must. It must move *twice* if it is above a block that it has to stand on in the end and that must
-move itself. The number of these moves is a lower bound, the heuristic of an A* search over moves. Two rules keep the
-search small and its result exact (Slaney and Thiébaux 2001): a block that can go to its last place goes there at once,
-and any other move goes to the table.
+Lifting a block and putting it somewhere is a move of two actions. A block *must move*
+if it stands where it may not, or above a block that must. It must move *twice* if it is
+above a block that it has to stand on in the end and that must move itself. The number
+of these moves is a lower bound, the heuristic of an A* search over moves. Two rules
+keep the search small and its result exact (Slaney and Thiébaux 2001): a block that can
+go to its last place goes there at once, and any other move goes to the table.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,16 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from gde.errors import GdeError
-from gde_plugins.blocksworld.arrangement import TABLE, Action, Below, blocks_above, held, put, successors, tops
+from gde_plugins.blocksworld.arrangement import (
+    TABLE,
+    Action,
+    Below,
+    blocks_above,
+    held,
+    put,
+    successors,
+    tops,
+)
 from gde_plugins.blocksworld.goal import Goal
 
 LIMIT = 200_000
@@ -51,7 +61,9 @@ class Planner:
         here = self.distance(below)
         if here == 0:
             return []
-        return [action for action, after in successors(below) if self.distance(after) < here]
+        return [
+            action for action, after in successors(below) if self.distance(after) < here
+        ]
 
     def plan(self, below: Below) -> list[Action]:
         """Return an optimal plan; of several the one whose actions come first."""
@@ -76,7 +88,11 @@ class Planner:
             return False
         moving = must_move(below, goal)
         for block, under in enumerate(below):
-            if under in goal.clear and under not in moving and goal.unconstrained(block):
+            if (
+                under in goal.clear
+                and under not in moving
+                and goal.unconstrained(block)
+            ):
                 return True
         return False
 
@@ -92,7 +108,8 @@ class Planner:
         if start in self._moves:
             return self._moves[start]
 
-        # Of equally promising arrangements the one with more moves behind it comes first.
+        # Of equally promising arrangements the one with more moves behind it comes
+        # first.
         queue = [(self._bound(start), 0, start)]
         moves_to = {start: 0}
         while queue:
@@ -105,7 +122,9 @@ class Planner:
                 self._moves[start] = done
                 return done
             if len(moves_to) > LIMIT:
-                raise GdeError(f"blocksworld: no plan of {len(start)} blocks is proven optimal in {LIMIT} arrangements")
+                raise GdeError(
+                    f"blocksworld: no plan of {len(start)} blocks is proven optimal in {LIMIT} arrangements"
+                )
 
             done += 1
             for after in self._worth_trying(below, moving):
@@ -117,7 +136,11 @@ class Planner:
     def _bound(self, below: Below) -> int:
         """Return a lower bound on the number of moves."""
         moving = must_move(below, self.goal)
-        twice = [block for block in moving if _must_move_twice(block, below, moving, self.goal)]
+        twice = [
+            block
+            for block in moving
+            if _must_move_twice(block, below, moving, self.goal)
+        ]
         return len(moving) + len(twice)
 
     def _worth_trying(self, below: Below, moving: set[int]) -> Sequence[Below]:

@@ -92,12 +92,15 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     """Read a problem from its PDDL.
 
     Raises:
-        ValueError: the text is no problem of the blocks world in these terms, or cannot be solved, with the proof.
+        ValueError: the text is no problem of the blocks world in these terms, or cannot
+        be solved, with the proof.
     """
     sections = parse(text)
     blocks = words(one(sections, ":objects")[1:])
     if not blocks or len({*blocks}) < len(blocks):
-        raise ValueError(f"blocks of different names under :objects, got {' '.join(blocks) or 'none'}")
+        raise ValueError(
+            f"blocks of different names under :objects, got {' '.join(blocks) or 'none'}"
+        )
 
     ours = {theirs: name for name, theirs in terms.predicates.items()}
     reader = _Atoms(blocks, ours)
@@ -106,7 +109,13 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     for part in one(sections, ":goal")[1:]:
         for atom, is_affirmed in literals(part):
             goal.append(reader.read_condition(atom, is_affirmed))
-    return Problem(name=name, blocks=blocks, start=_start(start, blocks), goal=_goal(goal, blocks), terms=terms)
+    return Problem(
+        name=name,
+        blocks=blocks,
+        start=_start(start, blocks),
+        goal=_goal(goal, blocks),
+        terms=terms,
+    )
 
 
 @dataclass(frozen=True)
@@ -120,19 +129,25 @@ class _Atoms:
         theirs, *arguments = atom
         if theirs not in self.ours:
             known = ", ".join(self.ours)
-            raise ValueError(f"one of {known}, got {theirs!r}: give its folder the domain.pddl that it is written in")
+            raise ValueError(
+                f"one of {known}, got {theirs!r}: give its folder the domain.pddl that it is written in"
+            )
         name = self.ours[theirs]
         n_blocks = PREDICATES[name]
         if len(arguments) != n_blocks or not set(arguments) <= set(self.blocks):
             known = " ".join(self.blocks)
-            raise ValueError(f"{theirs} of {n_blocks} of the blocks {known}, got {atom}")
+            raise ValueError(
+                f"{theirs} of {n_blocks} of the blocks {known}, got {atom}"
+            )
         return (name, *arguments)
 
     def read_condition(self, atom: Atom, is_affirmed: bool) -> Atom:
         """Return an atom of a goal in our names."""
         condition = self.read(atom)
         if not is_affirmed or condition[0] == "holding":
-            raise ValueError(f"a goal of on, ontable, clear and handempty without negations, got {atom}")
+            raise ValueError(
+                f"a goal of on, ontable, clear and handempty without negations, got {atom}"
+            )
         return condition
 
 

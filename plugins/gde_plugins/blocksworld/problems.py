@@ -21,7 +21,9 @@ DOMAIN = "domain.pddl"
 
 @dataclass(frozen=True)
 class Listed:
-    """A problem file. It is read when it is played, so a broken one costs its own episode alone."""
+    """A problem file. It is read when it is played, so a broken one costs its own
+    episode alone.
+    """
 
     name: str
     """Path within the folder."""
@@ -35,7 +37,11 @@ class Listed:
             GdeError: the file cannot be read, or the problem cannot be solved.
         """
         try:
-            return read_pddl(self.path.read_text(encoding="utf-8"), self.name.removesuffix(".pddl"), self.terms)
+            return read_pddl(
+                self.path.read_text(encoding="utf-8"),
+                self.name.removesuffix(".pddl"),
+                self.terms,
+            )
         except OSError as error:
             raise GdeError(f"problem {self.path}: {error.strerror}") from error
         # An error of the encoding is a ValueError, too.
@@ -59,7 +65,9 @@ def listed_problems(folder: str | None) -> tuple[Listed, ...]:
     root = Path(folder)
     paths = sorted(path for path in root.rglob("*.pddl") if path.name != DOMAIN)
     if not paths:
-        raise ConfigError(f"env.problems: wanted a folder with problems in PDDL (*.pddl), got none in {folder}")
+        raise ConfigError(
+            f"env.problems: wanted a folder with problems in PDDL (*.pddl), got none in {folder}"
+        )
     terms: dict[Path, Terms] = {}
     listed = []
     for path in paths:
@@ -85,12 +93,16 @@ def _terms(folder: Path, root: Path) -> Terms:
 
 
 def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
-    """Make the problem of a seed from two independent random arrangements; the goal does not hold at first."""
+    """Make the problem of a seed from two independent random arrangements; the goal
+    does not hold at first.
+    """
     rng = generator(seed, "blocksworld", config.blocks, config.goal)
     while True:
         start = random_arrangement(config.blocks, rng)
         end = random_arrangement(config.blocks, rng)
-        under = {block: support for block, support in enumerate(end) if support != TABLE}
+        under = {
+            block: support for block, support in enumerate(end) if support != TABLE
+        }
         if config.goal == "part":
             n_kept = ceil(len(under) / 2)
             kept = rng.permutation(sorted(under))[:n_kept]
@@ -98,13 +110,16 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
 
         goal = Goal(under=under)
         if not goal.holds(start):
-            # Seeds that draw the same problem give the same world, so the name does not hold the seed.
+            # Seeds that draw the same problem give the same world, so the name does not
+            # hold the seed.
             blocks = tuple(ascii_lowercase[: config.blocks])
             return Problem(name="random", blocks=blocks, start=start, goal=goal)
 
 
 def random_arrangement(n_blocks: int, rng: np.random.Generator) -> Below:
-    """Place blocks in random order, each on the table or on one of the towers with equal chances."""
+    """Place blocks in random order, each on the table or on one of the towers with
+    equal chances.
+    """
     below = [TABLE] * n_blocks
     heads: list[int] = []
     for block in rng.permutation(n_blocks).tolist():

@@ -1,4 +1,6 @@
-"""The texts that an agent reads: facts as sentences, actions, rules, and a drawing of the towers."""
+"""The texts that an agent reads: facts as sentences, actions, rules, and a drawing of
+the towers.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -82,10 +84,14 @@ class Words:
         return f'"{said}" is possible when {needs}. After it {adds}; it is no longer so that {removes}.'
 
     def _clauses(self, atoms: Collection[Atom], blocks: Sequence[str]) -> str:
-        """Write the atoms of an operator, sorted by predicate, for given names of its blocks."""
+        """Write the atoms of an operator, sorted by predicate, for given names of its
+        blocks.
+        """
         order = [*PREDICATES]
         clauses = []
-        for name, *arguments in sorted(atoms, key=lambda atom: (order.index(atom[0]), atom)):
+        for name, *arguments in sorted(
+            atoms, key=lambda atom: (order.index(atom[0]), atom)
+        ):
             # The arguments are ?0 and ?1.
             numbers = [int(argument.removeprefix("?")) for argument in arguments]
             named = [blocks[number] for number in numbers]

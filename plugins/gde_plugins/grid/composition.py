@@ -1,4 +1,6 @@
-"""The grid world of a configuration: the grid, its perturbation, and the fog around it."""
+"""The grid world of a configuration: the grid, its perturbation, and the fog around
+it.
+"""
 
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
 from gde_plugins.grid.conditions.perturbed import PerturbedGrid
@@ -16,5 +18,7 @@ def compose(config: GridConfig) -> GridWorld:
     if config.perturbation != "none":
         world = PerturbedGrid(config, config.perturbation, config.perturbation_turn)
     if config.view_radius is not None:
-        world = FoggyGrid(world, radius=config.view_radius, reveal=config.reveal, turns=config.turns)
+        world = FoggyGrid(
+            world, radius=config.view_radius, reveal=config.reveal, turns=config.turns
+        )
     return world

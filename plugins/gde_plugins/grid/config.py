@@ -51,42 +51,75 @@ class GridConfig:
     size: Annotated[int, Interval(ge=5, le=25)] = 7
     """Rows and columns, outer wall included; odd."""
     density: Annotated[float, Interval(ge=0, le=1)] = 0.5
-    """Share of the inner walls of a perfect maze that stay: 1 is the maze, 0 an open room."""
+    """Share of the inner walls of a perfect maze that stay: 1 is the maze, 0 an open
+    room.
+    """
     min_distance: Annotated[int, Ge(1)] | None = None
-    """Least number of steps from agent to goal by the shortest way; none for no bound."""
+    """Least number of steps from agent to goal by the shortest way; none for no
+    bound.
+    """
     max_distance: Annotated[int, Ge(1)] | None = None
-    """Greatest number of steps from agent to goal by the shortest way; none for no bound."""
+    """Greatest number of steps from agent to goal by the shortest way; none for no
+    bound.
+    """
     horizon_factor: Annotated[float, Interval(ge=1, le=1000)] = 1.5
-    """Turns allowed, as a multiple of the shortest way, rounded up (Arghal et al. 2026, section 4)."""
+    """Turns allowed, as a multiple of the shortest way, rounded up (Arghal et al. 2026,
+    section 4).
+    """
     grids: Annotated[str, Readable(_path)] | None = None
-    """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of random ones."""
+    """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of
+    random ones.
+    """
     where: Annotated[str, Readable(_selection)] | None = None
-    """Only the grids of the file with these labels, e.g. "size=7 transform=none"; none for all."""
+    """Only the grids of the file with these labels, e.g. "size=7 transform=none"; none
+    for all.
+    """
     transform: Annotated[str, Readable(_transform)] = NONE
-    """What is done to each grid: none, reflect, rotate90, rotate180, rotate270, transpose, swap (start and goal), or
-    several in this order, e.g. reflect+rotate90."""
+    """What is done to each grid: none, reflect, rotate90, rotate180, rotate270,
+    transpose, swap (start and goal), or several in this order, e.g.
+    reflect+rotate90.
+    """
     actions: Annotated[str, Readable(_actions)] = NONE
-    """Other names for UP, DOWN, LEFT and RIGHT, e.g. NORTH/SOUTH/WEST/EAST; none for these."""
+    """Other names for UP, DOWN, LEFT and RIGHT, e.g. NORTH/SOUTH/WEST/EAST; none for
+    these.
+    """
     symbols: Annotated[str, Readable(_symbols)] = NONE
-    """Other symbols for agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none for these."""
+    """Other symbols for agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none for
+    these.
+    """
     view_radius: Annotated[int, Ge(1)] | None = None
-    """Rows and columns that the agent sees around itself, the rest being hidden in fog (3 in Arghal et al. 2026,
-    appendix A); none shows the whole grid."""
+    """Rows and columns that the agent sees around itself, the rest being hidden in fog
+    (3 in Arghal et al. 2026, appendix A); none shows the whole grid.
+    """
     reveal: Literal["cumulative", "current"] = "cumulative"
-    """Under fog, whether a cell that was seen stays shown, or only while it is in sight: then the agent has to
-    remember."""
-    perturbation: Literal["none", "put_back", "close_path", "move_goal", "distractor"] = "none"
-    """What happens half-way: the agent is put back to its start, a cell on its way becomes a wall, the goal moves, or
-    an irrelevant coin appears."""
+    """Under fog, whether a cell that was seen stays shown, or only while it is in
+    sight: then the agent has to remember.
+    """
+    perturbation: Literal[
+        "none", "put_back", "close_path", "move_goal", "distractor"
+    ] = "none"
+    """What happens half-way: the agent is put back to its start, a cell on its way
+    becomes a wall, the goal moves, or an irrelevant coin appears.
+    """
     perturbation_turn: Annotated[int, Ge(0)] = 3
-    """Actions of the agent before it happens; at 0 it has happened when the agent first looks."""
+    """Actions of the agent before it happens; at 0 it has happened when the agent first
+    looks.
+    """
 
     def __post_init__(self) -> None:
         if self.size % 2 == 0:
             near = f"{self.size - 1} or {self.size + 1}"
-            raise ValueError(f"an odd size, since mazes are carved on every second cell, e.g. {near}, got {self.size}")
-        if self.min_distance and self.max_distance and self.min_distance > self.max_distance:
-            bounds = f"min_distance {self.min_distance} and max_distance {self.max_distance}"
+            raise ValueError(
+                f"an odd size, since mazes are carved on every second cell, e.g. {near}, got {self.size}"
+            )
+        if (
+            self.min_distance
+            and self.max_distance
+            and self.min_distance > self.max_distance
+        ):
+            bounds = (
+                f"min_distance {self.min_distance} and max_distance {self.max_distance}"
+            )
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
         if self.min_distance and not self.grids and self.min_distance > self._longest:
             most = f"{self._longest}, the longest way that there can be in size {self.size}"
@@ -102,7 +135,9 @@ class GridConfig:
         # Such a setting would be ignored, and the run would not be what its plan says.
         for each in fields(self):
             if each.name in RANDOM and getattr(self, each.name) != each.default:
-                raise ValueError(f"no {each.name} beside grids, which are taken from the file as they are")
+                raise ValueError(
+                    f"no {each.name} beside grids, which are taken from the file as they are"
+                )
 
     def _check_conditions(self) -> None:
         if self.perturbation == "put_back" and self.perturbation_turn == 0:
@@ -110,13 +145,18 @@ class GridConfig:
                 "a perturbation_turn of at least 1 for put_back, since the agent begins at its start, got 0"
             )
         if self.view_radius and "=*" in self.symbols:
-            raise ValueError(f"symbols other than *, which stands for fog, got {self.symbols}")
+            raise ValueError(
+                f"symbols other than *, which stands for fog, got {self.symbols}"
+            )
         if self.perturbation == "distractor" and "=C" in self.symbols:
-            raise ValueError(f"symbols other than C, which stands for the distractor, got {self.symbols}")
+            raise ValueError(
+                f"symbols other than C, which stands for the distractor, got {self.symbols}"
+            )
 
     def turns(self, steps: float) -> int:
         """Return the allowed turns for a number of needed steps."""
-        # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must not become 12.
+        # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must
+        # not become 12.
         turns = round(self.horizon_factor * steps, 9)
         return math.ceil(turns)
 
@@ -129,5 +169,7 @@ class GridConfig:
 
     @property
     def _longest(self) -> int:
-        """Steps of the longest way: a perfect maze of k x k cells has k^2 - 1 passages of two steps."""
+        """Steps of the longest way: a perfect maze of k x k cells has k^2 - 1 passages
+        of two steps.
+        """
         return (self.size - 1) ** 2 // 2 - 2

@@ -20,7 +20,9 @@ from gde_plugins.grid.walking import Walker
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
-    """Everything that is equal in all steps of an episode, computed once so that a step is quick."""
+    """Everything that is equal in all steps of an episode, computed once so that a step
+    is quick.
+    """
 
     origin: Origin
     """The grid before it was transformed."""
@@ -95,10 +97,15 @@ class _Episode:
 
 
 class GridEnvironment(Walker[_Episode]):
-    """Implements `gde.parts.environment.HasMDP` and `HasWorlds`. States are the free cells in reading order."""
+    """Implements `gde.parts.environment.HasMDP` and `HasWorlds`. States are the free
+    cells in reading order.
+    """
 
-    def __init__(self, config: GridConfig, origins: Sequence[Origin] | None = None) -> None:
-        """Prepare to make the configured grids, or to take them from the configured file, or from `origins`.
+    def __init__(
+        self, config: GridConfig, origins: Sequence[Origin] | None = None
+    ) -> None:
+        """Prepare to make the configured grids, or to take them from the configured
+        file, or from `origins`.
 
         Raises:
             ConfigError: the file of grids cannot be used.
@@ -110,19 +117,24 @@ class GridEnvironment(Walker[_Episode]):
         self._listed = listed_origins(config) if origins is None else origins
 
     def worlds(self) -> Sequence[str]:
-        """Return the grids of the file in the order of its lines; none if every seed is another grid."""
+        """Return the grids of the file in the order of its lines; none if every seed is
+        another grid.
+        """
         worlds = []
         for each in self._listed:
-            # The digest tells a file from its earlier version, with which a resumed run would not agree.
+            # The digest tells a file from its earlier version, with which a resumed run
+            # would not agree.
             digest = identity(each.grid, each.base, str(each.labels))
             worlds.append(f"{each.record} {digest}")
         return worlds
 
     def reset(self, seed: int) -> Observation:
-        """Begin on the random grid of this seed, or on grid number `seed` (modulo their number) of the file.
+        """Begin on the random grid of this seed, or on grid number `seed` (modulo their
+        number) of the file.
 
         Raises:
-            GdeError: no grid has agent and goal as far apart as the configuration wants.
+            GdeError: no grid has agent and goal as far apart as the configuration
+            wants.
         """
         if self._listed:
             origin = self._listed[seed % len(self._listed)]
@@ -135,15 +147,21 @@ class GridEnvironment(Walker[_Episode]):
     def task(self) -> Task:
         horizon = self._config.turns(self._episode.distance)
         words = self._words
-        return Task(objective=words.objective, rules=words.rules, horizon=horizon, actions=words.actions)
+        return Task(
+            objective=words.objective,
+            rules=words.rules,
+            horizon=horizon,
+            actions=words.actions,
+        )
 
     def world(self) -> World:
         """Return the grid after its transform.
 
-        Facts are `rows`, `goal`, `agent` (its start), `moves` (action to rows and columns moved), `to_base` (see
-        `Transform.to_base`), `record` (id in the file), and `size` and `density` if they are known. Labels are those
-        of the file, `transform`, `actions` and `symbols`, "none" if nothing is varied, and `distance`, the optimal
-        length.
+        Facts are `rows`, `goal`, `agent` (its start), `moves` (action to rows and
+        columns moved), `to_base` (see `Transform.to_base`), `record` (id in the file),
+        and `size` and `density` if they are known. Labels are those of the file,
+        `transform`, `actions` and `symbols`, "none" if nothing is varied, and
+        `distance`, the optimal length.
         """
         episode = self._episode
         config = self._config
@@ -161,10 +179,14 @@ class GridEnvironment(Walker[_Episode]):
             "distance": episode.distance,
         }
         name = identity(episode.grid, *self._words.unusual)
-        return World(id=name, facts=episode.facts, labels=labels, base=episode.origin.base)
+        return World(
+            id=name, facts=episode.facts, labels=labels, base=episode.origin.base
+        )
 
     def state(self) -> State:
-        """Return the fact `agent`: [row, column]; the index counts the free cells in reading order."""
+        """Return the fact `agent`: [row, column]; the index counts the free cells in
+        reading order.
+        """
         here = self._episode.positions[self._state]
         return State(facts={"agent": list(here)}, index=self._state)
 

@@ -32,7 +32,9 @@ class Grid:
             raise ValueError("all rows of a grid must be equally long")
         unknown = set("".join(self.rows)) - {WALL_SYMBOL, FREE_SYMBOL}
         if unknown:
-            raise ValueError(f"grid rows hold {WALL_SYMBOL!r} and {FREE_SYMBOL!r} only, got {sorted(unknown)}")
+            raise ValueError(
+                f"grid rows hold {WALL_SYMBOL!r} and {FREE_SYMBOL!r} only, got {sorted(unknown)}"
+            )
         for name, place in {"agent": self.agent, "goal": self.goal}.items():
             row, column = place
             if self.rows[row][column] == WALL_SYMBOL:
@@ -40,10 +42,14 @@ class Grid:
 
     @classmethod
     def from_record(cls, world: World, state: State) -> "Grid":
-        """Return the grid at one turn. Facts of the state, e.g. of a goal that moved, override those of the world."""
+        """Return the grid at one turn. Facts of the state, e.g. of a goal that moved,
+        override those of the world.
+        """
         facts: dict[str, Json] = {**world.facts, **state.facts}
         rows = facts.get("rows")
-        if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+        if not isinstance(rows, list | tuple) or not all(
+            isinstance(row, str) for row in rows
+        ):
             raise ValueError("a grid world records `rows`, a list of strings")
         return cls(
             rows=tuple(str(row) for row in rows),
@@ -54,7 +60,9 @@ class Grid:
     @property
     def walls(self) -> NDArray[np.bool_]:
         """(height, width) True where a wall is."""
-        return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
+        return np.array(
+            [[symbol == WALL_SYMBOL for symbol in row] for row in self.rows]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +73,9 @@ class Origin:
     base: str
     """Equal for grids that are variations of one another."""
     labels: Labels
-    """At least `size` and `transform`, which is "none" unless the file holds the grid already transformed."""
+    """At least `size` and `transform`, which is "none" unless the file holds the grid
+    already transformed.
+    """
     record: str = ""
     """Id in the file; empty for a generated grid."""
 

@@ -29,7 +29,13 @@ KEYS = (
         better="more",
         group=OBJECTS,
     ),
-    Measure(name="keys.pickup", title="Pickup rate", unit="share", group=OBJECTS, headline=True),
+    Measure(
+        name="keys.pickup",
+        title="Pickup rate",
+        unit="share",
+        group=OBJECTS,
+        headline=True,
+    ),
     Measure(
         name="keys.pickup.control",
         title="Pickup rate, control without object",
@@ -76,9 +82,27 @@ EXPLORATION = (
         better="more",
         group=FOG,
     ),
-    Measure(name="exploration.backtracking", title="Backtracking", unit="share", better="less", group=FOG),
-    Measure(name="exploration.walls", title="Moves into known walls", unit="share", better="less", group=FOG),
-    Measure(name="exploration.dead_ends", title="Steps into known dead ends", unit="share", better="less", group=FOG),
+    Measure(
+        name="exploration.backtracking",
+        title="Backtracking",
+        unit="share",
+        better="less",
+        group=FOG,
+    ),
+    Measure(
+        name="exploration.walls",
+        title="Moves into known walls",
+        unit="share",
+        better="less",
+        group=FOG,
+    ),
+    Measure(
+        name="exploration.dead_ends",
+        title="Steps into known dead ends",
+        unit="share",
+        better="less",
+        group=FOG,
+    ),
     Measure(
         name="exploration.ratio",
         title="Turns relative to the belief oracle",
@@ -88,7 +112,9 @@ EXPLORATION = (
     ),
 )
 RECOVERY = (
-    Measure(name="recovery.happened", title="Perturbed episodes", unit="share", group=AFTER),
+    Measure(
+        name="recovery.happened", title="Perturbed episodes", unit="share", group=AFTER
+    ),
     Measure(
         name="recovery.success",
         title="Goal success rate after the perturbation",
@@ -112,12 +138,26 @@ RECOVERY = (
         group=AFTER,
     ),
     Measure(
-        name="recovery.never", title="Episodes without an optimal action", unit="share", better="less", group=AFTER
+        name="recovery.never",
+        title="Episodes without an optimal action",
+        unit="share",
+        better="less",
+        group=AFTER,
     ),
     Measure(
-        name="recovery.delay", title="Turns until the first optimal action", unit="turns", better="less", group=AFTER
+        name="recovery.delay",
+        title="Turns until the first optimal action",
+        unit="turns",
+        better="less",
+        group=AFTER,
     ),
-    Measure(name="recovery.excess", title="Excess turns", unit="turns", better="less", group=AFTER),
+    Measure(
+        name="recovery.excess",
+        title="Excess turns",
+        unit="turns",
+        better="less",
+        group=AFTER,
+    ),
     Measure(
         name="recovery.toward_distractor",
         title="Attraction of errors to the distractor",
@@ -134,6 +174,16 @@ EQUIVARIANCE = (
         better="less",
         group=TURNED,
     ),
-    Measure(name="equivariance.shift", title="Shift of move frequencies", unit="share", group=TURNED),
-    Measure(name="equivariance.p", title="p value of the shifts", unit="probability", group=TURNED),
+    Measure(
+        name="equivariance.shift",
+        title="Shift of move frequencies",
+        unit="share",
+        group=TURNED,
+    ),
+    Measure(
+        name="equivariance.p",
+        title="p value of the shifts",
+        unit="probability",
+        group=TURNED,
+    ),
 )

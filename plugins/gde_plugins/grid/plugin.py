@@ -11,9 +11,21 @@ if TYPE_CHECKING:
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
     from gde_plugins.grid.config import GridConfig
-    from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+    from gde_plugins.grid.keyed.config import (
+        KeyDoorConfig,
+        KeyNoDoorConfig,
+        TwoPathKeyConfig,
+    )
 
-TABULATED = frozenset({Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP})
+TABULATED = frozenset(
+    {
+        Capability.STATE,
+        Capability.MDP,
+        Capability.SNAPSHOT,
+        Capability.SIMULATOR,
+        Capability.MAP,
+    }
+)
 KEYS = "keys"
 """The capability of worlds with an object to be taken."""
 
@@ -22,7 +34,11 @@ KEYS = "keys"
 def gde_environments() -> Sequence[AnyOffer]:
     """The grid world and the key worlds."""
     from gde_plugins.grid.config import GridConfig
-    from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+    from gde_plugins.grid.keyed.config import (
+        KeyDoorConfig,
+        KeyNoDoorConfig,
+        TwoPathKeyConfig,
+    )
 
     return (
         EnvironmentOffer(

@@ -1,4 +1,6 @@
-"""The grid worlds under Gymnasium's names: gde/Grid-v0, gde/KeyDoor-v0, gde/KeyNoDoor-v0 and gde/TwoPathKey-v0."""
+"""The grid worlds under Gymnasium's names: gde/Grid-v0, gde/KeyDoor-v0,
+gde/KeyNoDoor-v0 and gde/TwoPathKey-v0.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,7 +9,11 @@ import gymnasium
 
 from gde.data.json import NONE, Json
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+from gde_plugins.grid.keyed.config import (
+    KeyDoorConfig,
+    KeyNoDoorConfig,
+    TwoPathKeyConfig,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,21 +31,29 @@ CONFIGS: Mapping[str, type[Any]] = {
 
 
 def register() -> None:
-    """Make the names known to Gymnasium; `gde.bridges.gymnasium` calls it by the entry-point group gde.gymnasium."""
+    """Make the names known to Gymnasium; `gde.bridges.gymnasium` calls it by the
+    entry-point group gde.gymnasium.
+    """
     for name in CONFIGS:
         if name not in gymnasium.registry:
-            gymnasium.register(id=name, entry_point=f"{__name__}:make", kwargs={"name": name})
+            gymnasium.register(
+                id=name, entry_point=f"{__name__}:make", kwargs={"name": name}
+            )
 
 
 def make(
-    name: str, render_mode: str | None = None, observations: "Observations" = "text", **config: Json
+    name: str,
+    render_mode: str | None = None,
+    observations: "Observations" = "text",
+    **config: Json,
 ) -> "GymEnvironment":
     """The environment that `gymnasium.make` gives.
 
     Raises:
         ConfigError: an unknown field, or a value out of range.
     """
-    # Imported late: `gde.bridges.gymnasium` calls `register` while it is being imported.
+    # Imported late: `gde.bridges.gymnasium` calls `register` while it is being
+    # imported.
     from gde.bridges.gymnasium import GymEnvironment
     from gde.data.cell_map import CellMap
     from gde.request.settings import build
@@ -54,14 +68,25 @@ def make(
 
         world = environment.world()
         state = environment.state()
-        return draw(Grid.from_record(world, state), things=CellMap.from_record(world, state).things)
+        return draw(
+            Grid.from_record(world, state),
+            things=CellMap.from_record(world, state).things,
+        )
 
     actions = read_actions(getattr(configuration, "actions", NONE))
-    return GymEnvironment(environment, actions, picture=picture, render_mode=render_mode, observations=observations)
+    return GymEnvironment(
+        environment,
+        actions,
+        picture=picture,
+        render_mode=render_mode,
+        observations=observations,
+    )
 
 
 def _makers() -> Mapping[str, Callable[[Any], Any]]:
     from gde_plugins.grid.composition import compose
     from gde_plugins.grid.keyed.worlds import key_door, key_no_door, two_path_key
 
-    return dict(zip(CONFIGS, (compose, key_door, key_no_door, two_path_key), strict=True))
+    return dict(
+        zip(CONFIGS, (compose, key_door, key_no_door, two_path_key), strict=True)
+    )

@@ -1,4 +1,6 @@
-"""The common part of this plugin's worlds: an agent walks from state to state of a tabulated world."""
+"""The common part of this plugin's worlds: an agent walks from state to state of a
+tabulated world.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,7 +12,9 @@ from gde.errors import GdeError
 
 
 class Walk(Protocol):
-    """Everything that stays the same from reset to reset, computed once so that a step only looks things up."""
+    """Everything that stays the same from reset to reset, computed once so that a step
+    only looks things up.
+    """
 
     @property
     def mdp(self) -> TabularMDP:
@@ -29,7 +33,9 @@ WalkT = TypeVar("WalkT", bound=Walk)
 
 
 class Walker(ABC, Generic[WalkT]):
-    """An environment whose state is an index. A step earns 1 on reaching the goal and 0 elsewhere."""
+    """An environment whose state is an index. A step earns 1 on reaching the goal and 0
+    elsewhere.
+    """
 
     def __init__(self) -> None:
         self._played: WalkT | None = None
@@ -40,9 +46,13 @@ class Walker(ABC, Generic[WalkT]):
         episode = self._episode
         successors = episode.moves.get(action)
         if successors is None:
-            raise ValueError(f"the grid takes the actions {', '.join(episode.moves)}, got {action!r}")
+            raise ValueError(
+                f"the grid takes the actions {', '.join(episode.moves)}, got {action!r}"
+            )
         if episode.goals[self._state]:
-            raise ValueError("the episode is over, the agent is at the goal: call reset(seed)")
+            raise ValueError(
+                "the episode is over, the agent is at the goal: call reset(seed)"
+            )
         self._state = successors[self._state]
         observation = self._observe()
         if episode.goals[self._state]:
@@ -58,7 +68,9 @@ class Walker(ABC, Generic[WalkT]):
         return self._state
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, int) or not 0 <= snapshot < len(self._episode.goals):
+        if not isinstance(snapshot, int) or not 0 <= snapshot < len(
+            self._episode.goals
+        ):
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._state = snapshot
         return self._observe()
@@ -72,7 +84,9 @@ class Walker(ABC, Generic[WalkT]):
     @property
     def _episode(self) -> WalkT:
         if self._played is None:
-            raise GdeError("the grid environment has no episode yet: call reset(seed) first")
+            raise GdeError(
+                "the grid environment has no episode yet: call reset(seed) first"
+            )
         return self._played
 
     @abstractmethod

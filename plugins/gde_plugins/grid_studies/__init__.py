@@ -1,1 +1,3 @@
-"""Published tables on goal-directed language-model agents in grid worlds (Arghal et al. 2026), to be re-run."""
+"""Published tables on goal-directed language-model agents in grid worlds (Arghal et al.
+2026), to be re-run.
+"""

@@ -1,4 +1,6 @@
-"""Rows on the distance to the goal (Arghal et al. 2026, table 5) and on plans (section 5.3)."""
+"""Rows on the distance to the goal (Arghal et al. 2026, table 5) and on plans (section
+5.3).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,7 +25,9 @@ PREFIXES: Mapping[str, Mapping[int, float]] = {
     "pre": {1: 0.4031},
     "post": {1: 0.5392},
 }
-"""Position to the printed prefix accuracies, by length; the others are lost in the text that we have."""
+"""Position to the printed prefix accuracies, by length; the others are lost in the text
+that we have.
+"""
 GUESSES = ("random", "marginal")
 LENGTHS: Mapping[str, Mapping[str, float]] = {
     "pre": {"exact": 0.1571, "decoded": 4.81, "true": 4.93, "error": 1.0},
@@ -35,7 +39,9 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Table 5, beside baselines without activations and controls."""
     for (variant, position), (mae, r2) in TABLE_5.items():
-        yield _distance_row(numbers, "mae", "mean absolute error", variant, position, mae)
+        yield _distance_row(
+            numbers, "mae", "mean absolute error", variant, position, mae
+        )
         yield _distance_row(numbers, "r2", "R2", variant, position, r2)
 
 
@@ -53,7 +59,9 @@ def _distance_row(
     for reader in READERS:
         others[reader] = find(numbers, f"{name}.{reader}", **where, control="none")
     # The metric `steps` reads the maps of the MLP, whatever the variant of the row.
-    others["decoded positions"] = find(numbers, f"steps.{score}", variant="mlp", position=position, fit="none")
+    others["decoded positions"] = find(
+        numbers, f"steps.{score}", variant="mlp", position=position, fit="none"
+    )
     for control in CONTROLS:
         others[control] = find(numbers, name, **where, control=control)
 
@@ -72,12 +80,16 @@ def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     for position, printed in PREFIXES.items():
         for n in range(1, HORIZON + 1):
             title = f"next {n} actions, {POSITIONS[position]}"
-            yield _plan_row(numbers, f"prefix.{n}", title, position, printed.get(n), "fig. 9")
+            yield _plan_row(
+                numbers, f"prefix.{n}", title, position, printed.get(n), "fig. 9"
+            )
 
     for position, lengths in LENGTHS.items():
         for name, paper in lengths.items():
             title = f"length: {name}, {POSITIONS[position]}"
-            yield _plan_row(numbers, f"length.{name}", title, position, paper, "table 6")
+            yield _plan_row(
+                numbers, f"length.{name}", title, position, paper, "table 6"
+            )
 
 
 def _plan_row(

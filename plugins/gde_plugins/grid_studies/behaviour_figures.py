@@ -13,13 +13,17 @@ METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accur
 
 
 def breakdown_figures(result: Result) -> tuple[Figure, ...]:
-    """Draw accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
+    """Draw accuracy and divergence by distance, size and density (figure 4 and appendix
+    C).
+    """
     shown = [one for one in result.measurements if one.name in SHOWN]
     return breakdowns(shown, frozenset(), result.meanings)
 
 
 def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
-    """Draw the difference that each transform makes (figure 13); None where nothing was paired."""
+    """Draw the difference that each transform makes (figure 13); None where nothing was
+    paired.
+    """
     titles = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
     rows = []
     for one in pairs:
@@ -41,7 +45,9 @@ def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
 
 
 def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """Draw success and accuracy with the useless key and without; None where neither was measured."""
+    """Draw success and accuracy with the useless key and without; None where neither
+    was measured.
+    """
     rows = []
     for name, measurements in worlds.items():
         for one in measurements:
@@ -66,7 +72,9 @@ def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     )
 
 
-def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict[str, Any]:
+def _whiskers(
+    rows: Sequence[Mapping[str, Any]], label: str, title: str
+) -> dict[str, Any]:
     """Dots with intervals, one panel a metric."""
     # A sort of null keeps the order of the rows.
     y = {"field": label, "type": "nominal", "sort": None, "title": None}

@@ -1,4 +1,6 @@
-"""The behavioural study of Arghal et al. (2026), section 4 and appendices B to D: its plans and its printed numbers."""
+"""The behavioural study of Arghal et al. (2026), section 4 and appendices B to D: its
+plans and its printed numbers.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +16,14 @@ from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.grid_studies.config import BehaviourConfig
 from gde_plugins.grid_studies.lookup import find, scaled
-from gde_plugins.grid_studies.printed import APPENDIX_D, BASELINE, KEY_DOOR, KEY_NO_DOOR, TWO_PATHS, Quantity
+from gde_plugins.grid_studies.printed import (
+    APPENDIX_D,
+    BASELINE,
+    KEY_DOOR,
+    KEY_NO_DOOR,
+    TWO_PATHS,
+    Quantity,
+)
 
 SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -26,8 +35,14 @@ TRAJECTORIES = 10
 KEY_WORLDS = 100
 """Worlds of KeyDoor and of KeyNoDoor (the authors' release)."""
 PATH_PAIRS = 49
-"""Pairs of 2PathKey. Inferred: the printed 67.3, 71.4 and 75.5 % are 33, 35 and 37 of 49."""
-TRENDS = {"accuracy": "accuracy", "divergence": "policy.jsd", "entropy": "policy.entropy"}
+"""Pairs of 2PathKey. Inferred: the printed 67.3, 71.4 and 75.5 % are 33, 35 and 37 of
+49.
+"""
+TRENDS = {
+    "accuracy": "accuracy",
+    "divergence": "policy.jsd",
+    "entropy": "policy.entropy",
+}
 """Title of a trend to its measurement."""
 PAIRED = ("success", "accuracy", "outcomes", "length", "policy", "calibration")
 METRICS = (*PAIRED, "efficiency", "overlap", "difficulty", "trends")
@@ -35,10 +50,11 @@ KEY_METRICS = ("success", "accuracy", "outcomes", "length", "keys")
 
 
 class BehaviourStudy:
-    """300 base grids, their four transforms and the three key worlds, each in a run of its own.
+    """300 base grids, their four transforms and the three key worlds, each in a run of
+    its own.
 
-    At a smaller scale there are fewer worlds; trajectories on each grid, from which the policy is estimated, shrink by
-    the square root.
+    At a smaller scale there are fewer worlds; trajectories on each grid, from which the
+    policy is estimated, shrink by the square root.
     """
 
     def __init__(self, config: BehaviourConfig, context: Context) -> None:
@@ -64,7 +80,8 @@ class BehaviourStudy:
             episodes=worlds,
             repeats=scaled(TRAJECTORIES, min(1.0, sqrt(scale))),
         )
-        # A run of its own, so that the base grids can be reported without their transforms.
+        # A run of its own, so that the base grids can be reported without their
+        # transforms.
         transforms = {**grids, "transform": list(TRANSFORMS)}
         transformed = replace(
             base,
@@ -78,28 +95,43 @@ class BehaviourStudy:
         }
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Appendix C, the trends of section 4.1, table 3 and table 1, as far as numbers are printed."""
+        """Appendix C, the trends of section 4.1, table 3 and table 1, as far as numbers
+        are printed.
+        """
         measured = {name: run.result.measurements for name, run in runs.items()}
         paired = self._pairs(runs)
         return [
             *_rows("Base grids (section 4.1)", BASELINE, measured["grids"]),
             *_trends(measured["grids"]),
-            *_rows("Iso-difficulty transforms against their base grids (table 3)", APPENDIX_D, paired),
+            *_rows(
+                "Iso-difficulty transforms against their base grids (table 3)",
+                APPENDIX_D,
+                paired,
+            ),
             *_rows("KeyDoor (table 1)", KEY_DOOR, measured["key-door"]),
             *_rows("KeyNoDoor (table 1)", KEY_NO_DOOR, measured["key-no-door"]),
             *_rows("2PathKey (table 1)", TWO_PATHS, measured["two-path-key"]),
         ]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Accuracy and divergence by distance, the heat maps, the transforms and the key worlds."""
-        from gde_plugins.grid_studies.behaviour_figures import breakdown_figures, key_figure, transform_figure
+        """Accuracy and divergence by distance, the heat maps, the transforms and the
+        key worlds.
+        """
+        from gde_plugins.grid_studies.behaviour_figures import (
+            breakdown_figures,
+            key_figure,
+            transform_figure,
+        )
 
         with_counterfactuals = {}
         for name in ("key-no-door", "two-path-key"):
             with_counterfactuals[name] = runs[name].result.measurements
 
         figures = [*breakdown_figures(runs["grids"].result)]
-        for figure in (transform_figure(self._pairs(runs)), key_figure(with_counterfactuals)):
+        for figure in (
+            transform_figure(self._pairs(runs)),
+            key_figure(with_counterfactuals),
+        ):
             if figure is not None:
                 figures.append(figure)
         return figures
@@ -119,7 +151,9 @@ def pairs(context: Context, runs: Mapping[str, Run]) -> Sequence[Measurement]:
 
 
 def _joined(base: Evidence, other: Evidence) -> Evidence:
-    """The trajectories of both; those of `other` are moved to conditions of their own."""
+    """The trajectories of both; those of `other` are moved to conditions of their
+    own.
+    """
     # Both runs count their conditions from 0, and keys must stay unique.
     trajectories = [*base.trajectories]
     offset = 1 + max((each.key.condition for each in trajectories), default=0)
@@ -145,7 +179,8 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
         episodes=scaled(KEY_WORLDS, scale),
     )
 
-    # Two trajectories a world: their similarity is the baseline for that of worlds with and without the key.
+    # Two trajectories a world: their similarity is the baseline for that of worlds with
+    # and without the key.
     compared = replace(
         door,
         metrics=_metrics((*KEY_METRICS, "overlap", "pairs")),
@@ -164,7 +199,9 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     return {"key-door": door, "key-no-door": no_door, "two-path-key": two_paths}
 
 
-def _rows(table: str, quantities: Sequence[Quantity], measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+def _rows(
+    table: str, quantities: Sequence[Quantity], measurements: Sequence[Measurement]
+) -> Iterator[Comparison]:
     for each in quantities:
         yield Comparison(
             quantity=each.title,
@@ -176,7 +213,9 @@ def _rows(table: str, quantities: Sequence[Quantity], measurements: Sequence[Mea
 
 
 def _trends(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    """The authors say "decreases monotonically" and "linearly" without a number: ours stand alone."""
+    """The authors say "decreases monotonically" and "linearly" without a number: ours
+    stand alone.
+    """
     for (title, name), by in product(TRENDS.items(), ("size", "density")):
         rho = find(measurements, f"trends.{name}.spearman", by=by)
         yield _trend(f"{title} by {by}: Spearman's rho", rho)

@@ -1,4 +1,6 @@
-"""Actions against decoded maps (Arghal et al. 2026, section 5.2): table 2, by size and by density."""
+"""Actions against decoded maps (Arghal et al. 2026, section 5.2): table 2, by size and
+by density.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -13,23 +15,40 @@ TABLE_2: Sequence[tuple[str, str, float | None]] = (
     ("optimal on the true grid (Acc. GT)", "accuracy.true", None),
     ("optimal on the decoded map (Acc. Dec.)", "accuracy.decoded", None),
     ("optimal on both (Agreem.)", "agreement", 0.84),
-    ("some action optimal on both (Agreem., released code)", "agreement.released", None),
+    (
+        "some action optimal on both (Agreem., released code)",
+        "agreement.released",
+        None,
+    ),
     ("errors that are optimal on the decoded map (Rec.)", "recovery", None),
-    ("errors where some action is optimal on both (Rec., released code)", "recovery.released", None),
+    (
+        "errors where some action is optimal on both (Rec., released code)",
+        "recovery.released",
+        None,
+    ),
     ("distance of all cells decoded as agent (Avg A)", "spread.agent", None),
     ("distance of all cells decoded as goal (Avg G)", "spread.goal", None),
 )
 """Its cells are lost in the text that we have; the running text repeats one average."""
 BEYOND: Sequence[tuple[str, str, float | None]] = (
-    ("expected optimality on maps drawn from the decoded distribution", "expected", None),
+    (
+        "expected optimality on maps drawn from the decoded distribution",
+        "expected",
+        None,
+    ),
     ("the same of a random action", "expected.chance", None),
 )
-SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (("size", SIZES), ("density", DENSITIES))
+SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (
+    ("size", SIZES),
+    ("density", DENSITIES),
+)
 FIT: Labels = {"variant": "mlp", "position": "pre"}
 
 
 def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
-    """Table 2 and what its footnote asks for in the whole run, beside controls; then table 2 as it is printed."""
+    """Table 2 and what its footnote asks for in the whole run, beside controls; then
+    table 2 as it is printed.
+    """
     for title, name, printed in (*TABLE_2, *BEYOND):
         controls = {}
         for control in CONTROLS:

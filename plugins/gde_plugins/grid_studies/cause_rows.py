@@ -24,16 +24,21 @@ BESIDE: Mapping[str, Sequence[str]] = {
 }
 """Kind of change to its controls."""
 WRONG_LAYER = "its direction at the farthest layer"
-"""Beside steering with a dose of 1. It is no control: a cause stays in the stream, so it may work there too."""
+"""Beside steering with a dose of 1. It is no control: a cause stays in the stream, so
+it may work there too.
+"""
 SHIFT = "normalised shift towards the other grid's actions"
 CALLED = {"ablation": "told from its control"}
-"""Titles of the verdict other than "called a cause". An ablation alone shows no cause: the subspace of one thing holds
-some of the others."""
+"""Titles of the verdict other than "called a cause". An ablation alone shows no cause:
+the subspace of one thing holds some of the others.
+"""
 CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 
 def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    """The effect of each change at each layer and dose, beside its control and whether it is called a cause."""
+    """The effect of each change at each layer and dose, beside its control and whether
+    it is called a cause.
+    """
     # Layers and doses are those of the run: they depend on its model and options.
     made = [one.where for one in measurements if one.where.get("change") in CHANGES]
     layers = {int(where["layer"]) for where in made}
@@ -48,13 +53,22 @@ def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
         yield Comparison(
             quantity=f"{change}: how far it could go",
             paper=None,
-            ours=find(measurements, "causes.effect", change=change, layer=-1, dose=1.0, control="none"),
+            ours=find(
+                measurements,
+                "causes.effect",
+                change=change,
+                layer=-1,
+                dose=1.0,
+                control="none",
+            ),
             source="beyond Arghal et al. (2026)",
             table=CAUSES,
         )
 
 
-def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: float) -> Comparison:
+def _cause(
+    measurements: Sequence[Measurement], change: str, layer: int, dose: float
+) -> Comparison:
     """The effect of one change, beside its controls and the verdict."""
     kind = change.split()[0]
     labels: Labels = {"change": change, "layer": layer, "dose": dose}
@@ -88,7 +102,9 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
 
 
 def _is_at_wrong_layer(one: Measurement, where: Labels) -> bool:
-    """Whether a measurement is the effect of this layer's direction at another layer."""
+    """Whether a measurement is the effect of this layer's direction at another
+    layer.
+    """
     wanted: Labels = {
         "change": f"{where['change']} at a wrong layer",
         "dose": where["dose"],

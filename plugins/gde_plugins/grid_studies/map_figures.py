@@ -12,13 +12,22 @@ from gde.data.figure import Figure
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory
 
-COLOURS: Mapping[str, str] = {"empty": "#f4f4f4", "wall": "#444444", "agent": "#2a6fdb", "goal": "#2e9e4f"}
+COLOURS: Mapping[str, str] = {
+    "empty": "#f4f4f4",
+    "wall": "#444444",
+    "agent": "#2a6fdb",
+    "goal": "#2e9e4f",
+}
 OTHERS = ("#b26f00", "#8e44ad", "#c0392b", "#7f8c8d")
 TRUE, DECODED = "true map", "decoded map"
 
 
-def map_figure(evidence: Evidence, probe: str, variant: str, position: str) -> Figure | None:
-    """Draw the first held-out first turn of each size, true and decoded; None where the probe decoded no map."""
+def map_figure(
+    evidence: Evidence, probe: str, variant: str, position: str
+) -> Figure | None:
+    """Draw the first held-out first turn of each size, true and decoded; None where the
+    probe decoded no map.
+    """
     report = _report(evidence, probe, variant, position)
     if report is None or report.decoded.ndim != 4:
         return None
@@ -38,8 +47,12 @@ def map_figure(evidence: Evidence, probe: str, variant: str, position: str) -> F
     )
 
 
-def _report(evidence: Evidence, probe: str, variant: str, position: str) -> ProbeReport | None:
-    """The report of a trained fit, of the first layer that was read; None where there is none."""
+def _report(
+    evidence: Evidence, probe: str, variant: str, position: str
+) -> ProbeReport | None:
+    """The report of a trained fit, of the first layer that was read; None where there
+    is none.
+    """
     wanted = (probe, variant, position, "none")
     for report in evidence.probe_reports:
         fit = report.fit
@@ -48,7 +61,9 @@ def _report(evidence: Evidence, probe: str, variant: str, position: str) -> Prob
     return None
 
 
-def _shown(evidence: Evidence, report: ProbeReport) -> Iterator[tuple[Trajectory, NDArray[np.float32]]]:
+def _shown(
+    evidence: Evidence, report: ProbeReport
+) -> Iterator[tuple[Trajectory, NDArray[np.float32]]]:
     """One episode of each size, and its first turn as decoded."""
     row_of = {}
     for row, (episode, turn) in enumerate(report.rows):
@@ -66,7 +81,9 @@ def _shown(evidence: Evidence, report: ProbeReport) -> Iterator[tuple[Trajectory
             yield trajectory, report.decoded[row_of[key]]
 
 
-def _cells(one: Trajectory, decoded: NDArray[np.float32], classes: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _cells(
+    one: Trajectory, decoded: NDArray[np.float32], classes: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     """A row of data for every cell of the true map and of the decoded one."""
     state = one.turns[0].state
     assert state is not None
@@ -86,7 +103,8 @@ def _cells(one: Trajectory, decoded: NDArray[np.float32], classes: Sequence[str]
 
 def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str, Any]:
     """A row of panels a grid: the true map and the decoded one."""
-    # Kinds without a colour of their own take the spare ones in turn, and share the last.
+    # Kinds without a colour of their own take the spare ones in turn, and share the
+    # last.
     spare = iter(OTHERS)
     colours = []
     for kind in kinds:
@@ -112,7 +130,12 @@ def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str
     # Axes are independent because the grids differ in size.
     facet = {
         "row": {"field": "grid", "type": "nominal", "title": None, "sort": None},
-        "column": {"field": "which", "type": "nominal", "title": None, "sort": [TRUE, DECODED]},
+        "column": {
+            "field": "which",
+            "type": "nominal",
+            "title": None,
+            "sort": [TRUE, DECODED],
+        },
     }
     return {
         "data": {"values": [dict(row) for row in rows]},

@@ -1,7 +1,9 @@
-"""The numbers of Arghal et al. (2026), section 4 and appendix D, and the measurements that answer them.
+"""The numbers of Arghal et al. (2026), section 4 and appendix D, and the measurements
+that answer them.
 
-Where they show a quantity in a figure only there is no printed number. The cells of table 1 are lost in the text
-that we have; the numbers of it that the running text repeats are here.
+Where they show a quantity in a figure only there is no printed number. The cells of
+table 1 are lost in the text that we have; the numbers of it that the running text
+repeats are here.
 """
 
 from collections.abc import Mapping
@@ -30,10 +32,21 @@ BASELINE = (
     Quantity("goal success rate", "success", None, "Arghal et al. (2026), eq. 1"),
     Quantity("accuracy", "accuracy", None, "Arghal et al. (2026), eqs. 2 and 3"),
     Quantity("accuracy, pooled over steps", "accuracy.pooled", None, BEYOND),
-    Quantity("entropy of the policy", "policy.entropy", None, "Arghal et al. (2026), eq. 4"),
-    Quantity("divergence from the optimal policy", "policy.jsd", None, "Arghal et al. (2026), eq. 5"),
-    Quantity("divergence from the nearest optimal policy", "policy.jsd_nearest", None, BEYOND),
-    Quantity("calibration error", "calibration.ece", None, "Arghal et al. (2026), eq. 6"),
+    Quantity(
+        "entropy of the policy", "policy.entropy", None, "Arghal et al. (2026), eq. 4"
+    ),
+    Quantity(
+        "divergence from the optimal policy",
+        "policy.jsd",
+        None,
+        "Arghal et al. (2026), eq. 5",
+    ),
+    Quantity(
+        "divergence from the nearest optimal policy", "policy.jsd_nearest", None, BEYOND
+    ),
+    Quantity(
+        "calibration error", "calibration.ece", None, "Arghal et al. (2026), eq. 6"
+    ),
     Quantity(
         "calibration error, as the released code has it",
         "calibration.ece_released",
@@ -42,7 +55,12 @@ BASELINE = (
     ),
     Quantity("success weighted by path length", "efficiency.spl", None, BEYOND),
     Quantity("regret", "efficiency.regret", None, BEYOND),
-    Quantity("similarity of two trajectories", "overlap.jaccard", None, "Arghal et al. (2026), appendix B"),
+    Quantity(
+        "similarity of two trajectories",
+        "overlap.jaccard",
+        None,
+        "Arghal et al. (2026), appendix B",
+    ),
 )
 
 TABLE_3: Mapping[tuple[str, str], tuple[float, float]] = {
@@ -85,7 +103,9 @@ APPENDIX_D = _appendix_d()
 KEY_DOOR = (
     Quantity("success", "success", 1.0, SECTION_4_3),
     Quantity("accuracy", "accuracy", None, TABLE_1),
-    Quantity("accuracy while collecting the key", "keys.accuracy.collect", None, TABLE_1),
+    Quantity(
+        "accuracy while collecting the key", "keys.accuracy.collect", None, TABLE_1
+    ),
     Quantity("accuracy while opening the door", "keys.accuracy.open", None, TABLE_1),
     Quantity("accuracy while reaching the goal", "keys.accuracy.reach", None, TABLE_1),
     Quantity("key pickup rate", "keys.pickup", 1.0, SECTION_4_3),
@@ -98,7 +118,12 @@ KEY_NO_DOOR = (
     Quantity("accuracy without the key", "accuracy", None, TABLE_1, NO_KEY),
     Quantity("key pickup rate", "keys.pickup", None, TABLE_1),
     Quantity("key attraction bias", "keys.attraction", 0.75, SECTION_4_3),
-    Quantity("the same in the counterfactuals without the key", "keys.attraction.control", None, BEYOND),
+    Quantity(
+        "the same in the counterfactuals without the key",
+        "keys.attraction.control",
+        None,
+        BEYOND,
+    ),
 )
 
 TWO_PATHS = (
@@ -107,7 +132,24 @@ TWO_PATHS = (
     Quantity("accuracy", "accuracy", 0.760, SECTION_4_3, KEY),
     Quantity("accuracy without the key", "accuracy", 0.743, SECTION_4_3, NO_KEY),
     Quantity("key pickup rate", "keys.pickup", 0.673, SECTION_4_3),
-    Quantity("visits of the key's place in the counterfactuals", "keys.pickup.control", None, BEYOND),
-    Quantity("similarity of trajectories with and without", "keys.jaccard", None, TABLE_1, KEY),
-    Quantity("similarity of two trajectories without the key", "overlap.jaccard", None, BEYOND, NO_KEY),
+    Quantity(
+        "visits of the key's place in the counterfactuals",
+        "keys.pickup.control",
+        None,
+        BEYOND,
+    ),
+    Quantity(
+        "similarity of trajectories with and without",
+        "keys.jaccard",
+        None,
+        TABLE_1,
+        KEY,
+    ),
+    Quantity(
+        "similarity of two trajectories without the key",
+        "overlap.jaccard",
+        None,
+        BEYOND,
+        NO_KEY,
+    ),
 )

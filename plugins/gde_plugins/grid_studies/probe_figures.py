@@ -1,4 +1,6 @@
-"""Figures of decoded maps by size (Arghal et al. 2026, figs. 6 to 8) and of plans by length (fig. 9)."""
+"""Figures of decoded maps by size (Arghal et al. 2026, figs. 6 to 8) and of plans by
+length (fig. 9).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -27,7 +29,8 @@ DASHED: Mapping[str, Any] = {
 
 
 def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
-    """Draw scores of decoded maps by size, before and after reasoning; None where none was measured.
+    """Draw scores of decoded maps by size, before and after reasoning; None where none
+    was measured.
 
     Args:
         measurements: without layers.
@@ -51,7 +54,8 @@ def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
 
 
 def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
-    """Draw prefix accuracy by the number of actions, beside guesses and controls; None where none was measured.
+    """Draw prefix accuracy by the number of actions, beside guesses and controls; None
+    where none was measured.
 
     Args:
         measurements: without layers.
@@ -72,7 +76,9 @@ def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
 
 def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     """A row of data for every score of every size."""
-    known = [one for one in measurements if one.name in SCORES and one.value is not None]
+    known = [
+        one for one in measurements if one.name in SCORES and one.value is not None
+    ]
     readers = {"none": PROBE, "untrained": RANDOM}
     for position, fit in product(POSITIONS, readers):
         where = {"variant": "mlp", "position": position, "fit": fit}
@@ -101,7 +107,13 @@ def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     for position, n in product(POSITIONS, range(1, HORIZON + 1)):
         labels = {"position": POSITIONS[position], "actions": n}
         for reader, (name, control) in readers.items():
-            one = find(measurements, f"plan.{name}.{n}", variant="oneshot", position=position, control=control)
+            one = find(
+                measurements,
+                f"plan.{name}.{n}",
+                variant="oneshot",
+                position=position,
+                control=control,
+            )
             if one.value is not None:
                 yield {**labels, "reader": reader, **numbers(one)}
 
@@ -137,7 +149,9 @@ def _panels(
     values: Sequence[str],
     encoding: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Lines of shares, one panel for each value of a field; the probe's with a band for its interval."""
+    """Lines of shares, one panel for each value of a field; the probe's with a band for
+    its interval.
+    """
     share = {
         "type": "quantitative",
         "title": None,

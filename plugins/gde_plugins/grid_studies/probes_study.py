@@ -1,4 +1,6 @@
-"""The representational study of Arghal et al. (2026), section 5 and appendix F: its plans and its tables."""
+"""The representational study of Arghal et al. (2026), section 5 and appendix F: its
+plans and its tables.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,26 +12,39 @@ from gde.parts.reproduction import Comparison, Run
 from gde_plugins.grid_studies.ahead_rows import distance_rows, plan_rows
 from gde_plugins.grid_studies.belief_rows import belief_rows
 from gde_plugins.grid_studies.cause_rows import cause_rows
-from gde_plugins.grid_studies.cogmap_study import DENSITIES, MAPS, SIZES, WORLDS, map_rows, without_layer
+from gde_plugins.grid_studies.cogmap_study import (
+    DENSITIES,
+    MAPS,
+    SIZES,
+    WORLDS,
+    map_rows,
+    without_layer,
+)
 from gde_plugins.grid_studies.lookup import scaled
 from gde_plugins.grid_studies.map_figures import map_figure
 from gde_plugins.grid_studies.probe_figures import prefix_figure, size_figure
 from gde_plugins.grid_studies.size_rows import LAYERS_SIZE, layer_rows, size_rows
 
 CAUSES_WORLDS = 400
-"""Grids whose held-out turns are asked again with the residual stream changed; of one size, so that few will do."""
+"""Grids whose held-out turns are asked again with the residual stream changed; of one
+size, so that few will do.
+"""
 
 
 class ProbesStudy:
-    """300 grids of five sizes and six densities read by general probes, and those of each size by a probe of its own.
+    """300 grids of five sizes and six densities read by general probes, and those of
+    each size by a probe of its own.
 
-    Where Arghal et al. (2026) train on further, unpublished grids, here 30 % of the grids are held out and the others
-    trained on. Distance and plan are of all turns, theirs of first ones.
+    Where Arghal et al. (2026) train on further, unpublished grids, here 30 % of the
+    grids are held out and the others trained on. Distance and plan are of all turns,
+    theirs of first ones.
     """
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The general probes, and a plan for each size; that of size 11 reads early, middle and late layers. One more
-        asks whether what a linear probe reads causes the actions."""
+        """The general probes, and a plan for each size; that of size 11 reads early,
+        middle and late layers. One more asks whether what a linear probe reads causes
+        the actions.
+        """
         grids: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
         metrics = ("success", "accuracy", "maps", "beliefs", "steps")
         general = Plan(
@@ -47,7 +62,9 @@ class ProbesStudy:
         return plans
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Figures 6 to 9, tables 2, 5 and 6, and figures 14 and 15, as far as numbers are printed."""
+        """Figures 6 to 9, tables 2, 5 and 6, and figures 14 and 15, as far as numbers
+        are printed.
+        """
         measured = {name: run.result.measurements for name, run in runs.items()}
         general = measured["general"]
         numbers = without_layer(general)
@@ -63,8 +80,9 @@ class ProbesStudy:
         ]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """A decoded map of each size beside the true one (figure 5), scores by size (figures 6 and 8), and plans
-        (figure 9); the pages of the runs show more."""
+        """A decoded map of each size beside the true one (figure 5), scores by size
+        (figures 6 and 8), and plans (figure 9); the pages of the runs show more.
+        """
         general = runs["general"]
         numbers = without_layer(general.result.measurements)
         drawn = (

@@ -1,4 +1,6 @@
-"""Rows on probes of one size (Arghal et al. 2026, appendices F.1 and F.2), printed as figures only."""
+"""Rows on probes of one size (Arghal et al. 2026, appendices F.1 and F.2), printed as
+figures only.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,14 +13,20 @@ from gde_plugins.grid_studies.lookup import find
 
 LAYERS_SIZE = 11
 """The size whose grids are probed at three layers (appendix F.1)."""
-SHOWN = {"maps.accuracy": "cell accuracy", "maps.recall.goal": "recall of the goal", "maps.top1.goal": "goal top-1"}
+SHOWN = {
+    "maps.accuracy": "cell accuracy",
+    "maps.recall.goal": "recall of the goal",
+    "maps.top1.goal": "goal top-1",
+}
 """Measurements of each layer, with their titles."""
 RECALLS = [f"maps.recall.{kind}" for kind in KINDS]
 PRECISIONS = [f"maps.precision.{kind}" for kind in KINDS]
 OF_CLASSES = ("maps.accuracy", *RECALLS, *PRECISIONS)
 """Measurements of each size."""
 WITHOUT_LAYER = ("coordinates", "embeddings")
-"""Controls that read no layer: they are fitted once, and carry the label of the first layer."""
+"""Controls that read no layer: they are fitted once, and carry the label of the first
+layer.
+"""
 
 
 def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
@@ -37,10 +45,13 @@ def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
             )
 
 
-def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measurement]) -> Iterator[Comparison]:
+def size_rows(
+    own: Mapping[int, Sequence[Measurement]], general: Sequence[Measurement]
+) -> Iterator[Comparison]:
     """Accuracy, recall and precision of every class by size.
 
-    They are of the size's own probe, beside its controls and the general probe on grids of that size.
+    They are of the size's own probe, beside its controls and the general probe on grids
+    of that size.
 
     Args:
         own: size to the measurements of its own probe.
@@ -48,10 +59,13 @@ def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measur
     """
     where: Labels = {"variant": "mlp", "position": "pre"}
     for size, measurements in own.items():
-        # One of the sizes is read at three layers. The others are read at the middle one.
+        # One of the sizes is read at three layers. The others are read at the middle
+        # one.
         numbers = without_layer(at_middle_layer(measurements))
         for name in OF_CLASSES:
-            others = {"general probe": find(general, name, **where, fit="none", size=size)}
+            others = {
+                "general probe": find(general, name, **where, fit="none", size=size)
+            }
             for control in CONTROLS:
                 others[control] = find(numbers, name, **where, fit=control)
 
@@ -67,7 +81,9 @@ def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measur
 
 
 def at_middle_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """The measurements of the middle one of the layers, and of controls that read no layer."""
+    """The measurements of the middle one of the layers, and of controls that read no
+    layer.
+    """
     layered = [one for one in measurements if "layer" in one.where]
     if not layered:
         return []

@@ -1,1 +1,3 @@
-"""Language models: any causal model of transformers, any OpenAI-compatible server, and the embedded nano."""
+"""Language models: any causal model of transformers, any OpenAI-compatible server, and
+the embedded nano.
+"""

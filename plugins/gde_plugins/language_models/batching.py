@@ -1,6 +1,7 @@
 """Concurrent requests meet here and are worked off together in one thread.
 
-The thread keeps no process alive: a matrix product that takes minutes cannot be stopped, but it can be left.
+The thread keeps no process alive: a matrix product that takes minutes cannot be
+stopped, but it can be left.
 """
 
 import asyncio
@@ -18,12 +19,15 @@ Work = Callable[[Sequence[JobT], Event], Sequence[AnswerT]]
 """Answers all jobs, in their order; gives up soon after the event is set."""
 Given = SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
 GRACE = 0.5
-"""Seconds that closing waits for work that is given up: an interpreter that ends while a thread is deep in a library
-may crash."""
+"""Seconds that closing waits for work that is given up: an interpreter that ends while
+a thread is deep in a library may crash.
+"""
 
 
 class Batcher(Generic[JobT, AnswerT]):
-    """Collects jobs while the worker is busy, then hands it up to `batch_size` that wait. One event loop at a time."""
+    """Collects jobs while the worker is busy, then hands it up to `batch_size` that
+    wait. One event loop at a time.
+    """
 
     def __init__(self, work: Work[JobT, AnswerT], batch_size: int) -> None:
         self._work = work
@@ -33,7 +37,9 @@ class Batcher(Generic[JobT, AnswerT]):
         self._halt = Event()
         """Of the batch that is being worked on."""
         self._closed = False
-        self._thread = Thread(target=_serve, args=(self._given,), name="gde-batcher", daemon=True)
+        self._thread = Thread(
+            target=_serve, args=(self._given,), name="gde-batcher", daemon=True
+        )
         self._thread.start()
         finalize(self, self._given.put, None)
         self._clerk: asyncio.Task[None] | None = None
@@ -66,19 +72,28 @@ class Batcher(Generic[JobT, AnswerT]):
     async def _work_off(self) -> None:
         while self._waiting:
             await self._gather()
-            taken = [self._waiting.popleft() for _ in range(min(self._batch_size, len(self._waiting)))]
+            taken = [
+                self._waiting.popleft()
+                for _ in range(min(self._batch_size, len(self._waiting)))
+            ]
             batch = [(job, future) for job, future in taken if not future.done()]
             if batch:
-                await self._answer([job for job, _ in batch], [future for _, future in batch])
+                await self._answer(
+                    [job for job, _ in batch], [future for _, future in batch]
+                )
 
     async def _gather(self) -> None:
-        """Let the other tasks run for as long as each round of the event loop brings another job."""
+        """Let the other tasks run for as long as each round of the event loop brings
+        another job.
+        """
         seen = 0
         while seen < len(self._waiting) < self._batch_size:
             seen = len(self._waiting)
             await asyncio.sleep(0)
 
-    async def _answer(self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]) -> None:
+    async def _answer(
+        self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]
+    ) -> None:
         self._halt = Event()
         answered = Future[Sequence[AnswerT]]()
         halt = self._halt
@@ -99,7 +114,9 @@ class Batcher(Generic[JobT, AnswerT]):
 
 
 def _serve(given: Given) -> None:
-    """What the thread does until it is given nothing. It knows nobody whom it would keep in memory."""
+    """What the thread does until it is given nothing. It knows nobody whom it would
+    keep in memory.
+    """
     while (task := given.get()) is not None:
         work, answered = task
         if answered.set_running_or_notify_cancel():

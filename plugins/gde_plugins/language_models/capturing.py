@@ -1,4 +1,6 @@
-"""Reading the residual stream by replay: one forward pass over stored tokens, which keeps only what was asked for."""
+"""Reading the residual stream by replay: one forward pass over stored tokens, which
+keeps only what was asked for.
+"""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +14,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import (
+    EMBEDDING,
+    ActivationRecord,
+    CaptureRequest,
+    TokenSequence,
+)
 from gde.errors import GdeError
-from gde_plugins.language_models.residual_stream import Change, Visit, changing, decoder_layers, visiting
+from gde_plugins.language_models.residual_stream import (
+    Change,
+    Visit,
+    changing,
+    decoder_layers,
+    visiting,
+)
 
 
 class _Prefix(NamedTuple):
-    """The part of a sequence that is replayed: with causal attention, nothing after it matters."""
+    """The part of a sequence that is replayed: with causal attention, nothing after it
+    matters.
+    """
 
     tokens: tuple[int, ...]
     """Up to the last token that is read or changed."""
@@ -34,7 +49,9 @@ class _DeepEnoughError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Places:
-    """The K tokens of a batch that are read, sequence by sequence and position by position."""
+    """The K tokens of a batch that are read, sequence by sequence and position by
+    position.
+    """
 
     rows: Tensor
     """(K,) index of the sequence."""
@@ -47,8 +64,9 @@ class _Places:
 class Reader:
     """Replays sequences through a model.
 
-    On a CPU every sequence runs alone: batches are no faster there, and no activation can depend on its company. A
-    float64 model is read in float32, the precision in which activations are kept, in a third of the time.
+    On a CPU every sequence runs alone: batches are no faster there, and no activation
+    can depend on its company. A float64 model is read in float32, the precision in
+    which activations are kept, in a third of the time.
     """
 
     def __init__(self, model: Any, batch_size: int) -> None:
@@ -61,11 +79,13 @@ class Reader:
             return self._original
         return copy.deepcopy(self._original).float()
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         """The activations of every sequence, in order.
 
-        Equal prefixes run once. Batches hold sequences of similar length, padded on the right, where causal attention
-        cannot see the padding. No logits are computed.
+        Equal prefixes run once. Batches hold sequences of similar length, padded on the
+        right, where causal attention cannot see the padding. No logits are computed.
 
         Raises:
             GdeError: a layer that the model does not have.
@@ -78,13 +98,24 @@ class Reader:
                 )
 
         prefixes = [_prefix(sequence, request) for sequence in sequences]
-        distinct = dict.fromkeys(prefix for prefix in prefixes if prefix.places and request.layers)
-        todo = sorted(distinct, key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places))
+        distinct = dict.fromkeys(
+            prefix for prefix in prefixes if prefix.places and request.layers
+        )
+        todo = sorted(
+            distinct,
+            key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places),
+        )
 
         records: dict[_Prefix, ActivationRecord] = {}
         for start in range(0, len(todo), self._batch_size):
             batch = todo[start : start + self._batch_size]
-            records.update(zip(batch, _capture_batch(self._model, layers, batch, request.layers), strict=True))
+            records.update(
+                zip(
+                    batch,
+                    _capture_batch(self._model, layers, batch, request.layers),
+                    strict=True,
+                )
+            )
         return [records.get(prefix, ActivationRecord(values={})) for prefix in prefixes]
 
 
@@ -102,7 +133,9 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
     used = [indices for _, indices in places] + [change.places for change in changes]
     end = max((index + 1 for indices in used for index in indices), default=0)
     if end > len(sequence.tokens):
-        raise ValueError(f"positions point to token {end - 1} of a sequence of {len(sequence.tokens)}")
+        raise ValueError(
+            f"positions point to token {end - 1} of a sequence of {len(sequence.tokens)}"
+        )
     return _Prefix(tokens=tuple(sequence.tokens[:end]), places=places, changes=changes)
 
 
@@ -111,7 +144,9 @@ def _capture_batch(
 ) -> Iterator[ActivationRecord]:
     """The activations of a batch of prefixes at the wanted layers."""
     longest = max(len(prefix.tokens) for prefix in batch)
-    padded = [[*prefix.tokens, *[0] * (longest - len(prefix.tokens))] for prefix in batch]
+    padded = [
+        [*prefix.tokens, *[0] * (longest - len(prefix.tokens))] for prefix in batch
+    ]
     ids = torch.tensor(padded, device=model.device)
     places = _places(batch, model.device)
 
@@ -141,16 +176,26 @@ def _places(batch: Sequence[_Prefix], device: Any) -> _Places:
             rows += [row] * len(indices)
             columns += indices
             pieces.append(len(indices))
-    return _Places(rows=torch.tensor(rows, device=device), columns=torch.tensor(columns, device=device), pieces=pieces)
+    return _Places(
+        rows=torch.tensor(rows, device=device),
+        columns=torch.tensor(columns, device=device),
+        pieces=pieces,
+    )
 
 
-def _readers(wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]) -> dict[int, Visit]:
-    """Visitors that fill `read` with (K, width) arrays and end the pass at the deepest wanted layer."""
+def _readers(
+    wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]
+) -> dict[int, Visit]:
+    """Visitors that fill `read` with (K, width) arrays and end the pass at the deepest
+    wanted layer.
+    """
     deepest = max(wanted)
 
     def at(layer: int) -> Visit:
         def keep(stream: Tensor) -> None:
-            read[layer] = stream[places.rows, places.columns].to(torch.float32).cpu().numpy()
+            read[layer] = (
+                stream[places.rows, places.columns].to(torch.float32).cpu().numpy()
+            )
             if layer == deepest:
                 raise _DeepEnoughError
 
@@ -159,7 +204,9 @@ def _readers(wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.
     return {layer: at(layer) for layer in wanted}
 
 
-def _frozen(values: dict[tuple[int, str], NDArray[np.float32]]) -> Mapping[tuple[int, str], NDArray[np.float32]]:
+def _frozen(
+    values: dict[tuple[int, str], NDArray[np.float32]],
+) -> Mapping[tuple[int, str], NDArray[np.float32]]:
     kept = {}
     for key, value in values.items():
         # A copy, because a view would keep the whole batch in memory.

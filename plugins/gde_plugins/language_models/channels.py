@@ -1,8 +1,10 @@
-"""Splitting a completion into reasoning and answer by its token ids, and marking where activations are read.
+"""Splitting a completion into reasoning and answer by its token ids, and marking where
+activations are read.
 
-The positions are those of Arghal et al. (2026), section 5.1: "pre" is the last three tokens of the prompt, and "post"
-the three tokens in the same place of the template after the reasoning. "reasoning" is all tokens between them, whose
-number differs from turn to turn.
+The positions are those of Arghal et al. (2026), section 5.1: "pre" is the last three
+tokens of the prompt, and "post" the three tokens in the same place of the template
+after the reasoning. "reasoning" is all tokens between them, whose number differs from
+turn to turn.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +31,9 @@ class Channels(Protocol):
 
     @property
     def stops(self) -> frozenset[int]:
-        """Tokens that end a completion by this convention, besides those of the checkpoint."""
+        """Tokens that end a completion by this convention, besides those of the
+        checkpoint.
+        """
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
         """Split the completion `tokens` that followed `prompt`."""
@@ -43,12 +47,18 @@ class Plain:
     stops: frozenset[int] = frozenset()
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
-        return Reading(text=self.decode(tokens), reasoning=None, positions={"pre": _last_three(len(prompt))})
+        return Reading(
+            text=self.decode(tokens),
+            reasoning=None,
+            positions={"pre": _last_three(len(prompt))},
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThinkTags:
-    """Models that reason between <think> and </think>; their template may have opened the tag already."""
+    """Models that reason between <think> and </think>; their template may have opened
+    the tag already.
+    """
 
     decode: Decode
     think: int
@@ -68,10 +78,16 @@ class ThinkTags:
             return Reading(text="", reasoning=reasoning, positions=positions)
 
         positions["post"] = _last_three(len(prompt) + close + 1)
-        return Reading(text=self.decode(tokens[close + 1 :]).strip(), reasoning=reasoning, positions=positions)
+        return Reading(
+            text=self.decode(tokens[close + 1 :]).strip(),
+            reasoning=reasoning,
+            positions=positions,
+        )
 
     def _begin(self, prompt: Sequence[int], tokens: Sequence[int]) -> int | None:
-        """The index in `tokens` at which the reasoning begins; None where there is none."""
+        """The index in `tokens` at which the reasoning begins; None where there is
+        none.
+        """
         tags = [token for token in prompt if token in (self.think, self.unthink)]
         if tags and tags[-1] == self.think:
             return 0
@@ -90,7 +106,9 @@ class _HarmonyMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class Harmony:
-    """GPT-OSS: <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>final<|message|>...<|return|>."""
+    """GPT-OSS:
+    <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>final<|message|>...<|return|>.
+    """
 
     decode: Decode
     start: int
@@ -112,8 +130,12 @@ class Harmony:
                 final = message
 
         positions = _positions(len(prompt), thought_at)
-        # "post" is a place in the template only where a whole message, closed and opened again, precedes the answer.
-        if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == (self.end, self.start):
+        # "post" is a place in the template only where a whole message, closed and
+        # opened again, precedes the answer.
+        if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == (
+            self.end,
+            self.start,
+        ):
             positions["post"] = _last_three(len(prompt) + final.at)
         return Reading(
             text="" if final is None else self.decode(final.body),
@@ -132,7 +154,9 @@ class Harmony:
                 end += 1
             header = self.decode(tokens[at + 1 : begin - 1]).split()
             channel = header[0] if header else ""
-            yield _HarmonyMessage(channel=channel, at=at, body=tokens[begin:end], begin=begin)
+            yield _HarmonyMessage(
+                channel=channel, at=at, body=tokens[begin:end], begin=begin
+            )
 
 
 def channels_of(tokenizer: Any) -> Channels:
@@ -140,7 +164,11 @@ def channels_of(tokenizer: Any) -> Channels:
     vocabulary = tokenizer.get_vocab()
 
     def decode(ids: Sequence[int]) -> str:
-        return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        return str(
+            tokenizer.decode(
+                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
 
     if {"<|channel|>", "<|message|>", "<|start|>", "<|end|>"} <= vocabulary.keys():
         return Harmony(
@@ -149,15 +177,23 @@ def channels_of(tokenizer: Any) -> Channels:
             channel=vocabulary["<|channel|>"],
             message=vocabulary["<|message|>"],
             end=vocabulary["<|end|>"],
-            stops=frozenset(vocabulary[name] for name in ("<|return|>", "<|call|>") if name in vocabulary),
+            stops=frozenset(
+                vocabulary[name]
+                for name in ("<|return|>", "<|call|>")
+                if name in vocabulary
+            ),
         )
     if {"<think>", "</think>"} <= vocabulary.keys():
-        return ThinkTags(decode=decode, think=vocabulary["<think>"], unthink=vocabulary["</think>"])
+        return ThinkTags(
+            decode=decode, think=vocabulary["<think>"], unthink=vocabulary["</think>"]
+        )
     return Plain(decode=decode)
 
 
 def _positions(n_prompt: int, reasoning: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """The positions up to the end of the reasoning, which is at these indices of the completion."""
+    """The positions up to the end of the reasoning, which is at these indices of the
+    completion.
+    """
     positions = {"pre": _last_three(n_prompt)}
     if reasoning:
         positions["reasoning"] = tuple(n_prompt + index for index in reasoning)

@@ -8,7 +8,9 @@ from gde.errors import GdeError
 
 
 class ChatTemplate:
-    """A tokenizer's own chat template, with the day fixed so that a request gives one prompt for ever."""
+    """A tokenizer's own chat template, with the day fixed so that a request gives one
+    prompt for ever.
+    """
 
     def __init__(self, tokenizer: Any, *, whose: str, date: str) -> None:
         self._tokenizer = tokenizer
@@ -32,7 +34,10 @@ class ChatTemplate:
 
         try:
             text = self._tokenizer.apply_chat_template(
-                [{"role": message.role, "content": message.content} for message in messages],
+                [
+                    {"role": message.role, "content": message.content}
+                    for message in messages
+                ],
                 chat_template=self._template,
                 tokenize=False,
                 add_generation_prompt=True,
@@ -40,5 +45,7 @@ class ChatTemplate:
             )
         except TemplateError as error:
             roles = ", ".join(message.role for message in messages)
-            raise GdeError(f"{self._whose}: the chat template refuses messages of {roles}: {error}") from error
+            raise GdeError(
+                f"{self._whose}: the chat template refuses messages of {roles}: {error}"
+            ) from error
         return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])

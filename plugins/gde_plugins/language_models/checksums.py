@@ -11,10 +11,14 @@ def file_digest(file: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """SHA-256 of a folder's only weights file, or of the sorted list of names and digests where there are several."""
+    """SHA-256 of a folder's only weights file, or of the sorted list of names and
+    digests where there are several.
+    """
     files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     digests = [file_digest(file) for file in files]
     if len(digests) == 1:
         return digests[0]
-    listed = "".join(f"{digest}  {file.name}\n" for file, digest in zip(files, digests, strict=True))
+    listed = "".join(
+        f"{digest}  {file.name}\n" for file, digest in zip(files, digests, strict=True)
+    )
     return hashlib.sha256(listed.encode()).hexdigest()

@@ -1,4 +1,6 @@
-"""Connections to servers that gde need not trust: no endless answers, and the key goes nowhere else."""
+"""Connections to servers that gde need not trust: no endless answers, and the key goes
+nowhere else.
+"""
 
 from collections.abc import AsyncIterator
 from functools import cache
@@ -18,7 +20,8 @@ class TooLong(Exception):
 
 
 def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.AsyncOpenAI:
-    """A client that tries once, follows no redirect, and breaks off an answer of too many bytes.
+    """A client that tries once, follows no redirect, and breaks off an answer of too
+    many bytes.
 
     Args:
         url: base URL of the server.
@@ -40,19 +43,25 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
             async for piece in self._stream:
                 n += len(piece)
                 if n > most_bytes:
-                    raise TooLong(f"the answer has more than {most_bytes} bytes. Raise model.max_bytes")
+                    raise TooLong(
+                        f"the answer has more than {most_bytes} bytes. Raise model.max_bytes"
+                    )
                 yield piece
 
         async def aclose(self) -> None:
             await self._stream.aclose()
 
     async def cap(response: Any) -> None:
-        # A few compressed bytes can unpack to any number, and the request asks for none.
+        # A few compressed bytes can unpack to any number, and the request asks for
+        # none.
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise TooLong("the server sent a compressed answer. Have it respect Accept-Encoding: identity")
+            raise TooLong(
+                "the server sent a compressed answer. Have it respect Accept-Encoding: identity"
+            )
         response.stream = Capped(response.stream)
 
-    # aiohttp takes a third of the time of the client's own HTTP, however many requests are in flight.
+    # aiohttp takes a third of the time of the client's own HTTP, however many requests
+    # are in flight.
     http_client = openai.DefaultAioHttpClient(
         follow_redirects=False,
         event_hooks={"response": [cap]},

@@ -1,7 +1,9 @@
-"""Enumerating all answers of a model to a prompt with their probabilities, as a tree of tokens.
+"""Enumerating all answers of a model to a prompt with their probabilities, as a tree of
+tokens.
 
-Sampling from a nucleus leaves few tokens at each place, mostly one, so the tree has few branches where the model is
-certain. A branch is cut off once its probability falls below a floor.
+Sampling from a nucleus leaves few tokens at each place, mostly one, so the tree has few
+branches where the model is certain. A branch is cut off once its probability falls
+below a floor.
 """
 
 from collections.abc import Sequence
@@ -45,9 +47,15 @@ class _Branch:
 
 @torch.inference_mode()
 def enumerate_answers(
-    model: Any, questions: Sequence[Question], *, stops: frozenset[int], context: int, halt: Event
+    model: Any,
+    questions: Sequence[Question],
+    *,
+    stops: frozenset[int],
+    context: int,
+    halt: Event,
 ) -> list[list[Answer]]:
-    """All continuations of each prompt that are at least as probable as its floor, at most 1 / floor of them.
+    """All continuations of each prompt that are at least as probable as its floor, at
+    most 1 / floor of them.
 
     Args:
         model: a causal language model of transformers.
@@ -67,14 +75,18 @@ def enumerate_answers(
     if not live:
         return answers
 
-    decoder = Decoder.begin(model, [questions[branch.question].job.reading for branch in live], halt)
+    decoder = Decoder.begin(
+        model, [questions[branch.question].job.reading for branch in live], halt
+    )
     while not halt.is_set():
         rows = []
         going = []
         for row, branch in _grow(decoder.logits, live, questions):
             stopped = branch.tokens[-1] in stops
             if stopped or len(branch.tokens) >= branch.room:
-                generated = Generated(tokens=branch.tokens, finish="stop" if stopped else "length")
+                generated = Generated(
+                    tokens=branch.tokens, finish="stop" if stopped else "length"
+                )
                 answers[branch.question].append(Answer(generated, branch.probability))
             else:
                 rows.append(row)
@@ -86,8 +98,11 @@ def enumerate_answers(
     return answers
 
 
-def _grow(logits: Tensor, live: Sequence[_Branch], questions: Sequence[Question]) -> list[tuple[int, _Branch]]:
-    """All branches that are one token longer and above the floor, each with the row of `logits` that it comes from.
+def _grow(
+    logits: Tensor, live: Sequence[_Branch], questions: Sequence[Question]
+) -> list[tuple[int, _Branch]]:
+    """All branches that are one token longer and above the floor, each with the row of
+    `logits` that it comes from.
 
     Args:
         logits: (B, V), of the next token of each live branch.
@@ -97,17 +112,30 @@ def _grow(logits: Tensor, live: Sequence[_Branch], questions: Sequence[Question]
     settings = []
     for branch in live:
         job, least = questions[branch.question]
-        settings.append((job.sampling.temperature, job.sampling.top_p, least, branch.probability))
-    columns = torch.tensor(settings, dtype=torch.float64, device=logits.device).unbind(dim=-1)
+        settings.append(
+            (job.sampling.temperature, job.sampling.top_p, least, branch.probability)
+        )
+    columns = torch.tensor(settings, dtype=torch.float64, device=logits.device).unbind(
+        dim=-1
+    )
     temperature, top_p, least_each, so_far = columns
 
-    chances = distribution(logits, temperature=temperature, top_p=top_p) * so_far.unsqueeze(-1)
+    chances = distribution(
+        logits, temperature=temperature, top_p=top_p
+    ) * so_far.unsqueeze(-1)
     rows, tokens = torch.where((chances >= least_each.unsqueeze(-1)) & (chances > 0))
     probabilities = chances[rows, tokens].tolist()
 
     grown = []
-    for row, token, probability in zip(rows.tolist(), tokens.tolist(), probabilities, strict=True):
+    for row, token, probability in zip(
+        rows.tolist(), tokens.tolist(), probabilities, strict=True
+    ):
         stem = live[row]
-        branch = _Branch(question=stem.question, room=stem.room, tokens=(*stem.tokens, token), probability=probability)
+        branch = _Branch(
+            question=stem.question,
+            room=stem.room,
+            tokens=(*stem.tokens, token),
+            probability=probability,
+        )
         grown.append((row, branch))
     return grown

@@ -1,8 +1,10 @@
-"""Batched generation in which the tokens of a request do not depend on the other requests of its batch.
+"""Batched generation in which the tokens of a request do not depend on the other
+requests of its batch.
 
-Sampling noise is a function of the request's seed and of the place in its completion. The batch still changes how
-matrix products are rounded. In float64, by about 1e-15, this practically never moves a draw from one token to another.
-In bfloat16 on an accelerator it sometimes does: only a batch size of 1 repeats bit for bit.
+Sampling noise is a function of the request's seed and of the place in its completion.
+The batch still changes how matrix products are rounded. In float64, by about 1e-15,
+this practically never moves a draw from one token to another. In bfloat16 on an
+accelerator it sometimes does: only a batch size of 1 repeats bit for bit.
 """
 
 from collections.abc import Sequence
@@ -28,7 +30,9 @@ class Job:
     seed: int
     sampling: Sampling
     changes: tuple[Change, ...] = ()
-    """Interventions while the prompt is read; generated tokens see them only through the KV cache."""
+    """Interventions while the prompt is read; generated tokens see them only through
+    the KV cache.
+    """
 
     @property
     def reading(self) -> "Reading":
@@ -39,8 +43,9 @@ class Job:
 Reading = tuple[tuple[int, ...], tuple[Change, ...]]
 """A prompt, and the interventions while it is read."""
 PIECE_CPU, PIECE_ACCELERATOR = 512, 16_384
-"""Tokens of all prompts together that one forward pass reads. A pass cannot be interrupted, and the time of attention
-grows with the square of its tokens."""
+"""Tokens of all prompts together that one forward pass reads. A pass cannot be
+interrupted, and the time of attention grows with the square of its tokens.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +90,13 @@ class Decoder:
         prompts = [prompt for prompt, _ in readings]
         width = max(map(len, prompts))
         padding = [width - len(prompt) for prompt in prompts]
-        padded = [[0] * n + list(prompt) for n, prompt in zip(padding, prompts, strict=True)]
+        padded = [
+            [0] * n + list(prompt) for n, prompt in zip(padding, prompts, strict=True)
+        ]
         ids = torch.tensor(padded, device=model.device)
-        self._mask = torch.tensor([[0] * n + [1] * (width - n) for n in padding], device=model.device)
+        self._mask = torch.tensor(
+            [[0] * n + [1] * (width - n) for n in padding], device=model.device
+        )
 
         # Positions count from the first token of each prompt, not from its padding.
         positions = (self._mask.cumsum(dim=-1) - 1).clamp(min=0)
@@ -104,11 +113,15 @@ class Decoder:
             if start and halt.is_set():
                 return
             end = start + step
-            self.logits = self._forward(ids[:, start:end], positions[:, start:end], self._mask[:, :end])
+            self.logits = self._forward(
+                ids[:, start:end], positions[:, start:end], self._mask[:, :end]
+            )
 
     @classmethod
     def begin(cls, model: Any, readings: Sequence[Reading], halt: Event) -> "Decoder":
-        """Read all prompts, each distinct one once: episodes in the same world often ask the same."""
+        """Read all prompts, each distinct one once: episodes in the same world often
+        ask the same.
+        """
         rows = {reading: row for row, reading in enumerate(dict.fromkeys(readings))}
         decoder = cls(model, [*rows], halt)
         if len(rows) < len(readings):
@@ -117,9 +130,12 @@ class Decoder:
         return decoder
 
     def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
-        """Continue `rows` alone, each by its token; a row that is named several times continues in several ways."""
+        """Continue `rows` alone, each by its token; a row that is named several times
+        continues in several ways.
+        """
         if [*rows] != [*range(len(self._mask))]:
-            # Dropping rows at once is never dearer: the cache is copied at every step as it grows.
+            # Dropping rows at once is never dearer: the cache is copied at every step
+            # as it grows.
             self._choose(rows)
         self._mask = torch.cat([self._mask, self._mask.new_ones(len(rows), 1)], dim=-1)
         self._last = self._last + 1
@@ -148,8 +164,11 @@ class Decoder:
 
 
 @torch.inference_mode()
-def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context: int, halt: Event) -> list[Generated]:
-    """Continue every prompt until a stop token, its own limit or the end of the model's context.
+def generate(
+    model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context: int, halt: Event
+) -> list[Generated]:
+    """Continue every prompt until a stop token, its own limit or the end of the model's
+    context.
 
     Args:
         model: a causal language model of transformers.
@@ -161,10 +180,16 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
     rows = []
     for job in jobs:
         room = min(job.sampling.max_tokens, context - len(job.prompt))
-        rows.append(_Row(job=job, room=room, stops=stops, rng=np.random.default_rng(job.seed)))
+        rows.append(
+            _Row(job=job, room=room, stops=stops, rng=np.random.default_rng(job.seed))
+        )
 
     going = [row for row in rows if not row.finished]
-    decoder = Decoder.begin(model, [row.job.reading for row in going], halt) if going else None
+    decoder = (
+        Decoder.begin(model, [row.job.reading for row in going], halt)
+        if going
+        else None
+    )
     while decoder and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)
@@ -175,11 +200,21 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
         going = [going[index] for index in kept]
         decoder.advance([row.tokens[-1] for row in going], kept)
 
-    return [Generated(tokens=tuple(row.tokens), finish="stop" if row.stopped else "length") for row in rows]
+    return [
+        Generated(tokens=tuple(row.tokens), finish="stop" if row.stopped else "length")
+        for row in rows
+    ]
 
 
 def _draw(logits: Tensor, rows: Sequence[_Row]) -> list[int]:
-    settings = [(row.job.sampling.temperature, row.job.sampling.top_p, row.rng.random()) for row in rows]
-    temperature, top_p, uniform = torch.tensor(settings, dtype=torch.float64, device=logits.device).unbind(dim=-1)
-    tokens: list[int] = draw(logits, temperature=temperature, top_p=top_p, uniform=uniform).tolist()
+    settings = [
+        (row.job.sampling.temperature, row.job.sampling.top_p, row.rng.random())
+        for row in rows
+    ]
+    temperature, top_p, uniform = torch.tensor(
+        settings, dtype=torch.float64, device=logits.device
+    ).unbind(dim=-1)
+    tokens: list[int] = draw(
+        logits, temperature=temperature, top_p=top_p, uniform=uniform
+    ).tolist()
     return tokens

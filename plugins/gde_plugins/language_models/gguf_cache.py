@@ -1,4 +1,6 @@
-"""GGUF files, turned into safetensors once: transformers reads the former in tens of seconds, the latter in one."""
+"""GGUF files, turned into safetensors once: transformers reads the former in tens of
+seconds, the latter in one.
+"""
 
 import shutil
 import tempfile
@@ -40,12 +42,18 @@ def _convert(file: Path, folder: Path) -> None:
             dtype=torch.float32,
             quantization_config=GgufConfig(dequantize=True),
         )
-        AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name).save_pretrained(str(folder))
+        AutoTokenizer.from_pretrained(
+            str(file.parent), gguf_file=file.name
+        ).save_pretrained(str(folder))
         model.save_pretrained(str(folder))
     except ImportError as error:
-        raise GdeError(f"hf:{file} needs accelerate and gguf: pip install 'gde-eval[gguf]'") from error
+        raise GdeError(
+            f"hf:{file} needs accelerate and gguf: pip install 'gde-eval[gguf]'"
+        ) from error
     except Exception as error:  # on a damaged file transformers raises anything at all
-        raise GdeError(f"hf:{file}: wanted a GGUF file of a causal language model, got {error!r}") from error
+        raise GdeError(
+            f"hf:{file}: wanted a GGUF file of a causal language model, got {error!r}"
+        ) from error
 
 
 def _publish(unfinished: Path, folder: Path) -> None:

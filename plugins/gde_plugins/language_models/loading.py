@@ -1,4 +1,6 @@
-"""Finding and loading a model of transformers, with one clear message when that fails."""
+"""Finding and loading a model of transformers, with one clear message when that
+fails.
+"""
 
 import re
 from collections.abc import Iterator
@@ -30,8 +32,11 @@ class Loaded:
     """What identifies the weights and the software."""
 
 
-def load(source: str | Path, *, device: str, dtype: str, revision: str | None) -> Loaded:
-    """Load a model and its tokenizer; nothing is fetched that transformers would not fetch itself.
+def load(
+    source: str | Path, *, device: str, dtype: str, revision: str | None
+) -> Loaded:
+    """Load a model and its tokenizer; nothing is fetched that transformers would not
+    fetch itself.
 
     Raises:
         GdeError: there is no such model, it cannot be read, or the device is not there.
@@ -42,22 +47,37 @@ def load(source: str | Path, *, device: str, dtype: str, revision: str | None) -
         try:
             tokenizer = AutoTokenizer.from_pretrained(found, revision=revision)
             model = _model(found, place, dtype, revision)
-        except Exception as error:  # on a damaged file transformers raises anything at all
+        except (
+            Exception
+        ) as error:  # on a damaged file transformers raises anything at all
             reason = " ".join(str(error).split())[:300] or repr(error)
-            raise GdeError(f"hf:{source}: wanted {WANTED}; could not load it: {reason}") from error
+            raise GdeError(
+                f"hf:{source}: wanted {WANTED}; could not load it: {reason}"
+            ) from error
     if commit := getattr(model.config, "_commit_hash", None):
         versions["revision"] = commit
-    return Loaded(model=model, tokenizer=tokenizer, versions={**versions, "dtype": str(model.dtype), **software()})
+    return Loaded(
+        model=model,
+        tokenizer=tokenizer,
+        versions={**versions, "dtype": str(model.dtype), **software()},
+    )
 
 
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
-    """What to hand to transformers, and the digest of the weights where they are on this machine."""
+    """What to hand to transformers, and the digest of the weights where they are on
+    this machine.
+    """
     path = Path(source).expanduser()
     if path.is_dir():
         return str(path), {"weights": weights_digest(path)}
     if path.is_file() and path.suffix == ".gguf":
         return str(converted(path)), {"weights": file_digest(path)}
-    if path.exists() or path.is_absolute() or source.startswith(".") or not HUB_ID.fullmatch(source):
+    if (
+        path.exists()
+        or path.is_absolute()
+        or source.startswith(".")
+        or not HUB_ID.fullmatch(source)
+    ):
         raise GdeError(
             f"hf:{source}: wanted {WANTED}; got {'another kind of file' if path.exists() else 'nothing'} there"
         )
@@ -78,11 +98,16 @@ def _device(device: str) -> str:
 
 
 def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
-    # On the CPU no device map is given, for that alone would need the package accelerate.
+    # On the CPU no device map is given, for that alone would need the package
+    # accelerate.
     on_accelerator = {} if device == "cpu" else {"device_map": device}
     automatic: Any = AutoModelForCausalLM
     model, report = automatic.from_pretrained(
-        found, revision=revision, dtype=dtype, output_loading_info=True, **on_accelerator
+        found,
+        revision=revision,
+        dtype=dtype,
+        output_loading_info=True,
+        **on_accelerator,
     )
     if missing := sorted(report["missing_keys"]):
         raise ValueError(f"the weights lack {len(missing)} tensors, e.g. {missing[0]}")
@@ -91,7 +116,9 @@ def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
 
 
 def choose_experts(model: Any, device: str) -> None:
-    """On the CPU the plain loop over experts is the fastest and the only one that knows float64."""
+    """On the CPU the plain loop over experts is the fastest and the only one that knows
+    float64.
+    """
     if device == "cpu" and model._can_set_experts_implementation():
         model.set_experts_implementation("eager")
 
@@ -103,7 +130,9 @@ def software() -> dict[str, str]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no advice from transformers; stderr belongs to the command line."""
+    """No progress bars and no advice from transformers; stderr belongs to the command
+    line.
+    """
     logging: Any = transformers_logging
     verbosity = logging.get_verbosity()
     bars = logging.is_progress_bar_enabled()

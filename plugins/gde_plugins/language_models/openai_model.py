@@ -25,7 +25,9 @@ LONGEST_MESSAGE = 300
 
 
 class OpenAIModel:
-    """Sends each request on at once, within the rate that the server allows: batching is the server's work."""
+    """Sends each request on at once, within the rate that the server allows: batching
+    is the server's work.
+    """
 
     def __init__(self, config: OpenAIConfig, key: str = "") -> None:
         self._config = config
@@ -41,15 +43,19 @@ class OpenAIModel:
     def info(self) -> ModelInfo:
         return ModelInfo(
             name=f"openai:{self._config.source}",
-            versions={"server": self._config.source, "model": self._name or "the only one"},
+            versions={
+                "server": self._config.source,
+                "model": self._name or "the only one",
+            },
         )
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request.
 
         Raises:
-            Unavailable: the server cannot be reached, refuses the key, or answers nobody after all tries.
-            GdeError: the server gives no usable answer, or the request has interventions, which no server takes.
+            Unavailable: the server cannot be reached, refuses the key, or answers
+            nobody after all tries. GdeError: the server gives no usable answer, or the
+            request has interventions, which no server takes.
         """
         refuse_interventions(request, self.info)
         tries = 0
@@ -71,31 +77,43 @@ class OpenAIModel:
 
             if not trouble.busy:
                 await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
-            # While the server answers others, a refusal only means to wait for one's turn.
+            # While the server answers others, a refusal only means to wait for one's
+            # turn.
             if not trouble.busy or limit.answers == answers_before:
                 tries += 1
 
         if not usable(answer):
             advice = "Give the base URL of the API, which often ends in /v1"
-            raise GdeError(self._in_one_line(f"the answer is no chat completion: {str(answer)[:150]}. {advice}"))
+            raise GdeError(
+                self._in_one_line(
+                    f"the answer is no chat completion: {str(answer)[:150]}. {advice}"
+                )
+            )
         return read_answer(answer)
 
     def close(self) -> None:
-        """Forget the client; its connections end with the event loop that they belong to."""
+        """Forget the client; its connections end with the event loop that they belong
+        to.
+        """
         self._client = None
         self._session = None
         self._loop = None
         self._limit = None
 
     async def _ask(self, client: openai.AsyncOpenAI, request: ChatRequest) -> object:
-        """The server's JSON, or whatever text it sent, within the time limit for a whole answer."""
+        """The server's JSON, or whatever text it sent, within the time limit for a
+        whole answer.
+        """
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
             body = await self._body(client, request)
 
-            # Without the client's method for chat completions: it walks through every message to check it, and makes
-            # typed objects of the answer, which takes as long as the request itself.
-            response: Any = await client.post("/chat/completions", cast_to=http_package().Response, body=body)
+            # Without the client's method for chat completions: it walks through every
+            # message to check it, and makes typed objects of the answer, which takes as
+            # long as the request itself.
+            response: Any = await client.post(
+                "/chat/completions", cast_to=http_package().Response, body=body
+            )
         try:
             return json.loads(response.content)
         except ValueError:
@@ -111,24 +129,35 @@ class OpenAIModel:
             try:
                 self._client = await anext(self._session)
             except ValueError as error:
-                raise GdeError(self._in_one_line(f"{error}. Correct the URL")) from error
+                raise GdeError(
+                    self._in_one_line(f"{error}. Correct the URL")
+                ) from error
         return self._client, self._limit
 
     async def _sessions(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
-        """Yield the client. When an event loop ends it closes its open generators, and so the connections."""
+        """Yield the client. When an event loop ends it closes its open generators, and
+        so the connections.
+        """
         config = self._config
-        client = connect(config.source, self._key or "none", config.timeout, config.max_bytes)
+        client = connect(
+            config.source, self._key or "none", config.timeout, config.max_bytes
+        )
         try:
             yield client
         finally:
             await client.close()
 
-    async def _body(self, client: openai.AsyncOpenAI, request: ChatRequest) -> dict[str, Any]:
+    async def _body(
+        self, client: openai.AsyncOpenAI, request: ChatRequest
+    ) -> dict[str, Any]:
         if not self._name:
             self._name = await self._only_model(client)
         body = {
             "model": self._name,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "messages": [
+                {"role": message.role, "content": message.content}
+                for message in request.messages
+            ],
             "seed": request.seed % SEEDS,
             "temperature": request.sampling.temperature,
             "top_p": request.sampling.top_p,
@@ -143,7 +172,9 @@ class OpenAIModel:
         if len(names) != 1:
             listed = ", ".join(sorted(names)[:10])
             raise GdeError(
-                self._in_one_line(f"the server lists {len(names)} models: {listed}. Pick one: --set model.model=NAME")
+                self._in_one_line(
+                    f"the server lists {len(names)} models: {listed}. Pick one: --set model.model=NAME"
+                )
             )
         return names[0]
 
@@ -152,7 +183,9 @@ class OpenAIModel:
         return kind(self._in_one_line(trouble.message))
 
     def _in_one_line(self, problem: str) -> str:
-        """A message that names the server, without the key, which a server may have sent back."""
+        """A message that names the server, without the key, which a server may have
+        sent back.
+        """
         text = " ".join(clean(problem).split())
         if self._key:
             text = text.replace(self._key, "***")

@@ -78,7 +78,13 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             config=NanoConfig,
             make=make_nano,
             version=2,
-            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
+            gives=frozenset(
+                {
+                    Capability.ACTIVATIONS,
+                    Capability.ACTION_PROBS,
+                    Capability.INTERVENTIONS,
+                }
+            ),
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
@@ -90,7 +96,13 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="hf:PATH_OR_ID, any causal language model of transformers with a chat template",
             config=HfConfig,
             make=make_hf,
-            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
+            gives=frozenset(
+                {
+                    Capability.ACTIVATIONS,
+                    Capability.ACTION_PROBS,
+                    Capability.INTERVENTIONS,
+                }
+            ),
             imports=LOCAL_IMPORTS,
             extra="llm",
             local_weights=_downloaded,

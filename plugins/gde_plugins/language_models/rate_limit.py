@@ -1,7 +1,8 @@
-"""How fast a server is asked: the rate grows by a constant with each answer and shrinks by a factor with each refusal.
+"""How fast a server is asked: the rate grows by a constant with each answer and shrinks
+by a factor with each refusal.
 
-This additive increase and multiplicative decrease is that of TCP (Chiu and Jain, 1989). No request is sent during the
-pause that a server names in Retry-After.
+This additive increase and multiplicative decrease is that of TCP (Chiu and Jain, 1989).
+No request is sent during the pause that a server names in Retry-After.
 """
 
 import asyncio
@@ -13,20 +14,27 @@ from math import inf
 from typing import NamedTuple
 
 FIRST = 8
-"""Requests in flight at the beginning. Before the first refusal each answer allows one more."""
+"""Requests in flight at the beginning. Before the first refusal each answer allows one
+more.
+"""
 MOST = 4096
 """Requests in flight at most."""
 START, INCREASE = 0.2, 0.02
-"""Requests a second by which each answer raises the rate while other requests wait: until the second refusal, and
-after it."""
+"""Requests a second by which each answer raises the rate while other requests wait:
+until the second refusal, and after it.
+"""
 DECREASE = 0.85
 """Factor by which a refusal lowers the rate."""
 SLOWEST = 0.05
 """Requests a second at least."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
-"""Seconds of a pause where the server names none; twice as many after each further refusal."""
+"""Seconds of a pause where the server names none; twice as many after each further
+refusal.
+"""
 LATE = 0.02
-"""Seconds by which the event loop may wake a sleeper too late, which the next request makes up for."""
+"""Seconds by which the event loop may wake a sleeper too late, which the next request
+makes up for.
+"""
 
 
 class Sent(NamedTuple):
@@ -38,7 +46,9 @@ class Sent(NamedTuple):
 
 
 class RateLimit:
-    """The gate that all requests to one server go through, in the order in which they come."""
+    """The gate that all requests to one server go through, in the order in which they
+    come.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Take what tells the seconds, e.g. `loop.time`."""
@@ -78,19 +88,22 @@ class RateLimit:
         self._refusals = 0
         if self.rate == inf:
             self._window = min(MOST, self._window + 1)
-        elif self._gate.locked():  # a rate that is not used up says nothing about a higher one
+        elif (
+            self._gate.locked()
+        ):  # a rate that is not used up says nothing about a higher one
             self.rate += self._increase
 
     def refused(self, sent: Sent, pause: float | None) -> None:
         """Take note that the server has refused a request as one too many.
 
         Args:
-            sent: what `turn` gave.
-            pause: seconds that the server wants to be left alone; None where it names none.
+            sent: what `turn` gave. pause: seconds that the server wants to be left
+            alone; None where it names none.
         """
         now = self._clock()
 
-        # Requests under way at a refusal are refused for the same reason, so only those sent after it count.
+        # Requests under way at a refusal are refused for the same reason, so only those
+        # sent after it count.
         if sent.moment > self._refused_at:
             answered = self.answers - sent.answers
             if self.rate < inf:
@@ -99,7 +112,8 @@ class RateLimit:
             elif answered:
                 self.rate = max(SLOWEST, answered / max(1.0, now - sent.moment))
             else:
-                # A server that has answered nothing meanwhile tells no rate: fewer requests in flight are tried.
+                # A server that has answered nothing meanwhile tells no rate: fewer
+                # requests in flight are tried.
                 self._window = max(1, int(self._window * DECREASE))
             self._refused_at = now
             self._refusals += 1
@@ -121,8 +135,11 @@ class RateLimit:
         self._next = max(self._next, now - LATE) + 1 / self.rate
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds to wait by the headers Retry-After, in both its forms, or retry-after-ms.
+def retry_after(
+    headers: Mapping[str, str], now: datetime | None = None
+) -> float | None:
+    """The seconds to wait by the headers Retry-After, in both its forms, or
+    retry-after-ms.
 
     Returns:
         None where the headers name no time that can be read.

@@ -1,4 +1,6 @@
-"""The residual stream of a model of transformers: reached at the decoder layers by hooks, and changed there."""
+"""The residual stream of a model of transformers: reached at the decoder layers by
+hooks, and changed there.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +16,9 @@ from gde.data.activations import EMBEDDING, Intervention
 from gde.errors import GdeError
 
 Visit = Callable[[Tensor], Tensor | None]
-"""Sees the stream (B, T, width) at the output of a layer; gives another to go on with, or None to leave it."""
+"""Sees the stream (B, T, width) at the output of a layer; gives another to go on with,
+or None to leave it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,37 +30,53 @@ class Change:
     """Indices into the sequence."""
 
     @classmethod
-    def of(cls, interventions: Sequence[Intervention], positions: Mapping[str, Sequence[int]]) -> "tuple[Change, ...]":
+    def of(
+        cls,
+        interventions: Sequence[Intervention],
+        positions: Mapping[str, Sequence[int]],
+    ) -> "tuple[Change, ...]":
         """The interventions at the positions of a sequence."""
-        return tuple(cls(intervention=each, places=tuple(positions[each.position])) for each in interventions)
+        return tuple(
+            cls(intervention=each, places=tuple(positions[each.position]))
+            for each in interventions
+        )
 
 
 def decoder_layers(model: Any) -> Sequence[Any]:
-    """The native decoder layers, first to last: the list of as many modules as the configuration has layers, whatever
-    it is called; the outermost of several.
+    """The native decoder layers, first to last: the list of as many modules as the
+    configuration has layers, whatever it is called; the outermost of several.
 
     Raises:
         GdeError: there is none.
     """
     n = model.config.get_text_config().num_hidden_layers
-    lists = {name: each for name, each in model.get_decoder().named_modules() if isinstance(each, ModuleList)}
+    lists = {
+        name: each
+        for name, each in model.get_decoder().named_modules()
+        if isinstance(each, ModuleList)
+    }
     found = [name for name, each in lists.items() if len(each) == n]
     if not found:
-        raise GdeError(f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed")
+        raise GdeError(
+            f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed"
+        )
     return [*lists[min(found, key=lambda name: name.count("."))]]
 
 
 @contextmanager
 def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[None]:
-    """Show the stream at some layers of every forward pass; EMBEDDING is what enters the first. Of two visitors of a
-    layer, the one that came first is shown it first."""
+    """Show the stream at some layers of every forward pass; EMBEDDING is what enters
+    the first. Of two visitors of a layer, the one that came first is shown it first.
+    """
 
     def entering(visit: Visit) -> Callable[..., Any]:
         return lambda _module, inputs: _replaced(inputs, visit(inputs[0]))
 
     def leaving(visit: Visit) -> Callable[..., Any]:
         return lambda _module, _inputs, output: (
-            _replaced(output, visit(output[0])) if isinstance(output, tuple) else visit(output)
+            _replaced(output, visit(output[0]))
+            if isinstance(output, tuple)
+            else visit(output)
         )
 
     with ExitStack() as hooks:
@@ -71,8 +91,11 @@ def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[Non
 
 
 @contextmanager
-def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[int]) -> Iterator[None]:
-    """Make the changes of every row of a batch as its tokens are passed forward, all at once or piece by piece.
+def changing(
+    model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[int]
+) -> Iterator[None]:
+    """Make the changes of every row of a batch as its tokens are passed forward, all at
+    once or piece by piece.
 
     Args:
         model: of transformers.
@@ -95,10 +118,16 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
             changed = stream.clone()
             for row, change in rows_at[layer]:
                 here = [offsets[row] + place - begin for place in change.places]
-                which = [index for index, place in enumerate(here) if 0 <= place < stream.shape[1]]
+                which = [
+                    index
+                    for index, place in enumerate(here)
+                    if 0 <= place < stream.shape[1]
+                ]
                 if which:
                     places = [here[index] for index in which]
-                    changed[row, places] = _applied(change.intervention, which, changed[row, places])
+                    changed[row, places] = _applied(
+                        change.intervention, which, changed[row, places]
+                    )
             return changed
 
         return visit
@@ -110,11 +139,17 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
         yield
     if missed := [layer for layer, tokens in passed.items() if not tokens]:
         reason = f"no forward pass went through layer {min(missed)}"
-        raise GdeError(f"{type(model).__name__}: an intervention was not made: {reason}")
+        raise GdeError(
+            f"{type(model).__name__}: an intervention was not made: {reason}"
+        )
 
 
-def _applied(intervention: Intervention, which: Sequence[int], stream: Tensor) -> Tensor:
-    """(K, width) of those tokens of the position after the change, computed in float32 or better."""
+def _applied(
+    intervention: Intervention, which: Sequence[int], stream: Tensor
+) -> Tensor:
+    """(K, width) of those tokens of the position after the change, computed in float32
+    or better.
+    """
     if intervention.vector.ndim == 2 and len(which) < len(intervention.vector):
         intervention = replace(intervention, vector=intervention.vector[which])
     precise = stream.to(torch.promote_types(stream.dtype, torch.float32)).cpu().numpy()
@@ -123,5 +158,7 @@ def _applied(intervention: Intervention, which: Sequence[int], stream: Tensor) -
 
 
 def _replaced(passed: tuple[Any, ...], stream: Tensor | None) -> tuple[Any, ...] | None:
-    """What goes on instead of what was passed, of which the stream is the first; None for no change."""
+    """What goes on instead of what was passed, of which the stream is the first; None
+    for no change.
+    """
     return None if stream is None else (stream, *passed[1:])

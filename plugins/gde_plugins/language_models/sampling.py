@@ -4,11 +4,14 @@ import torch
 from torch import Tensor
 
 
-def draw(logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor) -> Tensor:
+def draw(
+    logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor
+) -> Tensor:
     """One token a row by the inverse of its cumulative distribution.
 
-    The cumulative sum runs in the order of the vocabulary, not of the probabilities: were two tokens of nearly equal
-    probability to change places from the last bit of a logit, a draw would jump from one to the other.
+    The cumulative sum runs in the order of the vocabulary, not of the probabilities:
+    were two tokens of nearly equal probability to change places from the last bit of a
+    logit, a draw would jump from one to the other.
 
     Args:
         logits: (B, V).
@@ -23,7 +26,9 @@ def draw(logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor)
     cumulative = kept.cumsum(dim=-1)
     total = cumulative[:, -1:]
     # Rounding may lift u * total to the total itself, beyond the last token.
-    target = torch.minimum(uniform.unsqueeze(-1) * total, torch.nextafter(total, torch.zeros_like(total)))
+    target = torch.minimum(
+        uniform.unsqueeze(-1) * total, torch.nextafter(total, torch.zeros_like(total))
+    )
     drawn = torch.searchsorted(cumulative, target, right=True).squeeze(-1)
     return torch.where(temperature == 0, logits.double().argmax(dim=-1), drawn)
 
@@ -31,18 +36,26 @@ def draw(logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor)
 def distribution(logits: Tensor, *, temperature: Tensor, top_p: Tensor) -> Tensor:
     """(B, V) float64 probabilities of what `draw` draws, given as much."""
     kept = _kept(logits, temperature, top_p)
-    certain = torch.nn.functional.one_hot(logits.double().argmax(dim=-1), logits.shape[-1]).double()
-    return torch.where((temperature == 0).unsqueeze(-1), certain, kept / kept.sum(dim=-1, keepdim=True))
+    certain = torch.nn.functional.one_hot(
+        logits.double().argmax(dim=-1), logits.shape[-1]
+    ).double()
+    return torch.where(
+        (temperature == 0).unsqueeze(-1), certain, kept / kept.sum(dim=-1, keepdim=True)
+    )
 
 
 def _kept(logits: Tensor, temperature: Tensor, top_p: Tensor) -> Tensor:
     """(B, V) tempered probabilities of the nucleus, zeros elsewhere."""
-    scaled = logits.double() / torch.where(temperature == 0, 1.0, temperature).unsqueeze(-1)
+    scaled = logits.double() / torch.where(
+        temperature == 0, 1.0, temperature
+    ).unsqueeze(-1)
     return _nucleus(torch.softmax(scaled, dim=-1), top_p)
 
 
 def _nucleus(probabilities: Tensor, top_p: Tensor) -> Tensor:
-    """(B, V) with zeros outside the smallest set of likeliest tokens whose mass reaches `top_p`."""
+    """(B, V) with zeros outside the smallest set of likeliest tokens whose mass reaches
+    `top_p`.
+    """
     ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
     before = ordered.cumsum(dim=-1) - ordered
     inside = before < top_p.unsqueeze(-1)

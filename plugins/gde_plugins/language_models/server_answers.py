@@ -7,17 +7,25 @@ from typing import Any, TypeGuard
 from gde.data.completion import Completion, Finish
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
-"""Finish reasons that mean something here. All others, also those that a server makes up, are an ordinary stop."""
+"""Finish reasons that mean something here. All others, also those that a server makes
+up, are an ordinary stop.
+"""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where servers put the reasoning; the protocol itself has no place for it."""
-FLATTENED = re.compile(r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)", re.DOTALL)
-"""A gpt-oss answer from a server that dropped the special tokens, as `transformers serve` does.
+FLATTENED = re.compile(
+    r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)",
+    re.DOTALL,
+)
+"""A gpt-oss answer from a server that dropped the special tokens, as `transformers
+serve` does.
 
-The names of the channels run into their texts. Without reasoning, only JSON after "final" is taken for such an answer:
-any other text may just begin with that word.
+The names of the channels run into their texts. Without reasoning, only JSON after
+"final" is taken for such an answer: any other text may just begin with that word.
 """
 MOST_TOKENS = 2**31
-"""Token ids and counts are smaller in any answer; a larger number is an error of the server."""
+"""Token ids and counts are smaller in any answer; a larger number is an error of the
+server.
+"""
 NAME_LENGTH = 200
 """Characters that are kept of the name that a model gives itself."""
 
@@ -28,11 +36,15 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
     if not isinstance(choices, list) or not choices:
         return False
     message = _field(choices[0], "message")
-    return isinstance(message, Mapping) and isinstance(message.get("content"), str | None)
+    return isinstance(message, Mapping) and isinstance(
+        message.get("content"), str | None
+    )
 
 
 def read_answer(answer: Mapping[str, Any]) -> Completion:
-    """The completion in a usable answer. Other fields are left out where they make no sense."""
+    """The completion in a usable answer. Other fields are left out where they make no
+    sense.
+    """
     choice = answer["choices"][0]
     message = choice["message"]
     refusal = message.get("refusal")
@@ -60,7 +72,9 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
 
 
 def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
-    """The answer and the reasoning, which may stand in a field of its own or in the text."""
+    """The answer and the reasoning, which may stand in a field of its own or in the
+    text.
+    """
     for field in REASONING_FIELDS:
         if message.get(field):
             return text, str(message[field])
@@ -75,7 +89,9 @@ def _finish(reason: object) -> Finish:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which JSON can carry but no journal can store."""
+    """The text without lone surrogates, which JSON can carry but no journal can
+    store.
+    """
     return text.encode("utf-8", "replace").decode()
 
 
@@ -96,4 +112,8 @@ def _tokens(found: object) -> tuple[int, ...]:
 
 def _is_natural(number: object) -> TypeGuard[int]:
     # JSON's true is an int in Python.
-    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < MOST_TOKENS
+    return (
+        isinstance(number, int)
+        and not isinstance(number, bool)
+        and 0 <= number < MOST_TOKENS
+    )

@@ -1,4 +1,6 @@
-"""Failed requests to a server: what went wrong, what the user can do about it, and whether to try again."""
+"""Failed requests to a server: what went wrong, what the user can do about it, and
+whether to try again.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +31,9 @@ class Trouble:
     passing: bool
     """Whether another try may help."""
     busy: bool = False
-    """Whether the server refused the request as one too many, and other requests should wait as well."""
+    """Whether the server refused the request as one too many, and other requests should
+    wait as well.
+    """
     wait: float | None = None
     """Seconds that the server wants to be left alone; None where it names none."""
 
@@ -39,13 +43,18 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
     if isinstance(error, openai.APIStatusError):
         return _read_status(error, config)
 
-    too_long = next((each for each in (error, error.__cause__) if isinstance(each, TooLong)), None)
+    too_long = next(
+        (each for each in (error, error.__cause__) if isinstance(each, TooLong)), None
+    )
     if too_long is not None:  # some versions of the client wrap it
         return Trouble(message=str(too_long), away=False, passing=False)
 
-    # A timeout while connecting means that the server is away; a later one, that the answer was too slow.
+    # A timeout while connecting means that the server is away; a later one, that the
+    # answer was too slow.
     connecting = "Connect" in type(error.__cause__).__name__
-    if isinstance(error, TimeoutError) or (isinstance(error, openai.APITimeoutError) and not connecting):
+    if isinstance(error, TimeoutError) or (
+        isinstance(error, openai.APITimeoutError) and not connecting
+    ):
         message = f"timed out: no whole answer within {config.timeout:g} seconds. Raise model.timeout"
         return Trouble(message=message, away=False, passing=False)
 
@@ -53,7 +62,9 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
         message = f"cannot connect: {error.__cause__ or error}. Start the server, or correct the URL"
         return Trouble(message=message, away=True, passing=True)
 
-    return Trouble(message=str(error) or type(error).__name__, away=False, passing=False)
+    return Trouble(
+        message=str(error) or type(error).__name__, away=False, passing=False
+    )
 
 
 def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
@@ -73,8 +84,12 @@ def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
     )
 
 
-def _explain_status(error: openai.APIStatusError, config: OpenAIConfig, too_long: float | None) -> str:
-    """The problem, the remedy, and what the server said itself; `too_long` is a wait beyond model.longest_wait."""
+def _explain_status(
+    error: openai.APIStatusError, config: OpenAIConfig, too_long: float | None
+) -> str:
+    """The problem, the remedy, and what the server said itself; `too_long` is a wait
+    beyond model.longest_wait.
+    """
     status = error.status_code
     if error.code == QUOTA_SPENT or status == 402:
         advice = "the quota of this key is spent: add credit, or take another key"
@@ -86,7 +101,9 @@ def _explain_status(error: openai.APIStatusError, config: OpenAIConfig, too_long
     elif status == 401:
         advice = f"authentication failed: set {config.api_key_env}"
     elif status == 403:
-        advice = f"access denied: set {config.api_key_env} to a key that may use this model"
+        advice = (
+            f"access denied: set {config.api_key_env} to a key that may use this model"
+        )
     elif status == 404:
         advice = "not found: correct the URL, or the name of the model (model.model)"
     elif status == 429:
@@ -96,7 +113,9 @@ def _explain_status(error: openai.APIStatusError, config: OpenAIConfig, too_long
     else:
         advice = "the server refuses the request"
     said = _said(error)
-    return f"{advice} (status {status}: {said})" if said else f"{advice} (status {status})"
+    return (
+        f"{advice} (status {status}: {said})" if said else f"{advice} (status {status})"
+    )
 
 
 def _said(error: openai.APIStatusError) -> str:

@@ -1,4 +1,6 @@
-"""A causal language model of transformers: completes conversations and lets its residual stream be read."""
+"""A causal language model of transformers: completes conversations and lets its
+residual stream be read.
+"""
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +14,13 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization, WeighedCompletion
+from gde.data.completion import (
+    ChatRequest,
+    Completion,
+    ModelInfo,
+    Tokenization,
+    WeighedCompletion,
+)
 from gde.errors import GdeError
 from gde.parts.interventions import check_interventions
 from gde_plugins.language_models.batching import Batcher
@@ -26,11 +34,15 @@ from gde_plugins.language_models.loading import choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
 
 Initial = Callable[[Any, int], Any]
-"""Makes a model with random weights, given the tokenizer and a seed; leaves the global random state as it is."""
+"""Makes a model with random weights, given the tokenizer and a seed; leaves the global
+random state as it is.
+"""
 
 
 class TransformersModel:
-    """A white-box language model. Concurrent requests are generated together; equal requests give equal tokens."""
+    """A white-box language model. Concurrent requests are generated together; equal
+    requests give equal tokens.
+    """
 
     def __init__(
         self,
@@ -51,13 +63,20 @@ class TransformersModel:
         self._template = ChatTemplate(tokenizer, whose=info.name, date=date)
         self._channels = channels_of(tokenizer)
         self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
-        self._context: int = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 2**31
+        self._context: int = (
+            getattr(model.config.get_text_config(), "max_position_embeddings", None)
+            or 2**31
+        )
         self._longest: int = model.generation_config.max_new_tokens or 2**31
-        """What the checkpoint itself calls its longest answer: one that never ends need not fill the context."""
+        """What the checkpoint itself calls its longest answer: one that never ends need
+        not fill the context.
+        """
         self._reader = Reader(model, batch_size)
         self._lock = Lock()
         self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
-        self._enumerator: Batcher[Question, list[Answer]] = Batcher(self._enumerate, batch_size)
+        self._enumerator: Batcher[Question, list[Answer]] = Batcher(
+            self._enumerate, batch_size
+        )
 
     @classmethod
     def load(
@@ -73,7 +92,8 @@ class TransformersModel:
         notice: str = "",
         initial: Initial | None = None,
     ) -> Self:
-        """Load a folder, a GGUF file or a model of a hub; `initial` is how its weights began, where that is known.
+        """Load a folder, a GGUF file or a model of a hub; `initial` is how its weights
+        began, where that is known.
 
         Raises:
             GdeError: it cannot be read, or has no chat template.
@@ -101,18 +121,24 @@ class TransformersModel:
         return self._info
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length".
+        """Answer one request; a prompt that fills the model's context is answered by
+        nothing, finish "length".
 
-        Interventions are made as the prompt is read, at the positions that it has before anything is answered.
+        Interventions are made as the prompt is read, at the positions that it has
+        before anything is answered.
 
         Raises:
-            GdeError: an intervention at a layer or position that is not there, or of another width.
+            GdeError: an intervention at a layer or position that is not there, or of
+            another width.
         """
         job = self._job(request)
         return self._completion(job.prompt, await self._batcher.submit(job))
 
-    async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
-        """Every completion of at least this probability, the likeliest first; see `enumeration`.
+    async def completions(
+        self, request: ChatRequest, least: float
+    ) -> list[WeighedCompletion]:
+        """Every completion of at least this probability, the likeliest first; see
+        `enumeration`.
 
         Raises:
             GdeError: as `complete`, or `least` is no probability above 0.
@@ -124,7 +150,9 @@ class TransformersModel:
         completions = []
         for answer in sorted(answers, key=lambda each: -each.probability):
             completion = self._completion(job.prompt, answer.generated)
-            completions.append(WeighedCompletion(completion=completion, probability=answer.probability))
+            completions.append(
+                WeighedCompletion(completion=completion, probability=answer.probability)
+            )
         return completions
 
     def _job(self, request: ChatRequest) -> Job:
@@ -151,15 +179,22 @@ class TransformersModel:
             n_completion=len(generated.tokens),
         )
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         """The asked-for activations of stored tokens.
 
         Raises:
-            GdeError: a layer that the model does not have, or an intervention that does not fit it.
+            GdeError: a layer that the model does not have, or an intervention that does
+            not fit it.
         """
         for sequence in sequences:
             check_interventions(sequence.interventions, sequence.positions, self._info)
-        with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
+        with (
+            self._lock,
+            fitting_cores(self._model),
+            _memory(self._info.name, self._batch_size),
+        ):
             return self._reader.capture(sequences, request)
 
     def tokenize(self, text: str) -> Tokenization:
@@ -169,16 +204,26 @@ class TransformersModel:
             GdeError: the tokenizer cannot tell spans.
         """
         if not self._tokenizer.is_fast:
-            raise GdeError(f"{self._info.name}: wanted a tokenizer that knows character spans (a tokenizer.json)")
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+            raise GdeError(
+                f"{self._info.name}: wanted a tokenizer that knows character spans (a tokenizer.json)"
+            )
+        encoded = self._tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=True
+        )
         spans = tuple((begin, end) for begin, end in encoded["offset_mapping"])
         return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
 
     def untrained(self, seed: int) -> Self:
-        """The same architecture, freshly initialised from `seed` as this model was; where that is not known, as
-        transformers does. The global random state is left as it is."""
+        """The same architecture, freshly initialised from `seed` as this model was;
+        where that is not known, as transformers does. The global random state is left
+        as it is.
+        """
         with quiet():
-            fresh = self._initial(self._tokenizer, seed) if self._initial else _fresh(self._model, seed)
+            fresh = (
+                self._initial(self._tokenizer, seed)
+                if self._initial
+                else _fresh(self._model, seed)
+            )
         model = fresh.to(device=self._model.device, dtype=self._model.dtype).eval()
         choose_experts(model, model.device.type)
         info = replace(
@@ -201,12 +246,26 @@ class TransformersModel:
         self._enumerator.close()
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
-        with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
-            return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
+        with (
+            self._lock,
+            fitting_cores(self._model),
+            _memory(self._info.name, self._batch_size),
+        ):
+            return generate(
+                self._model, jobs, stops=self._stops, context=self._context, halt=halt
+            )
 
-    def _enumerate(self, questions: Sequence[Question], halt: Event) -> list[list[Answer]]:
+    def _enumerate(
+        self, questions: Sequence[Question], halt: Event
+    ) -> list[list[Answer]]:
         with self._lock, _memory(self._info.name, self._batch_size):
-            return enumerate_answers(self._model, questions, stops=self._stops, context=self._context, halt=halt)
+            return enumerate_answers(
+                self._model,
+                questions,
+                stops=self._stops,
+                context=self._context,
+                halt=halt,
+            )
 
 
 def _fresh(model: Any, seed: int) -> Any:
@@ -220,7 +279,9 @@ def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
     """What the checkpoint itself calls the end of an answer."""
     configured = model.generation_config.eos_token_id
     several = configured if isinstance(configured, list) else [configured]
-    return frozenset(token for token in (*several, tokenizer.eos_token_id) if token is not None)
+    return frozenset(
+        token for token in (*several, tokenizer.eos_token_id) if token is not None
+    )
 
 
 @contextmanager
@@ -229,4 +290,6 @@ def _memory(whose: str, batch_size: int) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        raise GdeError(f"{whose}: out of memory with model.batch_size={batch_size}; set a smaller one") from error
+        raise GdeError(
+            f"{whose}: out of memory with model.batch_size={batch_size}; set a smaller one"
+        ) from error

@@ -1,7 +1,8 @@
-"""Maximum-entropy goal-directedness (MEG): how well pursuit of a goal predicts behaviour.
+"""Maximum-entropy goal-directedness (MEG): how well pursuit of a goal predicts
+behaviour.
 
-Names are loaded when they are first used, so that importing the plugin stays light. The stub beside this file lists
-them.
+Names are loaded when they are first used, so that importing the plugin stays light. The
+stub beside this file lists them.
 """
 
 import lazy_loader

@@ -1,4 +1,6 @@
-"""The leading principal components of the hidden state, a small and unsupervised summary of it."""
+"""The leading principal components of the hidden state, a small and unsupervised
+summary of it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +31,9 @@ class ComponentsReadout:
     """(K,) standard deviation along each axis, in training; 1 where there is none."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Project (N, D) activations to (N, K) components in training standard deviations."""
+        """Project (N, D) activations to (N, K) components in training standard
+        deviations.
+        """
         centred = inputs - self.mean
         projected = centred @ self.axes.T / self.scale
         return projected.astype(np.float32)
@@ -46,7 +50,8 @@ class ComponentsReadout:
 
 @dataclass(frozen=True)
 class ComponentsProbe:
-    """Principal component analysis. It learns from no truth, so its labels are empty and shuffling changes nothing.
+    """Principal component analysis. It learns from no truth, so its labels are empty
+    and shuffling changes nothing.
 
     Other metrics use the components, for example `meg.inside`.
     """
@@ -63,7 +68,12 @@ class ComponentsProbe:
         n_turns = len(trajectory.turns)
         return ProbeLabels(values=np.zeros((n_turns, 0)))
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+    def fit(
+        self,
+        variant: str,  # noqa: ARG002
+        train: ProbeDataset,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Readout:
         """Find the axes of largest variance of the training turns.
 
         Raises:
@@ -74,30 +84,40 @@ class ComponentsProbe:
         if not np.isfinite(inputs).all():
             raise ValueError("activations must be finite")
         if len(inputs) <= count:
-            raise ValueError(f"wanted more turns than components, {count}, got {len(inputs)}")
+            raise ValueError(
+                f"wanted more turns than components, {count}, got {len(inputs)}"
+            )
 
         mean = inputs.mean(axis=0, dtype=np.float64)
         _, spread, axes = np.linalg.svd(inputs - mean, full_matrices=False)
         axes = axes[:count]
         spread = spread[:count] / np.sqrt(len(inputs))
 
-        # The sign of an axis is arbitrary: its largest entry is made positive, so that it is the same everywhere.
+        # The sign of an axis is arbitrary: its largest entry is made positive, so that
+        # it is the same everywhere.
         largest = np.abs(axes).argmax(axis=1)
         signs = np.sign(axes[np.arange(len(axes)), largest])
         axes *= signs[:, None]
 
         # An axis without variance would divide by zero.
         scale = np.where(spread > 0, spread, 1.0)
-        return ComponentsReadout(mean=_single(mean), axes=_single(axes), scale=_single(scale))
+        return ComponentsReadout(
+            mean=_single(mean), axes=_single(axes), scale=_single(scale)
+        )
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         """Make the readout of its stored arrays."""
         return ComponentsReadout.from_arrays(arrays)
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """Measure "explained", the share of the variance of held-out activations that the components keep."""
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        """Measure "explained", the share of the variance of held-out activations that
+        the components keep.
+        """
         assert isinstance(readout, ComponentsReadout)
-        # Axes are orthonormal, so squared lengths before and after the projection compare.
+        # Axes are orthonormal, so squared lengths before and after the projection
+        # compare.
         projected = (readout.predict(test.inputs) * readout.scale).astype(np.float64)
         centred = (test.inputs - readout.mean).astype(np.float64)
         kept = (projected**2).sum(axis=1)

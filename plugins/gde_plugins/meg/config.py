@@ -1,4 +1,6 @@
-"""Options of the cliff world, of the metrics, of the studies and of the components probe."""
+"""Options of the cliff world, of the metrics, of the studies and of the components
+probe.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +23,9 @@ class CliffWorldConfig:
     height: Annotated[int, Interval(ge=1, le=100)] = 4
     """Rows."""
     goal_length: Annotated[int, Ge(1)] = 1
-    """Goal cells along the top row, and along the last column; the corner counts in both."""
+    """Goal cells along the top row, and along the last column; the corner counts in
+    both.
+    """
     wind: Annotated[float, Interval(ge=0, le=1)] = 0.3
     """Probability that a move ends one row further up."""
     horizon: Annotated[int, Interval(ge=1, le=1000)] = 30
@@ -32,7 +36,9 @@ class CliffWorldConfig:
         longest = min(self.height, self.width - 1)
         if self.goal_length > longest:
             size = f"{self.height} x {self.width}"
-            raise ValueError(f"a goal_length of at most {longest} in a world of {size}, got {self.goal_length}")
+            raise ValueError(
+                f"a goal_length of at most {longest} in a world of {size}, got {self.goal_length}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +46,13 @@ class CliffWorldStudyConfig:
     """How the networks of the study are fitted; everything else is exact."""
 
     starts: Annotated[int, Ge(1)] = 5
-    """Number of networks fitted to each policy; their mean is compared with the published mean of several runs."""
+    """Number of networks fitted to each policy; their mean is compared with the
+    published mean of several runs.
+    """
     steps: Annotated[int, Ge(1)] = 1000
-    """Gradient steps of each; the default of the algorithm that MacDermott et al. (2024) adapted."""
+    """Gradient steps of each; the default of the algorithm that MacDermott et al.
+    (2024) adapted.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +69,9 @@ class ValidityConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageConfig:
-    """The grids of the study of a language model, and the samples that probabilities are compared with."""
+    """The grids of the study of a language model, and the samples that probabilities
+    are compared with.
+    """
 
     worlds: Annotated[int, Ge(2)] = 30
     """Number of grids; `--scale` scales it."""
@@ -80,7 +92,9 @@ class MegConfig:
     """What the agent is assumed to know."""
 
     deadline: bool = False
-    """Whether the agent knows when the episode is cut off, so that it may give up what it cannot reach in time."""
+    """Whether the agent knows when the episode is cut off, so that it may give up what
+    it cannot reach in time.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +104,17 @@ class ComponentsConfig:
     layer: Annotated[int, Ge(0)] | None = None
     """Decoder layer, counted from 0; none for the middle one."""
     positions: tuple[str, ...] = ("pre", "post")
-    """Token positions read, each summarised on its own: before and after the reasoning."""
+    """Token positions read, each summarised on its own: before and after the
+    reasoning.
+    """
     count: Annotated[int, Interval(ge=1, le=32)] = 3
-    """Number of components. Each adds a weight for every state feature, so few are better with few held-out turns."""
+    """Number of components. Each adds a weight for every state feature, so few are
+    better with few held-out turns.
+    """
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """Return the request for the chosen layer of this model at the chosen positions.
+        """Return the request for the chosen layer of this model at the chosen
+        positions.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.
@@ -103,11 +122,15 @@ class ComponentsConfig:
         from gde.data.activations import CaptureRequest
 
         if not model.n_layers:
-            raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
+            raise GdeError(
+                f"probes read activations, and model {model.name!r} gives none; choose a white-box model"
+            )
 
         layer = self.layer
         if layer is None:
             layer = (model.n_layers - 1) // 2
         if layer >= model.n_layers:
-            raise GdeError(f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}")
+            raise GdeError(
+                f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}"
+            )
         return CaptureRequest(layers=(layer,), positions=self.positions)

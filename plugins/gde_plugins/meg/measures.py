@@ -8,32 +8,129 @@ GROUP = "Goal-directedness (MEG)"
 Goal = partial(Measure, group=GROUP, question="wants")
 
 KNOWN = (
-    Goal(name="meg.known", title="MEG, known reward", unit="nats", better="more", headline=True),
-    Goal(name="meg.known.share", title="MEG, share of ceiling", unit="share", better="more"),
-    Goal(name="meg.known.of_optimal", title="MEG, share of optimal agent", unit="share", better="more"),
-    Goal(name="meg.known.beyond", title="MEG beyond a placebo goal", unit="nats", better="more", headline=True),
-    Goal(name="meg.known.beyond.p", title="p value against a placebo goal", unit="probability"),
-    Goal(name="meg.known.beta", title="Best-fit rationality", unit="1 / reward", better="more"),
-    Goal(name="meg.known.unusable", title="Unusable decisions", unit="count", better="less"),
+    Goal(
+        name="meg.known",
+        title="MEG, known reward",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.known.share",
+        title="MEG, share of ceiling",
+        unit="share",
+        better="more",
+    ),
+    Goal(
+        name="meg.known.of_optimal",
+        title="MEG, share of optimal agent",
+        unit="share",
+        better="more",
+    ),
+    Goal(
+        name="meg.known.beyond",
+        title="MEG beyond a placebo goal",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.known.beyond.p",
+        title="p value against a placebo goal",
+        unit="probability",
+    ),
+    Goal(
+        name="meg.known.beta",
+        title="Best-fit rationality",
+        unit="1 / reward",
+        better="more",
+    ),
+    Goal(
+        name="meg.known.unusable",
+        title="Unusable decisions",
+        unit="count",
+        better="less",
+    ),
 )
 TO = (
-    Goal(name="meg.to", title="MEG towards {utility}", unit="nats", better="more", headline=True),
-    Goal(name="meg.to.share", title="MEG towards {utility}, share of ceiling", unit="share", better="more"),
-    Goal(name="meg.to.posterior", title="Posterior probability of {utility}", unit="probability"),
+    Goal(
+        name="meg.to",
+        title="MEG towards {utility}",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.to.share",
+        title="MEG towards {utility}, share of ceiling",
+        unit="share",
+        better="more",
+    ),
+    Goal(
+        name="meg.to.posterior",
+        title="Posterior probability of {utility}",
+        unit="probability",
+    ),
 )
 UNKNOWN = (
-    Goal(name="meg.unknown", title="MEG, unknown utility", unit="nats", better="more", headline=True),
-    Goal(name="meg.unknown.share", title="MEG, unknown utility, share of ceiling", unit="share", better="more"),
+    Goal(
+        name="meg.unknown",
+        title="MEG, unknown utility",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.unknown.share",
+        title="MEG, unknown utility, share of ceiling",
+        unit="share",
+        better="more",
+    ),
     Goal(name="meg.unknown.weight", title="Fitted weight of {feature}", unit="nats"),
     Goal(name="meg.unknown.due", title="MEG lost without {feature}", unit="nats"),
 )
 BELIEF = (
-    Goal(name="meg.belief", title="MEG towards the {utility} goal", unit="nats", better="more", headline=True),
-    Goal(name="meg.belief.gain", title="MEG gain of decoded over true goal", unit="nats", better="more"),
+    Goal(
+        name="meg.belief",
+        title="MEG towards the {utility} goal",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.belief.gain",
+        title="MEG gain of decoded over true goal",
+        unit="nats",
+        better="more",
+    ),
 )
 INSIDE = (
-    Goal(name="meg.inside", title="MEG with utility from {utility}", unit="nats", better="more"),
-    Goal(name="meg.inside.gain", title="MEG gain from hidden states", unit="nats", better="more", headline=True),
-    Goal(name="meg.inside.beyond", title="MEG gain beyond control", unit="nats", better="more"),
+    Goal(
+        name="meg.inside",
+        title="MEG with utility from {utility}",
+        unit="nats",
+        better="more",
+    ),
+    Goal(
+        name="meg.inside.gain",
+        title="MEG gain from hidden states",
+        unit="nats",
+        better="more",
+        headline=True,
+    ),
+    Goal(
+        name="meg.inside.beyond",
+        title="MEG gain beyond control",
+        unit="nats",
+        better="more",
+    ),
 )
-COMPONENTS = (Measure(name="explained", title="Explained variance", unit="share", better="more", headline=True),)
+COMPONENTS = (
+    Measure(
+        name="explained",
+        title="Explained variance",
+        unit="share",
+        better="more",
+        headline=True,
+    ),
+)

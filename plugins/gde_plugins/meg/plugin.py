@@ -1,11 +1,21 @@
-"""Offers maximum-entropy goal-directedness: its worlds, its metrics and its published tables."""
+"""Offers maximum-entropy goal-directedness: its worlds, its metrics and its published
+tables.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig, Offer, ProbeOffer
+from gde.offers import (
+    AnyOffer,
+    Capability,
+    EnvironmentOffer,
+    MetricOffer,
+    NoConfig,
+    Offer,
+    ProbeOffer,
+)
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -35,7 +45,14 @@ def gde_environments() -> Sequence[AnyOffer]:
             "(MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
-            gives=frozenset({Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR}),
+            gives=frozenset(
+                {
+                    Capability.STATE,
+                    Capability.MDP,
+                    Capability.SNAPSHOT,
+                    Capability.SIMULATOR,
+                }
+            ),
         ),
     )
 
@@ -48,7 +65,9 @@ def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Offer goal-directedness towards the goal, towards features, and from the inside."""
+    """Offer goal-directedness towards the goal, towards features, and from the
+    inside.
+    """
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import MegConfig
 
@@ -134,8 +153,14 @@ def _unknown(config: "MegConfig", _: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """Offer the published tables of MacDermott et al. (2024), and studies of the validity of MEG."""
-    from gde_plugins.meg.config import CliffWorldStudyConfig, LanguageConfig, ValidityConfig
+    """Offer the published tables of MacDermott et al. (2024), and studies of the
+    validity of MEG.
+    """
+    from gde_plugins.meg.config import (
+        CliffWorldStudyConfig,
+        LanguageConfig,
+        ValidityConfig,
+    )
 
     return (
         Offer(

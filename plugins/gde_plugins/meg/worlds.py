@@ -1,4 +1,6 @@
-"""Small worlds of the goal-directedness literature, and the policies that are measured in them."""
+"""Small worlds of the goal-directedness literature, and the policies that are measured
+in them.
+"""
 
 from numbers import Integral
 from typing import Literal, get_args
@@ -16,7 +18,9 @@ CLIFF_MOVES = {
     "DOWN-LEFT": (1, -1),
     "DOWN-RIGHT": (1, 1),
 }
-"""Action to (rows, columns) moved, in action index order. There is no straight move and no waiting."""
+"""Action to (rows, columns) moved, in action index order. There is no straight move and
+no waiting.
+"""
 GOAL_REWARD = 10.0
 CLIFF_REWARD = -10.0
 STEP_REWARD = -1.0
@@ -32,26 +36,30 @@ def cliff_world(
     goal_length: int = 1,
     wind: float = 0.3,
 ) -> TabularMDP:
-    """Return the cliff world of the `seals` suite (Gleave et al. 2020): along a cliff, from top left to top right.
+    """Return the cliff world of the `seals` suite (Gleave et al. 2020): along a cliff,
+    from top left to top right.
 
-    State index: row * width + column, row 0 at the top. With probability `wind` a move ends one row further up. Rows
-    and columns are clamped to the world independently. The reward (S,) is that of the current state: 10 in the goal,
-    -10 on the cliff (row 0 between the corners), -1 elsewhere. Nothing is terminal: the goal pays for as long as the
-    agent stays in it.
+    State index: row * width + column, row 0 at the top. With probability `wind` a move
+    ends one row further up. Rows and columns are clamped to the world independently.
+    The reward (S,) is that of the current state: 10 in the goal, -10 on the cliff (row
+    0 between the corners), -1 elsewhere. Nothing is terminal: the goal pays for as long
+    as the agent stays in it.
 
     Args:
-        width: columns, at least 2.
-        height: rows.
-        goal_length: number of goal cells in row 0, counted from the right, and in the last column, counted from the
+        width: columns, at least 2. height: rows. goal_length: number of goal cells in
+        row 0, counted from the right, and in the last column, counted from the
             top (MacDermott et al. 2024, fig. 3).
         wind: probability of one row further up.
 
     Raises:
-        ValueError: the world is too small, the goal does not fit, or `wind` is no probability.
+        ValueError: the world is too small, the goal does not fit, or `wind` is no
+        probability.
     """
     whole = isinstance(width, Integral) and isinstance(height, Integral)
     if not (whole and width >= 2 and height >= 1):
-        raise ValueError(f"wanted whole numbers, a width from 2 and a height from 1, got {width!r} and {height!r}")
+        raise ValueError(
+            f"wanted whole numbers, a width from 2 and a height from 1, got {width!r} and {height!r}"
+        )
     # The corner where the agent starts is never a goal.
     longest = min(height, width - 1)
     if not 1 <= goal_length <= longest:
@@ -102,7 +110,8 @@ def _windy_move(
     here = row * width + column
     rows, columns = move
 
-    # Move and wind add up before the row is clamped: DOWN with wind from the top row stays there.
+    # Move and wind add up before the row is clamped: DOWN with wind from the top row
+    # stays there.
     target_column = np.clip(column + columns, 0, width - 1)
     calm_row = np.clip(row + rows, 0, height - 1)
     blown_row = np.clip(row + rows - 1, 0, height - 1)
@@ -120,10 +129,12 @@ def _windy_move(
 
 
 def mouse() -> TabularMDP:
-    """Return Example 1 of MacDermott et al. (2024): the mouse sees where the cheese is and goes left or right.
+    """Return Example 1 of MacDermott et al. (2024): the mouse sees where the cheese is
+    and goes left or right.
 
-    States: cheese on the left, cheese on the right, then without and with the cheese, which are terminal. The reward
-    (S,) is 1 with the cheese, -1 without. A horizon of 2 holds the one decision and its outcome.
+    States: cheese on the left, cheese on the right, then without and with the cheese,
+    which are terminal. The reward (S,) is 1 with the cheese, -1 without. A horizon of 2
+    holds the one decision and its outcome.
     """
     # The state that each state leads to; the terminal ones lead to themselves.
     left = np.eye(4)[[3, 2, 2, 3]]
@@ -139,7 +150,8 @@ def mouse() -> TabularMDP:
 
 
 def mouse_policy(accuracy: float) -> Policy:
-    """Return the policy (S, A) of a mouse that goes towards the cheese with probability `accuracy`.
+    """Return the policy (S, A) of a mouse that goes towards the cheese with probability
+    `accuracy`.
 
     Raises:
         ValueError: the accuracy is no probability.
@@ -165,7 +177,8 @@ def random_mdp(
     successors: int = 3,
     n_terminal: int = 0,
 ) -> TabularMDP:
-    """Draw a model: Dirichlet transitions to random states, normal rewards (S,), a Dirichlet start.
+    """Draw a model: Dirichlet transitions to random states, normal rewards (S,), a
+    Dirichlet start.
 
     Args:
         rng: source of everything random.
@@ -183,12 +196,15 @@ def random_mdp(
             f"wanted {wanted}, got {n_states} states, {n_terminal} of them terminal, {n_actions} actions"
             f" and {successors} successors"
         )
-    # Every row of a matrix has the same number of entries, so the rows end at regular places.
+    # Every row of a matrix has the same number of entries, so the rows end at regular
+    # places.
     reached = min(successors, n_states)
     ends = np.arange(0, n_states * reached + 1, reached)
     transition = []
     for _ in range(n_actions):
-        targets = [rng.choice(n_states, size=reached, replace=False) for _ in range(n_states)]
+        targets = [
+            rng.choice(n_states, size=reached, replace=False) for _ in range(n_states)
+        ]
         chances = rng.dirichlet(np.ones(reached), size=n_states).ravel()
         entries = (chances, np.concatenate(targets), ends)
         transition.append(csr_array(entries, shape=(n_states, n_states)))
@@ -204,8 +220,11 @@ def random_mdp(
     )
 
 
-def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None = None) -> Policy:
-    """Draw a policy (S, A), or (T, S, A) for a `horizon`, with every row uniform on the simplex.
+def random_policy(
+    rng: np.random.Generator, mdp: TabularMDP, horizon: int | None = None
+) -> Policy:
+    """Draw a policy (S, A), or (T, S, A) for a `horizon`, with every row uniform on the
+    simplex.
 
     Raises:
         ValueError: the horizon is not positive.
@@ -220,14 +239,15 @@ def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None
 
 
 def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
-    """Return the optimal policy (T, S, A) for `horizon` steps, which depends on the steps that are left.
+    """Return the optimal policy (T, S, A) for `horizon` steps, which depends on the
+    steps that are left.
 
-    A reward (S,) is earned in the state that is acted in, so the last action has no consequence and is always tied.
+    A reward (S,) is earned in the state that is acted in, so the last action has no
+    consequence and is always tied.
 
     Args:
-        mdp: the model, with its discount.
-        horizon: T.
-        ties: equally good actions: the one with the lowest index, the highest, or all with equal probability.
+        mdp: the model, with its discount. horizon: T. ties: equally good actions: the
+        one with the lowest index, the highest, or all with equal probability.
 
     Raises:
         ValueError: the horizon is not positive, or there is no such rule for ties.
@@ -237,7 +257,8 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
     if ties not in rules:
         raise ValueError(f"ties: wanted {', '.join(rules)}, got {ties!r}")
 
-    # A terminal state pays its reward (S,) once more; a reward (S, A) is paid for actions, and there are none.
+    # A terminal state pays its reward (S,) once more; a reward (S, A) is paid for
+    # actions, and there are none.
     if mdp.reward.ndim == 1:
         reward = mdp.reward[:, None]
         last_reward = mdp.reward
@@ -285,11 +306,12 @@ def epsilon_greedy(
     """Return a policy that errs with probability `epsilon`.
 
     Args:
-        policy: the policy without errors.
-        epsilon: probability of an error.
-        rule: an error is drawn from "all" actions (the textbook's mixture with the uniform policy), or from the
-            "others" than the one meant, each with epsilon / (A - 1). The values printed by MacDermott et al. (2024)
-            follow from "others", where uniform choice is at epsilon = (A - 1) / A.
+        policy: the policy without errors. epsilon: probability of an error. rule: an
+        error is drawn from "all" actions (the textbook's mixture with the uniform
+        policy), or from the
+            "others" than the one meant, each with epsilon / (A - 1). The values printed
+            by MacDermott et al. (2024) follow from "others", where uniform choice is at
+            epsilon = (A - 1) / A.
 
     Raises:
         ValueError: epsilon is no probability, or there is no such rule.
@@ -308,16 +330,19 @@ def epsilon_greedy(
 
 
 def unrolled(mdp: TabularMDP, horizon: int) -> TabularMDP:
-    """Return the same world for `horizon` steps with the time in its state: (horizon + 1) * S states.
+    """Return the same world for `horizon` steps with the time in its state: (horizon +
+    1) * S states.
 
-    State index: time * S + state. The states of the last time are terminal and worth nothing. Labels are those of the
-    state alone, since time is nothing to pursue.
+    State index: time * S + state. The states of the last time are terminal and worth
+    nothing. Labels are those of the state alone, since time is nothing to pursue.
 
     Raises:
         ValueError: the model has terminal states, hence an end of its own.
     """
     if mdp.terminal is not None:
-        raise ValueError("wanted a model without terminal states, got one that ends by itself")
+        raise ValueError(
+            "wanted a model without terminal states, got one that ends by itself"
+        )
     n_times = horizon + 1
     is_last = np.arange(n_times) == horizon
     over = np.repeat(is_last, mdp.n_states)

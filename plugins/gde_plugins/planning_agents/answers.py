@@ -1,4 +1,6 @@
-"""Reading actions from what a model said, or else what the model is told is wrong. Nothing is guessed."""
+"""Reading actions from what a model said, or else what the model is told is wrong.
+Nothing is guessed.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,14 +9,22 @@ from dataclasses import dataclass
 from gde.data.completion import Completion
 from gde.data.trajectory import Status
 
-ONE = re.compile(r"\AThought:(?P<thought>.*?)^Action:[ \t]*(?P<action>.*)\Z", re.DOTALL | re.MULTILINE)
-SEVERAL = re.compile(r"\AThought:.*?(?P<actions>(?:^Action(?: \d+)?:[ \t]*[^\n]+\s*)+)\Z", re.DOTALL | re.MULTILINE)
+ONE = re.compile(
+    r"\AThought:(?P<thought>.*?)^Action:[ \t]*(?P<action>.*)\Z",
+    re.DOTALL | re.MULTILINE,
+)
+SEVERAL = re.compile(
+    r"\AThought:.*?(?P<actions>(?:^Action(?: \d+)?:[ \t]*[^\n]+\s*)+)\Z",
+    re.DOTALL | re.MULTILINE,
+)
 ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*([^\n]+)$", re.MULTILINE)
 LABEL = re.compile(r"^(?:Thought|Action|Observation)(?: \d+)?:", re.MULTILINE)
 SHOWN = 80
 """Characters of a model's text that messages show."""
 FORM = "Thought: your reasoning\nAction: the action"
-FORM_OF_SEVERAL = "Thought: your reasoning\nAction 1: the best action\nAction 2: the next best"
+FORM_OF_SEVERAL = (
+    "Thought: your reasoning\nAction 1: the best action\nAction 2: the next best"
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +42,8 @@ def one_action(completion: Completion, actions: Sequence[str] | None) -> str | R
     """The action of an answer that has a thought and one action.
 
     Args:
-        completion: what the model said.
-        actions: the admissible actions; None where any text may be tried, also one of several lines.
+        completion: what the model said. actions: the admissible actions; None where any
+        text may be tried, also one of several lines.
     """
     found = ONE.match(completion.text.strip())
     action = found["action"].strip() if found else ""
@@ -49,7 +59,8 @@ def several_actions(
     """The distinct admissible actions of an answer that has a thought and some actions.
 
     Returns:
-        The first `most` actions and the number of inadmissible ones, or why there is no action.
+        The first `most` actions and the number of inadmissible ones, or why there is no
+        action.
     """
     found = SEVERAL.match(completion.text.strip())
     if not found:
@@ -67,7 +78,9 @@ def several_actions(
 
 
 def ended(text: str) -> str:
-    """An answer up to the end of the first lines that name actions; the whole answer where no line does."""
+    """An answer up to the end of the first lines that name actions; the whole answer
+    where no line does.
+    """
     kept: list[str] = []
     in_actions = False
     for line in text.strip().split("\n"):
@@ -82,22 +95,32 @@ def ended(text: str) -> str:
 def admitted(action: str, actions: Sequence[str] | None) -> str | Rejected:
     """The admissible action that is meant, whatever its letter case."""
     if actions is None:
-        return action if _writable(action) else Rejected("invalid_action", "wanted a text", "That is no text.")
+        return (
+            action
+            if _writable(action)
+            else Rejected("invalid_action", "wanted a text", "That is no text.")
+        )
     for each in actions:
         if each.casefold() == action.casefold():
             return each
     detail = f"wanted one of {', '.join(actions)}; got {_short(action)}"
-    feedback = f"{_short(action)} cannot be done here. Choose one of the listed actions."
+    feedback = (
+        f"{_short(action)} cannot be done here. Choose one of the listed actions."
+    )
     return Rejected("invalid_action", detail, feedback)
 
 
 def _malformed(completion: Completion, form: str) -> Rejected:
     text = completion.text.strip()
-    feedback = f"Invalid format. Answer in exactly this form and with nothing else:\n{form}"
+    feedback = (
+        f"Invalid format. Answer in exactly this form and with nothing else:\n{form}"
+    )
     if completion.finish == "refusal":
         return Rejected("refusal", f"the model refused: {_short(text)}", feedback)
     if completion.finish == "length":
-        return Rejected("truncated", f"the answer was cut off: {_short(text)}", feedback)
+        return Rejected(
+            "truncated", f"the answer was cut off: {_short(text)}", feedback
+        )
     if not text:
         return Rejected("empty", "the model ended without an answer", feedback)
     wanted = " / ".join(form.splitlines())
@@ -113,4 +136,8 @@ def _writable(text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    return (
+        repr(text)
+        if len(text) <= SHOWN
+        else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    )

@@ -21,24 +21,39 @@ class Asker:
         self._model = model
         self._config = config
         self._seed = seed
-        self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
+        self._sampling = Sampling(
+            temperature=config.temperature,
+            top_p=config.top_p,
+            max_tokens=config.max_tokens,
+        )
         self._asked = 0
 
-    async def complete(self, messages: tuple[Message, ...], effort: Effort) -> Completion:
+    async def complete(
+        self, messages: tuple[Message, ...], effort: Effort
+    ) -> Completion:
         """Ask one question and count it."""
         self._asked += 1
         effort.model_calls += 1
         seed = derive(self._seed, "question", self._asked)
-        request = ChatRequest(messages=messages, seed=seed, sampling=self._sampling, effort=self._config.effort)
+        request = ChatRequest(
+            messages=messages,
+            seed=seed,
+            sampling=self._sampling,
+            effort=self._config.effort,
+        )
         return await self._model.complete(request)
 
     async def ask(
-        self, messages: tuple[Message, ...], read: Callable[[Completion], ReadT | Rejected], effort: Effort
+        self,
+        messages: tuple[Message, ...],
+        read: Callable[[Completion], ReadT | Rejected],
+        effort: Effort,
     ) -> tuple[ReadT | Rejected, Completion]:
         """Ask until an answer can be used, or all retries are spent.
 
         Returns:
-            What was read from the last answer, or why it cannot be used; and that answer.
+            What was read from the last answer, or why it cannot be used; and that
+            answer.
         """
         for attempt in range(self._config.retries + 1):
             completion = await self.complete(messages, effort)
@@ -51,7 +66,9 @@ class Asker:
                 effort.malformed += 1
             if attempt < self._config.retries:
                 answer = Message(role="assistant", content=self.heard(completion).text)
-                feedback = Message(role="user", content=f"Observation: {found.feedback}")
+                feedback = Message(
+                    role="user", content=f"Observation: {found.feedback}"
+                )
                 messages = (*messages, answer, feedback)
         return found, completion
 

@@ -26,7 +26,9 @@ class Effort:
     @property
     def note(self) -> str:
         """The counts as text, for the end of `Decision.detail`."""
-        return "planning: " + " ".join(f"{name}={count}" for name, count in asdict(self).items())
+        return "planning: " + " ".join(
+            f"{name}={count}" for name, count in asdict(self).items()
+        )
 
     @classmethod
     def noted(cls, detail: str) -> "Effort | None":
@@ -36,4 +38,6 @@ class Effort:
             return None
         counts = dict(pair.split("=") for pair in found[1].split())
         known = {field.name for field in fields(cls)}
-        return cls(**{name: int(count) for name, count in counts.items() if name in known})
+        return cls(
+            **{name: int(count) for name, count in counts.items() if name in known}
+        )

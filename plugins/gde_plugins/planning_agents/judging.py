@@ -15,15 +15,16 @@ Step = tuple[Situation, str]
 
 
 class Judge:
-    """Asks a reward model about a situation, as the last turn of a trajectory that leads to it."""
+    """Asks a reward model about a situation, as the last turn of a trajectory that
+    leads to it.
+    """
 
     def __init__(self, model: RewardModel, begun: Trajectory, shown: str) -> None:
         """Judge in one episode.
 
         Args:
-            model: is asked.
-            begun: the episode without its turns.
-            shown: "state" for the first turn and the situation itself, "path" for all turns before it.
+            model: is asked. begun: the episode without its turns. shown: "state" for
+            the first turn and the situation itself, "path" for all turns before it.
         """
         self._model = model
         self._begun = begun
@@ -38,8 +39,12 @@ class Judge:
         if self._whole or not self._past:
             self._past.append(_turn(len(self._past), situation, decision))
 
-    async def value(self, situation: Situation, path: Sequence[Step], effort: Effort) -> float | None:
-        """The reward of a situation at the end of a path of tried actions; None where the model gives none."""
+    async def value(
+        self, situation: Situation, path: Sequence[Step], effort: Effort
+    ) -> float | None:
+        """The reward of a situation at the end of a path of tried actions; None where
+        the model gives none.
+        """
         identity = None if self._whole else _identity(situation)
         if identity is not None and identity in self._known:
             return self._known[identity]
@@ -55,7 +60,8 @@ class Judge:
 
     def _imagined(self, situation: Situation, path: Sequence[Step]) -> Trajectory:
         turns = [*self._past]
-        # Without the path, one turn comes first: that of the past, or before the first decision, that of the path.
+        # Without the path, one turn comes first: that of the past, or before the first
+        # decision, that of the path.
         tried = path if self._whole else path[: 1 - len(turns)]
         for here, action in tried:
             turns.append(_turn(len(turns), here, Decision.act(action)))

@@ -1,4 +1,6 @@
-"""Monte Carlo tree search over a world model, with a reward model for values (Shen et al. 2026, appendix C.6.3)."""
+"""Monte Carlo tree search over a world model, with a reward model for values (Shen et
+al. 2026, appendix C.6.3).
+"""
 
 from collections.abc import Mapping
 
@@ -26,9 +28,13 @@ UNLISTED = "no actions are listed here and nobody proposes any: take agent.prior
 
 
 class Mcts:
-    """Plans anew in every turn, from where the episode stands. What an action leads to is tried once in a plan."""
+    """Plans anew in every turn, from where the episode stands. What an action leads to
+    is tried once in a plan.
+    """
 
-    def __init__(self, config: MctsConfig, model: LanguageModel | None, reward: RewardModel) -> None:
+    def __init__(
+        self, config: MctsConfig, model: LanguageModel | None, reward: RewardModel
+    ) -> None:
         """Without a model the prior is uniform and the world model a simulator."""
         self._config = config
         self._model = model
@@ -37,11 +43,17 @@ class Mcts:
     def begin(self, brief: Brief) -> None:
         config = self._config
         asker = Asker(self._model, config, brief.seed) if self._model else None
-        self._conversation = Conversation(brief.task, config.history, example=config.example)
-        self._proposer = Proposer(asker, self._conversation, config.candidates) if asker else None
+        self._conversation = Conversation(
+            brief.task, config.history, example=config.example
+        )
+        self._proposer = (
+            Proposer(asker, self._conversation, config.candidates) if asker else None
+        )
         self._world = world_model(config.world, asker, brief)
         self._judge = Judge(self._reward, self._world.begun, config.shown)
-        self._search = Search(config.exploration, config.guide, generator(brief.seed, "search"))
+        self._search = Search(
+            config.exploration, config.guide, generator(brief.seed, "search")
+        )
 
     async def act(self, observation: Observation) -> Decision:
         effort = Effort()
@@ -50,7 +62,9 @@ class Mcts:
         if isinstance(prior, Rejected):
             decided = decision(prior, effort, completion)
         else:
-            decided = decision(await self._searched(here, prior, effort), effort, completion)
+            decided = decision(
+                await self._searched(here, prior, effort), effort, completion
+            )
             self._remember(observation, decided)
         self._judge.taken(here, decided)
         return decided
@@ -64,7 +78,9 @@ class Mcts:
             return Rejected("error", UNLISTED, UNLISTED), None
         return uniform(observation.actions), None
 
-    async def _searched(self, here: Situation, prior: Mapping[str, float], effort: Effort) -> str:
+    async def _searched(
+        self, here: Situation, prior: Mapping[str, float], effort: Effort
+    ) -> str:
         """The action that the search chooses.
 
         Raises:
@@ -78,15 +94,23 @@ class Mcts:
         for _ in range(self._config.budget):
             judged = await self._simulate(root, effort) or judged
         if self._config.budget and not judged:
-            raise GdeError(f"reward model {self._config.reward!r} judged no state: {self._judge.reason}")
+            raise GdeError(
+                f"reward model {self._config.reward!r} judged no state: {self._judge.reason}"
+            )
         return self._search.decide(root)
 
     async def _simulate(self, root: Node, effort: Effort) -> bool:
         """Make one more visit. Gives whether it found a state with a reward."""
         node = self._search.descend(root)
         judged = False
-        if node.situation is None and node.parent is not None and node.parent.situation is not None:
-            node.situation = await self._world.step(node.parent.situation, node.action, effort)
+        if (
+            node.situation is None
+            and node.parent is not None
+            and node.parent.situation is not None
+        ):
+            node.situation = await self._world.step(
+                node.parent.situation, node.action, effort
+            )
             node.grow(uniform(node.situation.observation.actions or ()))
             value = await self._judge.value(node.situation, node.path(), effort)
             judged = value is not None
@@ -97,6 +121,8 @@ class Mcts:
 
     def _remember(self, observation: Observation, decided: Decision) -> None:
         action = decided.action or ""
-        self._conversation.remember(observation, f"Thought: The plan says so.\nAction: {action}")
+        self._conversation.remember(
+            observation, f"Thought: The plan says so.\nAction: {action}"
+        )
         if isinstance(self._world, ImaginedWorld):
             self._world.taken(observation, action)

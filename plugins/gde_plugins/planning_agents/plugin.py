@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from gde.parts.agent import Agent
     from gde.parts.context import Context
     from gde.parts.metric import Metric
-    from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+    from gde_plugins.planning_agents.config import (
+        MctsConfig,
+        ReactConfig,
+        ReactRewardConfig,
+    )
 
 PLANNING = "planning"
 """The capability of agents that note what their decisions took."""
@@ -21,7 +25,11 @@ ASKING = frozenset({PLANNING, Capability.ACTIVATIONS})
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
     """ReAct, ReAct with rewards, tree search."""
-    from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+    from gde_plugins.planning_agents.config import (
+        MctsConfig,
+        ReactConfig,
+        ReactRewardConfig,
+    )
 
     return (
         Offer(
@@ -65,25 +73,46 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({PLANNING}),
             default=True,
             measures=(
-                _measure("simulator_steps", "actions tried in a private copy of the world", cost=True),
+                _measure(
+                    "simulator_steps",
+                    "actions tried in a private copy of the world",
+                    cost=True,
+                ),
                 _measure("model_calls", "questions to the language model", cost=True),
-                _measure("judged", "states that the reward model was asked about", cost=True),
+                _measure(
+                    "judged", "states that the reward model was asked about", cost=True
+                ),
                 _measure("unjudged", "of these, states without a reward", "less"),
-                _measure("malformed", "answers in another form than was asked for", "less"),
+                _measure(
+                    "malformed", "answers in another form than was asked for", "less"
+                ),
                 _measure("inadmissible", "actions named that cannot be taken", "less"),
             ),
         ),
     )
 
 
-def _measure(name: str, title: str, better: "Better" = "", *, cost: bool = False) -> "Measure":
+def _measure(
+    name: str, title: str, better: "Better" = "", *, cost: bool = False
+) -> "Measure":
     from gde.data.measure import Measure
 
-    return Measure(name=f"planning.{name}", title=title, unit="a turn", better=better, group="planning", cost=cost)
+    return Measure(
+        name=f"planning.{name}",
+        title=title,
+        unit="a turn",
+        better=better,
+        group="planning",
+        cost=cost,
+    )
 
 
 def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:
-    return frozenset({Capability.SIMULATOR}) if config.world == "simulator" else frozenset()
+    return (
+        frozenset({Capability.SIMULATOR})
+        if config.world == "simulator"
+        else frozenset()
+    )
 
 
 def _react(config: "ReactConfig", context: "Context") -> "Agent":
@@ -95,7 +124,9 @@ def _react(config: "ReactConfig", context: "Context") -> "Agent":
 def _react_reward(config: "ReactRewardConfig", context: "Context") -> "Agent":
     from gde_plugins.planning_agents.react_reward import ReactReward
 
-    return ReactReward(config, context.model(config.model), context.reward_model(config.reward))
+    return ReactReward(
+        config, context.model(config.model), context.reward_model(config.reward)
+    )
 
 
 def _mcts(config: "MctsConfig", context: "Context") -> "Agent":

@@ -11,7 +11,9 @@ from gde_plugins.planning_agents.conversation import Conversation
 from gde_plugins.planning_agents.effort import Effort
 
 OPEN = 0.1
-"""Share of the prior that is spread over all admissible actions, whatever the language model proposes."""
+"""Share of the prior that is spread over all admissible actions, whatever the language
+model proposes.
+"""
 
 
 def uniform(actions: Sequence[str]) -> dict[str, float]:
@@ -20,7 +22,9 @@ def uniform(actions: Sequence[str]) -> dict[str, float]:
 
 
 def ranked(proposed: Sequence[str], actions: Sequence[str] | None) -> dict[str, float]:
-    """Proposed actions by their rank: the first has twice the weight of the second, three times that of the third."""
+    """Proposed actions by their rank: the first has twice the weight of the second,
+    three times that of the third.
+    """
     weights = {action: 1 / (rank + 1) for rank, action in enumerate(proposed)}
     listed = uniform(actions or ())
     share = 1 - OPEN if listed else 1.0
@@ -28,7 +32,9 @@ def ranked(proposed: Sequence[str], actions: Sequence[str] | None) -> dict[str, 
 
     prior = {}
     for action in (*proposed, *listed):
-        prior[action] = scale * weights.get(action, 0.0) + OPEN * listed.get(action, 0.0)
+        prior[action] = scale * weights.get(action, 0.0) + OPEN * listed.get(
+            action, 0.0
+        )
     return prior
 
 
@@ -51,7 +57,9 @@ class Proposer:
         messages = self._conversation.several(observation, self._most)
         found, completion = await self._asker.ask(messages, read, effort)
         if isinstance(found, Rejected):
-            return (uniform(observation.actions) if observation.actions else found), completion
+            return (
+                uniform(observation.actions) if observation.actions else found
+            ), completion
         proposed, others = found
         effort.inadmissible += others
         return ranked(proposed, observation.actions), completion

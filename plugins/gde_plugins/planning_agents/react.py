@@ -1,4 +1,6 @@
-"""ReAct: a thought, then an action (Yao et al. 2023; Shen et al. 2026, appendix C.6.1)."""
+"""ReAct: a thought, then an action (Yao et al. 2023; Shen et al. 2026, appendix
+C.6.1).
+"""
 
 from functools import partial
 
@@ -15,7 +17,9 @@ from gde_plugins.planning_agents.effort import Effort
 
 
 class React:
-    """Asks a language model for a thought and an action; an answer that cannot be used is asked for again."""
+    """Asks a language model for a thought and an action; an answer that cannot be used
+    is asked for again.
+    """
 
     def __init__(self, config: ReactConfig, model: LanguageModel) -> None:
         self._config = config
@@ -23,12 +27,16 @@ class React:
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)
-        self._conversation = Conversation(brief.task, self._config.history, example=self._config.example)
+        self._conversation = Conversation(
+            brief.task, self._config.history, example=self._config.example
+        )
 
     async def act(self, observation: Observation) -> Decision:
         return await self._decide(observation, Effort())
 
-    async def _decide(self, observation: Observation, effort: Effort, advice: str = "") -> Decision:
+    async def _decide(
+        self, observation: Observation, effort: Effort, advice: str = ""
+    ) -> Decision:
         messages = self._conversation.one(observation, advice)
         read = partial(one_action, actions=observation.actions)
         found, completion = await self._asker.ask(messages, read, effort)
@@ -36,8 +44,16 @@ class React:
         return decision(found, effort, completion)
 
 
-def decision(found: str | Rejected, effort: Effort, completion: Completion | None = None) -> Decision:
-    """A decision for an action, or of why there is none, with the effort as its detail."""
+def decision(
+    found: str | Rejected, effort: Effort, completion: Completion | None = None
+) -> Decision:
+    """A decision for an action, or of why there is none, with the effort as its
+    detail.
+    """
     if isinstance(found, Rejected):
-        return Decision.unusable(found.status, f"{found.detail}; {effort.note}", completion)
-    return Decision(status="ok", action=found, detail=effort.note, completion=completion)
+        return Decision.unusable(
+            found.status, f"{found.detail}; {effort.note}", completion
+        )
+    return Decision(
+        status="ok", action=found, detail=effort.note, completion=completion
+    )

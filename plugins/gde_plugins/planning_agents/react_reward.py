@@ -18,13 +18,19 @@ from gde_plugins.planning_agents.react import React, decision
 from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
 
 Gains = Sequence[tuple[str, float | None]]
-"""Candidates, each with its predicted gain in reward; None where there is no reward for it."""
+"""Candidates, each with its predicted gain in reward; None where there is no reward for
+it.
+"""
 
 
 class ReactReward(React):
-    """Proposes candidates, tries each in a world model, and decides by their gains in reward."""
+    """Proposes candidates, tries each in a world model, and decides by their gains in
+    reward.
+    """
 
-    def __init__(self, config: ReactRewardConfig, model: LanguageModel, reward: RewardModel) -> None:
+    def __init__(
+        self, config: ReactRewardConfig, model: LanguageModel, reward: RewardModel
+    ) -> None:
         super().__init__(config, model)
         self._settings = config
         self._reward = reward
@@ -43,10 +49,14 @@ class ReactReward(React):
             self._world.taken(observation, decided.action)
         return decided
 
-    async def _planned(self, here: Situation, observation: Observation, effort: Effort) -> Decision:
+    async def _planned(
+        self, here: Situation, observation: Observation, effort: Effort
+    ) -> Decision:
         most = self._settings.candidates
         read = partial(several_actions, actions=observation.actions, most=most)
-        found, completion = await self._asker.ask(self._conversation.several(observation, most), read, effort)
+        found, completion = await self._asker.ask(
+            self._conversation.several(observation, most), read, effort
+        )
         if isinstance(found, Rejected):
             self._conversation.remember(observation, self._asker.heard(completion).text)
             return decision(found, effort, completion)
@@ -56,10 +66,14 @@ class ReactReward(React):
         if self._settings.choose == "model":
             return await self._decide(observation, effort, advice=_assessment(gains))
         best = _largest(gains)
-        self._conversation.remember(observation, f"Thought: It promises most.\nAction: {best}")
+        self._conversation.remember(
+            observation, f"Thought: It promises most.\nAction: {best}"
+        )
         return decision(best, effort, completion)
 
-    async def _gains(self, here: Situation, actions: Sequence[str], effort: Effort) -> Gains:
+    async def _gains(
+        self, here: Situation, actions: Sequence[str], effort: Effort
+    ) -> Gains:
         """The gain in reward of each action (eq. 15).
 
         Raises:
@@ -70,20 +84,30 @@ class ReactReward(React):
         for action in actions:
             there = await self._world.step(here, action, effort)
             after = await self._judge.value(there, [(here, action)], effort)
-            gains.append((action, None if after is None or before is None else after - before))
+            gains.append(
+                (action, None if after is None or before is None else after - before)
+            )
         if all(gain is None for _, gain in gains):
-            raise GdeError(f"reward model {self._settings.reward!r} judged no candidate: {self._judge.reason}")
+            raise GdeError(
+                f"reward model {self._settings.reward!r} judged no candidate: {self._judge.reason}"
+            )
         return gains
 
 
 def _assessment(gains: Gains) -> str:
-    lines = ["Predicted reward of candidates, by how much closer to the objective each leads:"]
+    lines = [
+        "Predicted reward of candidates, by how much closer to the objective each leads:"
+    ]
     for action, gain in gains:
-        lines.append(f"- {action}: unknown" if gain is None else f"- {action}: {gain:+.3f}")
+        lines.append(
+            f"- {action}: unknown" if gain is None else f"- {action}: {gain:+.3f}"
+        )
     return "\n".join(lines)
 
 
 def _largest(gains: Gains) -> str:
-    """The action of the largest gain, the first of equals: the model named the best one first."""
+    """The action of the largest gain, the first of equals: the model named the best one
+    first.
+    """
     judged = {action: gain for action, gain in gains if gain is not None}
     return max(judged, key=judged.__getitem__)

@@ -1,4 +1,6 @@
-"""Tree search by UCT (Kocsis and Szepesvári 2006) with the prior of Silver et al. (2017)."""
+"""Tree search by UCT (Kocsis and Szepesvári 2006) with the prior of Silver et al.
+(2017).
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,10 +37,14 @@ class Node:
 
     def grow(self, prior: Mapping[str, float]) -> None:
         """Add a child for each action that may be taken here."""
-        self.children = [Node(action=action, prior=p, parent=self) for action, p in prior.items()]
+        self.children = [
+            Node(action=action, prior=p, parent=self) for action, p in prior.items()
+        ]
 
     def back_up(self, discount: float) -> None:
-        """Count a visit here and on the whole way to the root: each step earns what the reward grows by."""
+        """Count a visit here and on the whole way to the root: each step earns what the
+        reward grows by.
+        """
         node = self
         earned = 0.0
         while node.parent is not None:
@@ -69,14 +75,17 @@ class Search:
     rng: np.random.Generator
 
     def descend(self, root: Node) -> Node:
-        """Go from the root to a situation that has not been tried, or that has no successors."""
+        """Go from the root to a situation that has not been tried, or that has no
+        successors.
+        """
         node = root
         while node.children and node.situation is not None and not node.situation.over:
             node = self._chosen(node, _Range.of(root))
         return node
 
     def decide(self, root: Node) -> str:
-        """The most visited action, or the one of the best mean where the prior guides; equals are drawn.
+        """The most visited action, or the one of the best mean where the prior guides;
+        equals are drawn.
 
         Before any visit it is the likeliest by the prior.
         """
@@ -107,7 +116,9 @@ class Search:
 
 @dataclass(frozen=True)
 class _Range:
-    """The least and the most mean return in the tree, so that one weight of exploration fits every reward."""
+    """The least and the most mean return in the tree, so that one weight of exploration
+    fits every reward.
+    """
 
     least: float
     most: float
@@ -118,7 +129,11 @@ class _Range:
         return cls(min(means), max(means))
 
     def share(self, mean: float) -> float:
-        return 0.5 if self.most == self.least else (mean - self.least) / (self.most - self.least)
+        return (
+            0.5
+            if self.most == self.least
+            else (mean - self.least) / (self.most - self.least)
+        )
 
 
 def _visited(root: Node) -> Iterator[Node]:

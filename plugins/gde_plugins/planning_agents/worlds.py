@@ -1,4 +1,6 @@
-"""World models for planning: a private copy of the world, or predictions of a language model."""
+"""World models for planning: a private copy of the world, or predictions of a language
+model.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +29,9 @@ class SimulatedWorld:
     async def look(self, observation: Observation) -> Situation:  # noqa: ARG002 - the copy knows more
         return await self.simulator.present()
 
-    async def step(self, situation: Situation, action: str, effort: Effort) -> Situation:
+    async def step(
+        self, situation: Situation, action: str, effort: Effort
+    ) -> Situation:
         effort.simulator_steps += 1
         return await self.simulator.step(situation, action)
 
@@ -35,7 +39,8 @@ class SimulatedWorld:
 class ImaginedWorld:
     """A language model predicts the next observation.
 
-    A prediction lists no actions, so rollouts have a single step (Shen et al. 2026, appendix C.6.3).
+    A prediction lists no actions, so rollouts have a single step (Shen et al. 2026,
+    appendix C.6.3).
     """
 
     def __init__(self, asker: Asker, brief: Brief) -> None:
@@ -47,13 +52,19 @@ class ImaginedWorld:
     async def look(self, observation: Observation) -> Situation:
         return Situation(observation=observation)
 
-    async def step(self, situation: Situation, action: str, effort: Effort) -> Situation:
-        completion = await self._asker.complete(self._question(situation.observation.text, action), effort)
+    async def step(
+        self, situation: Situation, action: str, effort: Effort
+    ) -> Situation:
+        completion = await self._asker.complete(
+            self._question(situation.observation.text, action), effort
+        )
         text = completion.text.strip()
         if not text:
             effort.malformed += 1
         # An empty prediction is taken for no change.
-        return Situation(observation=Observation(text=text or situation.observation.text))
+        return Situation(
+            observation=Observation(text=text or situation.observation.text)
+        )
 
     def taken(self, observation: Observation, action: str) -> None:
         """Take note of the agent's action."""
@@ -70,7 +81,9 @@ class ImaginedWorld:
         return (Message(role="user", content="\n\n".join(parts)),)
 
 
-def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld | ImaginedWorld":
+def world_model(
+    kind: str, asker: Asker | None, brief: Brief
+) -> "SimulatedWorld | ImaginedWorld":
     """The world model of an episode.
 
     Raises:
@@ -79,9 +92,13 @@ def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld
     if kind == "model" and asker is not None:
         return ImaginedWorld(asker, brief)
     if brief.simulator is None:
-        raise GdeError("a planning agent needs a simulator of its world, or agent.world=model with a language model")
+        raise GdeError(
+            "a planning agent needs a simulator of its world, or agent.world=model with a language model"
+        )
     begun = brief.simulator.begun
-    return SimulatedWorld(brief.simulator, replace(begun, world=begun.world.asking(brief.task)))
+    return SimulatedWorld(
+        brief.simulator, replace(begun, world=begun.world.asking(brief.task))
+    )
 
 
 def _unknown(brief: Brief) -> Trajectory:
@@ -90,5 +107,11 @@ def _unknown(brief: Brief) -> Trajectory:
     world = World(id="imagined").asking(task)
     key = EpisodeKey(condition=0, world=0)
     return Trajectory(
-        key=key, seed=brief.seed, world=world, labels={}, horizon=task.horizon, turns=(), ending="horizon"
+        key=key,
+        seed=brief.seed,
+        world=world,
+        labels={},
+        horizon=task.horizon,
+        turns=(),
+        ending="horizon",
     )

@@ -31,7 +31,9 @@ Positive = Annotated[float, Gt(0)]
 class Several:
     """Marks an option where one value stands for a list of one."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
         # Imported late, like NumPy: this module is read by every command.
         from pydantic_core.core_schema import no_info_before_validator_function
 
@@ -46,10 +48,14 @@ class ReadingConfig:
     """Which activations are read."""
 
     layer: Annotated[tuple[Index | Depth, ...], Several()] = ("middle",)
-    """Decoder layers counted from 0, or depths: `early`, `middle` and `late` are the last layers of each third (of 24
-    layers: 7, 15, 23), `all` is every layer. Each layer is read by a probe of its own."""
+    """Decoder layers counted from 0, or depths: `early`, `middle` and `late` are the
+    last layers of each third (of 24 layers: 7, 15, 23), `all` is every layer. Each
+    layer is read by a probe of its own.
+    """
     positions: tuple[str, ...] = ("pre", "post")
-    """Positions of the text that are read, each by a probe of its own: before and after the reasoning."""
+    """Positions of the text that are read, each by a probe of its own: before and after
+    the reasoning.
+    """
     device: str = "cpu"
     """Where torch trains, e.g. cpu or cuda."""
 
@@ -70,7 +76,9 @@ class ReadingConfig:
         from gde.data.activations import CaptureRequest
 
         if not model.n_layers:
-            raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
+            raise GdeError(
+                f"probes read activations, and model {model.name!r} gives none; choose a white-box model"
+            )
 
         # A depth and a number may name the same layer, which is captured once.
         layers: list[int] = []
@@ -95,7 +103,9 @@ def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
     if layer >= n_layers:
         depths = ", ".join(get_args(Depth))
         wanted = f"0 to {n_layers - 1} or one of {depths}"
-        raise GdeError(f"layer of a probe: model {model.name!r} has layers {wanted}, got {layer}")
+        raise GdeError(
+            f"layer of a probe: model {model.name!r} has layers {wanted}, got {layer}"
+        )
     return (layer,)
 
 
@@ -106,14 +116,18 @@ class ProbeConfig(ReadingConfig):
     hidden: Count = 1024
     """Hidden units of the MLP."""
     whiten: bool = True
-    """Even out the variance of the inputs' principal axes before training, beyond z-scoring. False is z-scoring alone,
-    as in Arghal et al. (2026). Training then takes more steps to find the same kind of probe."""
+    """Even out the variance of the inputs' principal axes before training, beyond
+    z-scoring. False is z-scoring alone, as in Arghal et al. (2026). Training then takes
+    more steps to find the same kind of probe.
+    """
     epochs: Count = 20
     """Passes over the training turns."""
     batch: Count = 32
     """Turns a step."""
     learning_rate: Positive = 3e-3
-    """Learning rate of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
+    """Learning rate of AdamW for the MLP at the first step; it falls to zero along half
+    a cosine.
+    """
     linear_learning_rate: Positive = 3e-2
     """The same for linear probes."""
     weight_decay: Annotated[float, Ge(0)] = 1e-3
@@ -125,8 +139,10 @@ class DistanceConfig(ProbeConfig):
     """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
 
     variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is ridge regression.
-    Its penalty is chosen by predicting training worlds that are left out one at a time."""
+    """Models fitted side by side, each with its controls; reports speak of the first.
+    `linear` is ridge regression. Its penalty is chosen by predicting training worlds
+    that are left out one at a time.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,21 +150,32 @@ class CogmapConfig(ProbeConfig):
     """How the map is decoded (Arghal et al. 2026, section 5.1)."""
 
     variants: tuple[MapVariant, ...] = ("mlp", "bilinear")
-    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is that of Arghal et al.
-    (2026), linear in activations and coordinates together. It cannot peak within a map, so it misses things that are
-    linearly there. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell.
-    `ridge` is linear for each cell too, but fitted in closed form. It finds linear information however small, where
-    gradient descent finds large directions first."""
+    """Models fitted side by side, each with its controls; reports speak of the first.
+    `linear` is that of Arghal et al. (2026), linear in activations and coordinates
+    together. It cannot peak within a map, so it misses things that are linearly there.
+    `bilinear` is linear in the activations for each row and each column, `cellwise` for
+    each cell. `ridge` is linear for each cell too, but fitted in closed form. It finds
+    linear information however small, where gradient descent finds large directions
+    first.
+    """
     size: Annotated[int, Interval(ge=3, le=63)] = 15
-    """Side of the decoded square. Smaller grids are padded to it. A probe of one size has that size."""
+    """Side of the decoded square. Smaller grids are padded to it. A probe of one size
+    has that size.
+    """
     cells: Count | None = 16
-    """Cells of each turn a step, drawn so that the loss stays unbiased; none for all."""
+    """Cells of each turn a step, drawn so that the loss stays unbiased; none for
+    all.
+    """
     balance: Literal["classes", "none"] = "classes"
-    """Weigh cells by the inverse frequency of their class, or all alike, as `ridge` always does."""
+    """Weigh cells by the inverse frequency of their class, or all alike, as `ridge`
+    always does.
+    """
     penalties: Annotated[tuple[Positive, ...], MinLen(1), Several()] = PENALTIES
-    """Penalties of `ridge` on squared weights of z-scored activations, against squared errors summed over turns. The
-    probe takes the one that best predicts training worlds left out one at a time. A class that is in one cell of every
-    turn has a penalty of its own."""
+    """Penalties of `ridge` on squared weights of z-scored activations, against squared
+    errors summed over turns. The probe takes the one that best predicts training worlds
+    left out one at a time. A class that is in one cell of every turn has a penalty of
+    its own.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,10 +183,14 @@ class PlanConfig(ReadingConfig):
     """How the actions to come are decoded (Arghal et al. 2026, section 5.3)."""
 
     variants: tuple[PlanVariant, ...] = ("oneshot",)
-    """Models fitted side by side, each with its controls. `oneshot` names all actions at once. `autoregressive` names
-    one after the other and sees those named before, so it can make up a plan that the activations do not hold."""
+    """Models fitted side by side, each with its controls. `oneshot` names all actions
+    at once. `autoregressive` names one after the other and sees those named before, so
+    it can make up a plan that the activations do not hold.
+    """
     horizon: Annotated[int, Interval(ge=2, le=256)] = 10
-    """Number of decoded actions, the end counted as one. Turns with more actions to come are left out."""
+    """Number of decoded actions, the end counted as one. Turns with more actions to
+    come are left out.
+    """
     turns: Literal["all", "first"] = "all"
     """Turns that are decoded; `first` as published."""
     width: Annotated[int, Ge(8)] | None = None
@@ -175,7 +206,9 @@ class PlanConfig(ReadingConfig):
     batch: Count = 32
     """Turns a step."""
     learning_rate: Positive = 1e-3
-    """Learning rate of AdamW at the first step; it falls to zero along half a cosine."""
+    """Learning rate of AdamW at the first step; it falls to zero along half a
+    cosine.
+    """
     decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
     """Weight of an action in the loss, relative to that before it."""
 
@@ -197,4 +230,6 @@ class CausesConfig:
     samples: Count = 1
     """Answers to each turn and change."""
     doses: tuple[Positive, ...] = (0.5, 1.0, 2.0)
-    """Strengths of steering. A dose of 1 swaps the probe's scores of true and counterfactual place on average."""
+    """Strengths of steering. A dose of 1 swaps the probe's scores of true and
+    counterfactual place on average.
+    """

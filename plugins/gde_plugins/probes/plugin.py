@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde.parts.probe import Probe
-    from gde_plugins.probes.config import CausesConfig, CogmapConfig, DistanceConfig, PlanConfig
+    from gde_plugins.probes.config import (
+        CausesConfig,
+        CogmapConfig,
+        DistanceConfig,
+        PlanConfig,
+    )
 
 
 @hookimpl
@@ -79,7 +84,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_steps,
             version=2,
             measures=measures.STEPS,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}),
+            needs=frozenset(
+                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
+            ),
         ),
         MetricOffer(
             name="beliefs",
@@ -88,7 +95,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_beliefs,
             version=2,
             measures=measures.BELIEFS,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}),
+            needs=frozenset(
+                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
+            ),
         ),
         MetricOffer(
             name="causes",
@@ -97,7 +106,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_causes,
             version=3,
             measures=measures.CAUSES,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP, Capability.OPTIMUM}),
+            needs=frozenset(
+                {
+                    Capability.ACTIVATIONS,
+                    Capability.INTERVENTIONS,
+                    Capability.MAP,
+                    Capability.OPTIMUM,
+                }
+            ),
         ),
     )
 

@@ -1,4 +1,6 @@
-"""Jobs as tasks of Ray. A task that is lost with its process or machine begins anew, as the job says."""
+"""Jobs as tasks of Ray. A task that is lost with its process or machine begins anew, as
+the job says.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,8 +23,10 @@ Output = TypeVar("Output")
 LOOK = 0.2
 """Seconds between two looks at whether the work is to be stopped."""
 HEAD_START = 4.0
-"""Seconds for which the first worker is alone in a cluster that the run starts: a short run is over by then, and
-starting another process would take longer than doing its work."""
+"""Seconds for which the first worker is alone in a cluster that the run starts: a short
+run is over by then, and starting another process would take longer than doing its
+work.
+"""
 
 
 class OnRay:
@@ -44,13 +48,20 @@ class OnRay:
         try:
             cloudpickle.dumps(wanted)
         except Exception as error:
-            raise GdeError(f"executor 'ray' cannot send an object to its workers ({error}): take serial") from error
+            raise GdeError(
+                f"executor 'ray' cannot send an object to its workers ({error}): take serial"
+            ) from error
 
     def stop(self) -> None:
         """End all work, for good."""
         self._stopped = True
 
-    def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
+    def map(
+        self,
+        job: Callable[..., Output],
+        items: Sequence[Item],
+        answer: Ask | None = None,
+    ) -> Iterator[Output]:
         """Yield the job's outputs as they come.
 
         Raises:
@@ -64,7 +75,9 @@ class OnRay:
                 waiting = [*items][::-1]
                 from_here = monotonic()
                 while waiting or desk.under_way:
-                    while waiting and len(desk.under_way) < self._wanted(monotonic() - from_here):
+                    while waiting and len(desk.under_way) < self._wanted(
+                        monotonic() - from_here
+                    ):
                         desk.begin(waiting.pop())
                     yield from desk.look()
                     if self._stopped:
@@ -83,8 +96,12 @@ class _Desk:
     def __init__(self, config: RayConfig, job: Any, answer: Ask | None) -> None:
         self._job = job
         self._answer = answer
-        self._work: Any = ray.remote(work).options(num_cpus=cores(config), num_gpus=config.gpus, max_retries=0)
-        self._post: Any = ray.remote(Post).options(num_cpus=0, scheduling_strategy=here()).remote()
+        self._work: Any = ray.remote(work).options(
+            num_cpus=cores(config), num_gpus=config.gpus, max_retries=0
+        )
+        self._post: Any = (
+            ray.remote(Post).options(num_cpus=0, scheduling_strategy=here()).remote()
+        )
         self._mail = self._post.fetch.remote()
         self.under_way: dict[Any, tuple[int, Any]] = {}
         """The attempt and the item of each task."""
@@ -97,7 +114,9 @@ class _Desk:
         self.under_way[self._work.remote(packed, self._n, self._post)] = self._n, item
 
     def look(self) -> Iterator[Any]:
-        """Answer messages, yield outputs that have arrived, and begin lost tasks anew."""
+        """Answer messages, yield outputs that have arrived, and begin lost tasks
+        anew.
+        """
         ready, _ = ray.wait([self._mail, *self.under_way], num_returns=1, timeout=LOOK)
         for task in ready:
             if task == self._mail:

@@ -1,4 +1,6 @@
-"""A task on a worker of the cluster, and how it reaches the process that called for it."""
+"""A task on a worker of the cluster, and how it reaches the process that called for
+it.
+"""
 
 import asyncio
 from typing import Any
@@ -13,7 +15,9 @@ Message = tuple[int, int, bytes]
 
 
 class Post:
-    """An actor beside the caller that keeps workers' messages until they are fetched, and hands answers back."""
+    """An actor beside the caller that keeps workers' messages until they are fetched,
+    and hands answers back.
+    """
 
     def __init__(self) -> None:
         self._asked: asyncio.Queue[Message] = asyncio.Queue()
@@ -44,7 +48,9 @@ class Post:
 
 
 def work(packed: bytes, attempt: int, post: Any) -> bytes:
-    """Do a pickled job with its item and give the packed outcome. The job may ask by the post."""
+    """Do a pickled job with its item and give the packed outcome. The job may ask by
+    the post.
+    """
 
     def ask(message: Any) -> Any:
         return opened(ray.get(post.ask.remote(attempt, cloudpickle.dumps(message))))

@@ -11,10 +11,12 @@ COUNTED = "rewards.counted"
 
 
 def account(judged: Mapping[str, Mapping[str, RewardTrace]]) -> Iterator[Measurement]:
-    """Provenance and counts of reward traces, by model and episode; nothing for models that report neither.
+    """Provenance and counts of reward traces, by model and episode; nothing for models
+    that report neither.
 
-    "rewards.made_by" is the share of episodes for each way in which a reward model made its rewards. "rewards.counted"
-    is the number of each kind of event that a reader should know of, in all episodes together.
+    "rewards.made_by" is the share of episodes for each way in which a reward model made
+    its rewards. "rewards.counted" is the number of each kind of event that a reader
+    should know of, in all episodes together.
     """
     for model, traces in judged.items():
         ways: Counter[str] = Counter()
@@ -30,7 +32,11 @@ def account(judged: Mapping[str, Mapping[str, RewardTrace]]) -> Iterator[Measure
 
         for way, n in sorted(ways.items()):
             where = {"reward": model, "made by": way}
-            yield Measurement(name=MADE_BY, value=n / n_judged, unit="share", n=n_judged, where=where)
+            yield Measurement(
+                name=MADE_BY, value=n / n_judged, unit="share", n=n_judged, where=where
+            )
         for event, n in sorted(counts.items()):
             where = {"reward": model, "what": event}
-            yield Measurement(name=COUNTED, value=float(n), unit="count", n=len(traces), where=where)
+            yield Measurement(
+                name=COUNTED, value=float(n), unit="count", n=len(traces), where=where
+            )

@@ -1,10 +1,13 @@
-"""Distances between reward functions of a tabulated world that are invariant to potential shaping.
+"""Distances between reward functions of a tabulated world that are invariant to
+potential shaping.
 
-Both rewards are brought to canonical form, in which potentials P cancel: R[s, a, s'] and
-R[s, a, s'] + discount * P[s'] - P[s] have the same. Then they are correlated over a distribution of transitions. EPIC
-(Gleave et al. 2021) draws states and actions independently of the dynamics. DARD (Wulfe et al. 2022) follows the
-dynamics, so that transitions that never happen count less. Both are 0 for rewards that differ by a positive scale, a
-constant and a potential alone, sqrt(1/2) for unrelated rewards and 1 for R and -R.
+Both rewards are brought to canonical form, in which potentials P cancel: R[s, a, s']
+and R[s, a, s'] + discount * P[s'] - P[s] have the same. Then they are correlated over a
+distribution of transitions. EPIC (Gleave et al. 2021) draws states and actions
+independently of the dynamics. DARD (Wulfe et al. 2022) follows the dynamics, so that
+transitions that never happen count less. Both are 0 for rewards that differ by a
+positive scale, a constant and a potential alone, sqrt(1/2) for unrelated rewards and 1
+for R and -R.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,7 +34,9 @@ class Setting:
 
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> "Setting":
-        """Uniform over states and actions, with the dynamics and the discount of a process."""
+        """Uniform over states and actions, with the dynamics and the discount of a
+        process.
+        """
         S = mdp.n_states
         A = mdp.n_actions
         transition = np.stack([matrix.toarray() for matrix in mdp.transition], axis=1)
@@ -39,7 +44,8 @@ class Setting:
 
 
 def epic_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
-    """EPIC pseudometric (Gleave et al. 2021); transitions are weighted as states x actions x states.
+    """EPIC pseudometric (Gleave et al. 2021); transitions are weighted as states x
+    actions x states.
 
     Args:
         a: a reward, see `full_reward`.
@@ -58,13 +64,17 @@ def dard_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
         b: another.
         setting: where they are compared.
     """
-    weights = np.einsum("s,a,sat->sat", setting.states, setting.actions, setting.transition)
+    weights = np.einsum(
+        "s,a,sat->sat", setting.states, setting.actions, setting.transition
+    )
     return _distance(dard_canonical(a, setting), dard_canonical(b, setting), weights)
 
 
 def epic_canonical(reward: ArrayLike, setting: Setting) -> Floats:
-    """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, Y] - discount R[X, A, Y]], where A, X and Y are drawn
-    from the setting's actions and states (Gleave et al. 2021)."""
+    """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, Y] - discount R[X, A,
+    Y]], where A, X and Y are drawn from the setting's actions and states (Gleave et al.
+    2021).
+    """
     R = full_reward(reward, setting)
     g = setting.discount
     leaving = np.einsum("sat,a,t->s", R, setting.actions, setting.states)
@@ -74,19 +84,35 @@ def epic_canonical(reward: ArrayLike, setting: Setting) -> Floats:
 
 
 def dard_canonical(reward: ArrayLike, setting: Setting) -> Floats:
-    """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, X] - discount R[X, A, Y]], where A is drawn from the
-    setting's actions, X follows s and Y follows s' (Wulfe et al. 2022)."""
+    """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, X] - discount R[X, A,
+    Y]], where A is drawn from the setting's actions, X follows s and Y follows s'
+    (Wulfe et al. 2022).
+    """
     R = full_reward(reward, setting)
     g = setting.discount
     leaving = np.einsum("sat,a,sat->s", R, setting.actions, setting.transition)
-    # X after (s, a), Y after (s', a): transitions from X to Y that need not be possible themselves.
-    between = np.einsum("a,sax,tay,xay->st", setting.actions, setting.transition, setting.transition, R, optimize=True)
-    shaped: Floats = R + g * leaving[None, None, :] - leaving[:, None, None] - g * between[:, None, :]
+    # X after (s, a), Y after (s', a): transitions from X to Y that need not be possible
+    # themselves.
+    between = np.einsum(
+        "a,sax,tay,xay->st",
+        setting.actions,
+        setting.transition,
+        setting.transition,
+        R,
+        optimize=True,
+    )
+    shaped: Floats = (
+        R
+        + g * leaving[None, None, :]
+        - leaving[:, None, None]
+        - g * between[:, None, :]
+    )
     return shaped
 
 
 def full_reward(reward: ArrayLike, setting: Setting) -> Floats:
-    """(S, A, S') from a reward (S,) for being in a state, (S, A) for acting there, or (S, A, S').
+    """(S, A, S') from a reward (S,) for being in a state, (S, A) for acting there, or
+    (S, A, S').
 
     Raises:
         ValueError: it has another shape, or is not finite.
@@ -100,20 +126,25 @@ def full_reward(reward: ArrayLike, setting: Setting) -> Floats:
     return np.broadcast_to(R.reshape(R.shape + missing_axes), shape)
 
 
-def over_tasks(distances: Sequence[float], tasks: Sequence[Hashable], rng: np.random.Generator) -> Estimate:
+def over_tasks(
+    distances: Sequence[float], tasks: Sequence[Hashable], rng: np.random.Generator
+) -> Estimate:
     """The mean distance with an interval that resamples tasks."""
     return cluster_mean(distances, [str(task) for task in tasks], rng)
 
 
 def _distance(a: Floats, b: Floats, weights: Floats) -> float:
-    """sqrt((1 - r) / 2) with the weighted correlation r; 0 for two constants, sqrt(1/2) where one is constant."""
+    """sqrt((1 - r) / 2) with the weighted correlation r; 0 for two constants, sqrt(1/2)
+    where one is constant.
+    """
     a = _standardised(a, weights)
     b = _standardised(b, weights)
     if not a.any() and not b.any():
         return 0.0
     if not a.any() or not b.any():
         return float(np.sqrt(0.5))
-    # 1 - r is half the mean square of a - b, which avoids the difference of two numbers that are nearly one.
+    # 1 - r is half the mean square of a - b, which avoids the difference of two numbers
+    # that are nearly one.
     return float(np.sqrt(np.clip(np.sum(weights * (a - b) ** 2) / 4, 0, 1)))
 
 

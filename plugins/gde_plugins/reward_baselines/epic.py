@@ -9,7 +9,14 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world, finished, over_worlds, unmeasured
+from gde.numerics.episodes import (
+    NOTHING_FINISHED,
+    Place,
+    by_world,
+    finished,
+    over_worlds,
+    unmeasured,
+)
 from gde.numerics.stats import Floats, cluster_mean
 from gde_plugins.reward_baselines.account import account
 from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
@@ -25,20 +32,25 @@ Traces = Mapping[str, RewardTrace]
 
 
 def epic(evidence: Evidence) -> Sequence[Measurement]:
-    """EPIC distance of each reward model's rewards from the truth (Shen et al. 2026, eq. 3), 0 to 1; n counts worlds.
+    """EPIC distance of each reward model's rewards from the truth (Shen et al. 2026,
+    eq. 3), 0 to 1; n counts worlds.
 
-    The distance is sqrt((1 - r) / 2) with Pearson's r: 0 for rewards that are the truth up to scale and shift, 0.71 for
-    unrelated ones, 1 for the opposite. The truth is what the states of a benchmark record (`truth.REWARD`), else
-    progress along the certified value, see `progress`: the cost of reaching the goal before a turn, as the share of
-    that before the first which is no longer left; linear in the turns of an optimal episode.
+    The distance is sqrt((1 - r) / 2) with Pearson's r: 0 for rewards that are the truth
+    up to scale and shift, 0.71 for unrelated ones, 1 for the opposite. The truth is
+    what the states of a benchmark record (`truth.REWARD`), else progress along the
+    certified value, see `progress`: the cost of reaching the goal before a turn, as the
+    share of that before the first which is no longer left; linear in the turns of an
+    optimal episode.
 
-    As in the authors' released code, the episodes of one task are joined to one pair of series with one distance; the
-    distances are averaged over tasks. A constant series has r = 0, unless both are the same number for number: then
-    r = 1. A task of recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one that has not
-    both is left out, as there, and counted by "epic.one_sided". Elsewhere a task is a world, and all of them count.
+    As in the authors' released code, the episodes of one task are joined to one pair of
+    series with one distance; the distances are averaged over tasks. A constant series
+    has r = 0, unless both are the same number for number: then r = 1. A task of
+    recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one
+    that has not both is left out, as there, and counted by "epic.one_sided". Elsewhere
+    a task is a world, and all of them count.
 
-    "epic.unjudged" is the share of finished episodes without rewards of the reward model, which are left out.
-    `account` adds how the rewards were made.
+    "epic.unjudged" is the share of finished episodes without rewards of the reward
+    model, which are left out. `account` adds how the rewards were made.
     """
     trajectories = [one for one in finished(evidence) if one.turns]
     judged: dict[str, dict[str, RewardTrace]] = {}
@@ -48,14 +60,18 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
         return [unmeasured(EPIC, UNIT, reason)]
     measured: list[Measurement] = []
     for model, traces in judged.items():
-        usable = {episode: trace for episode, trace in traces.items() if not trace.failure}
+        usable = {
+            episode: trace for episode, trace in traces.items() if not trace.failure
+        }
         found = _of_model(evidence, trajectories, usable)
         measured.extend(replace(one, where={"reward": model}) for one in found)
     return [*measured, *account(judged)]
 
 
 def distance(predicted: Floats, truth: Floats) -> float:
-    """EPIC distance of two series (N,): sqrt((1 - r) / 2), with the conventions of `epic`."""
+    """EPIC distance of two series (N,): sqrt((1 - r) / 2), with the conventions of
+    `epic`.
+    """
     if np.array_equal(predicted, truth):
         return 0.0
     if np.ptp(predicted) == 0 or np.ptp(truth) == 0:
@@ -71,13 +87,17 @@ def _pearson(a: Floats, b: Floats) -> float:
 
 
 def _centred(series: Floats) -> Floats:
-    """The series with mean 0 and greatest size 1, so that no square overflows or vanishes."""
+    """The series with mean 0 and greatest size 1, so that no square overflows or
+    vanishes.
+    """
     centred = series - series.mean()
     scaled: Floats = centred / np.abs(centred).max()
     return scaled
 
 
-def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Traces]) -> str:
+def _unmeasurable(
+    trajectories: Sequence[Trajectory], judged: Mapping[str, Traces]
+) -> str:
     if not judged:
         return "no reward model has judged an episode"
     if not trajectories:
@@ -88,14 +108,26 @@ def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Trace
     return f"{len(reasons)} of {len(trajectories)} episodes have no certified progress: {reasons[0]}"
 
 
-def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces) -> Iterator[Measurement]:
+def _of_model(
+    evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces
+) -> Iterator[Measurement]:
     tasks = _tasks([one for one in trajectories if str(one.key) in traces])
-    distances = {place: _of_task(episodes, traces) for place, episodes in tasks.items() if _is_complete(episodes)}
+    distances = {
+        place: _of_task(episodes, traces)
+        for place, episodes in tasks.items()
+        if _is_complete(episodes)
+    }
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
     else:
         no_pair = "no task has both a success and a failure that were judged; env.share takes whole tasks"
-        yield unmeasured(EPIC, UNIT, no_pair if tasks else "the reward model gave rewards for none of the episodes")
+        yield unmeasured(
+            EPIC,
+            UNIT,
+            no_pair
+            if tasks
+            else "the reward model gave rewards for none of the episodes",
+        )
     all_tasks = _tasks(trajectories)
     if any(is_recorded(one) for one in trajectories):
         one_sided = {place: float(place not in distances) for place in all_tasks}
@@ -108,7 +140,9 @@ def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Tr
 
 
 def _is_complete(episodes: Sequence[Trajectory]) -> bool:
-    """Whether the episodes of a recorded task have both sides; every other task is complete."""
+    """Whether the episodes of a recorded task have both sides; every other task is
+    complete.
+    """
     return not is_recorded(episodes[0]) or len({*map(_side, episodes)}) == 2
 
 
@@ -118,7 +152,11 @@ def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
 
 
 def _task(one: Trajectory) -> Place:
-    return Place(one.world.cluster, one.world.cluster) if is_recorded(one) else Place.of(one)
+    return (
+        Place(one.world.cluster, one.world.cluster)
+        if is_recorded(one)
+        else Place.of(one)
+    )
 
 
 def _side(one: Trajectory) -> str | bool:

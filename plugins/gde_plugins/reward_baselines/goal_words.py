@@ -10,15 +10,20 @@ from gde.numerics.stats import Floats
 from gde_plugins.reward_baselines.models import trace
 
 WORD = re.compile(r"[^\W_]+")
-COMMON = frozenset(WORD.findall("a an and are as be goal have i in is it of on that the to what with you your"))
+COMMON = frozenset(
+    WORD.findall(
+        "a an and are as be goal have i in is it of on that the to what with you your"
+    )
+)
 """Words that are left out of objectives."""
 
 
 class GoalWords:
     """The share of the objective's words in the actions so far; reads no observation.
 
-    Where failures are random walks, as in the benchmark of Shen et al. (2026), their actions seldom name the objective.
-    A reward model has to be better than this to show that it knows the world's state.
+    Where failures are random walks, as in the benchmark of Shen et al. (2026), their
+    actions seldom name the objective. A reward model has to be better than this to show
+    that it knows the world's state.
     """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
@@ -31,7 +36,9 @@ class GoalClock:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         named, failure = _named(trajectory)
-        return trace("goal-clock", trajectory, named * np.arange(1, len(named) + 1), failure)
+        return trace(
+            "goal-clock", trajectory, named * np.arange(1, len(named) + 1), failure
+        )
 
 
 def _named(trajectory: Trajectory) -> tuple[Floats, str]:

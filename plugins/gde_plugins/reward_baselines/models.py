@@ -12,7 +12,9 @@ from gde_plugins.reward_baselines.truth import truth, unknown
 
 
 class Monotonic:
-    """Time equals progress: turn t of T earns t / T, whatever happens in it (Shen et al. 2026, appendix C.1)."""
+    """Time equals progress: turn t of T earns t / T, whatever happens in it (Shen et
+    al. 2026, appendix C.1).
+    """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         n = len(trajectory.turns)
@@ -20,14 +22,17 @@ class Monotonic:
 
 
 class Clock:
-    """Turn t earns t. Within an episode it is as `Monotonic`; between long and short episodes it is not."""
+    """Turn t earns t. Within an episode it is as `Monotonic`; between long and short
+    episodes it is not.
+    """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         return trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
 
 
 class Unrepeated:
-    """Turns since an observation was seen again, and 0 when one is; compares observations and does not read them.
+    """Turns since an observation was seen again, and 0 when one is; compares
+    observations and does not read them.
 
     Random walks come back to where they were, and agents that know the way do not.
     """
@@ -46,7 +51,9 @@ class Unrepeated:
 
 @dataclass(frozen=True)
 class Constant:
-    """The same for every turn: it correlates with nothing, so its distance from progress that varies is sqrt(1/2)."""
+    """The same for every turn: it correlates with nothing, so its distance from
+    progress that varies is sqrt(1/2).
+    """
 
     value: float
 
@@ -67,7 +74,8 @@ class Random:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen again.
+    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen
+    again.
 
     A control: rewards that belong to states as the truth does, but to the wrong ones.
     """
@@ -77,19 +85,29 @@ class Shuffled:
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         values: list[float] = []
         for turn in trajectory.turns:
-            number = derive(self.seed, "shuffled", trajectory.world.id, turn.observation.text)
+            number = derive(
+                self.seed, "shuffled", trajectory.world.id, turn.observation.text
+            )
             values.append(number / 2**63)
         return trace("shuffled", trajectory, np.array(values, dtype=np.float64))
 
 
 class Oracle:
-    """The truth itself (section 2.2 of Shen et al. 2026), at distance 0 by construction."""
+    """The truth itself (section 2.2 of Shen et al. 2026), at distance 0 by
+    construction.
+    """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         reason = unknown(trajectory)
-        return trace("oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason)
+        return trace(
+            "oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason
+        )
 
 
-def trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:
+def trace(
+    model: str, trajectory: Trajectory, values: Floats, failure: str = ""
+) -> RewardTrace:
     """The rewards of an episode, or the reason why there are none."""
-    return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)
+    return RewardTrace(
+        model=model, episode=str(trajectory.key), values=values, failure=failure
+    )

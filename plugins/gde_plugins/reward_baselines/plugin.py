@@ -19,7 +19,12 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     from gde_plugins.reward_baselines.config import ConstantConfig
 
     return (
-        Offer(name="clock", summary="turn t earns t, however long the episode is", config=NoConfig, make=_clock),
+        Offer(
+            name="clock",
+            summary="turn t earns t, however long the episode is",
+            config=NoConfig,
+            make=_clock,
+        ),
         Offer(
             name="constant",
             summary="the same reward in every turn, related to nothing",
@@ -51,7 +56,12 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             make=_oracle,
             needs=frozenset({Capability.TRUE_REWARD}),
         ),
-        Offer(name="random", summary="uniform between 0 and 1, seeded by the run", config=NoConfig, make=_random),
+        Offer(
+            name="random",
+            summary="uniform between 0 and 1, seeded by the run",
+            config=NoConfig,
+            make=_random,
+        ),
         Offer(
             name="shuffled",
             summary="uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
@@ -102,7 +112,12 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     unit="share",
                     group="Reward models",
                 ),
-                Measure(name="rewards.counted", title="Events in reward models", unit="count", group="Reward models"),
+                Measure(
+                    name="rewards.counted",
+                    title="Events in reward models",
+                    unit="count",
+                    group="Reward models",
+                ),
                 Measure(
                     name="epic.one_sided",
                     title="Tasks without both a success and a failure",

@@ -20,12 +20,14 @@ def unknown(trajectory: Trajectory) -> str:
 
 
 def progress(trajectory: Trajectory) -> Floats:
-    """(T,) the share of the way to the goal that the agent has covered before each decision, in [0, 1].
+    """(T,) the share of the way to the goal that the agent has covered before each
+    decision, in [0, 1].
 
-    With V(t) the optimal expected return before turn t, minus the cost of reaching the goal, it is 1 - V(t) / V(0):
-    linear from 0 along an optimal episode, as the ground truth that Shen et al. (2026), appendix A.1, interpolate along
-    an expert's. It is 0 where the agent is further away than at first or the goal is out of reach, which they call
-    random steps.
+    With V(t) the optimal expected return before turn t, minus the cost of reaching the
+    goal, it is 1 - V(t) / V(0): linear from 0 along an optimal episode, as the ground
+    truth that Shen et al. (2026), appendix A.1, interpolate along an expert's. It is 0
+    where the agent is further away than at first or the goal is out of reach, which
+    they call random steps.
 
     Raises:
         ValueError: there is none, see `unknown`.

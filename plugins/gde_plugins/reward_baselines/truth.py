@@ -11,12 +11,16 @@ from gde_plugins.reward_baselines.progress import progress
 from gde_plugins.reward_baselines.progress import unknown as no_progress
 
 REWARD = "reward"
-"""The fact of a state with its true reward, e.g. in recorded trajectories of a benchmark."""
+"""The fact of a state with its true reward, e.g. in recorded trajectories of a
+benchmark.
+"""
 
 
 def is_recorded(trajectory: Trajectory) -> bool:
     """Whether every turn has a recorded true reward."""
-    return bool(trajectory.turns) and all(is_number(fact) for fact in _facts(trajectory))
+    return bool(trajectory.turns) and all(
+        is_number(fact) for fact in _facts(trajectory)
+    )
 
 
 def unknown(trajectory: Trajectory) -> str:
@@ -36,4 +40,7 @@ def truth(trajectory: Trajectory) -> Floats:
 
 
 def _facts(trajectory: Trajectory) -> Iterable[object]:
-    return (turn.state.facts.get(REWARD) if turn.state else None for turn in trajectory.turns)
+    return (
+        turn.state.facts.get(REWARD) if turn.state else None
+        for turn in trajectory.turns
+    )

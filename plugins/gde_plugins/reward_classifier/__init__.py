@@ -1,1 +1,3 @@
-"""Trained reward models: a language model with a head for one number (Shen et al. 2026, section 3.1.1)."""
+"""Trained reward models: a language model with a head for one number (Shen et al. 2026,
+section 3.1.1).
+"""

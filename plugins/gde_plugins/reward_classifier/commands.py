@@ -14,13 +14,22 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def train_reward(
-    data: Annotated[list[Path], typer.Option(help="A file of `gde rewardbench build --train`; may be repeated.")],
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            help="A file of `gde rewardbench build --train`; may be repeated."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write the model to.")],
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="A recipe (TOML, one table [train]); --set overrides it.")
+        Path | None,
+        typer.Option(
+            "--plan", help="A recipe (TOML, one table [train]); --set overrides it."
+        ),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="train.FIELD=VALUE of the recipe; may be repeated.")
+        list[str] | None,
+        typer.Option("--set", help="train.FIELD=VALUE of the recipe; may be repeated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -37,21 +46,38 @@ def train_reward(
     if unknown := sorted(parsed.keys() - {"train"}):
         raise UnknownName("part of --set", unknown[0], ["train"])
     planned = read_toml(plan) if plan else {}
-    if plan and not (planned.keys() <= {"version", "train"} and isinstance(planned.get("train"), dict)):
-        raise ConfigError(f"plan {plan}: wanted a table [train] and nothing else, got {', '.join(planned) or 'none'}")
-    recipe = build(Recipe, {**planned.get("train", {}), **parsed.get("train", {})}, "train")
+    if plan and not (
+        planned.keys() <= {"version", "train"}
+        and isinstance(planned.get("train"), dict)
+    ):
+        raise ConfigError(
+            f"plan {plan}: wanted a table [train] and nothing else, got {', '.join(planned) or 'none'}"
+        )
+    recipe = build(
+        Recipe, {**planned.get("train", {}), **parsed.get("train", {})}, "train"
+    )
     preferences = read_preferences(data)
     try:
         from gde_plugins.reward_classifier.training import train
     except ModuleNotFoundError as error:
-        raise MissingExtra("gde train-reward", [error.name or "torch"], "rewards") from error
+        raise MissingExtra(
+            "gde train-reward", [error.name or "torch"], "rewards"
+        ) from error
     trained = asdict(train(preferences, recipe, out, _watch))
-    typer.echo(json.dumps({"schema": 1, "out": str(out), **trained}) if as_json else _line(trained, out))
+    typer.echo(
+        json.dumps({"schema": 1, "out": str(out), **trained})
+        if as_json
+        else _line(trained, out)
+    )
 
 
 def _line(trained: dict[str, object], out: Path) -> str:
     accuracy = trained["accuracy"]
-    held = "nothing held out" if accuracy is None else f"{accuracy:.3f} of {trained['n_held_out']} held-out pairs right"
+    held = (
+        "nothing held out"
+        if accuracy is None
+        else f"{accuracy:.3f} of {trained['n_held_out']} held-out pairs right"
+    )
     return f"{out}: {trained['n_pairs']} pairs, loss {trained['first_loss']:.3f} to {trained['last_loss']:.3f}, {held}"
 
 

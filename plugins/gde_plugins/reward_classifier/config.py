@@ -15,7 +15,9 @@ class ClassifierConfig:
     source: str = ""
     """The folder that `gde train-reward` wrote."""
     base: str = ""
-    """The folder of the model that an adapter was trained on; empty for where it was in training."""
+    """The folder of the model that an adapter was trained on; empty for where it was in
+    training.
+    """
     device: str = "cpu"
     """cpu, cuda or mps."""
     batch_size: Annotated[int, Ge(1)] = 16
@@ -24,13 +26,18 @@ class ClassifierConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a model is trained; the defaults are those of Shen et al. (2026), table 6, where it tells them."""
+    """How a model is trained; the defaults are those of Shen et al. (2026), table 6,
+    where it tells them.
+    """
 
     base: str = SCRATCH
-    """The folder of a language model of transformers; scratch for a small one with random weights and the words of the
-    data, which needs no download."""
+    """The folder of a language model of transformers; scratch for a small one with
+    random weights and the words of the data, which needs no download.
+    """
     rank: Annotated[int, Ge(0)] = 16
-    """Of the LoRA adapters on all linear layers; 0 trains every weight, as scratch does whatever is said here."""
+    """Of the LoRA adapters on all linear layers; 0 trains every weight, as scratch does
+    whatever is said here.
+    """
     alpha: Annotated[int, Ge(1)] = 32
     """Scale of the adapters."""
     centring: Annotated[float, Ge(0)] = 0.01
@@ -46,7 +53,9 @@ class Recipe:
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of the weights."""
     checkpointing: bool = False
-    """Whether activations are computed again for the gradient, which takes time and saves memory."""
+    """Whether activations are computed again for the gradient, which takes time and
+    saves memory.
+    """
     held_out: Annotated[float, Ge(0)] = 0.1
     """Share of the tasks that accuracy is measured on, and that are not trained on."""
     device: str = "cpu"

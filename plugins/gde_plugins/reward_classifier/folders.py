@@ -11,7 +11,8 @@ from gde.errors import ConfigError
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `out` when the context ends well, and is removed when it does not.
+    """A folder to write into, which becomes `out` when the context ends well, and is
+    removed when it does not.
 
     Raises:
         ConfigError: `out` exists, or cannot be made; nothing is left behind.
@@ -22,7 +23,9 @@ def new_folder(out: Path) -> Iterator[Path]:
         out.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(mkdtemp(dir=out.parent, prefix=f".{out.name}."))
     except OSError as error:
-        raise ConfigError(f"--out {out} cannot be made: {error.strerror}; name another folder") from error
+        raise ConfigError(
+            f"--out {out} cannot be made: {error.strerror}; name another folder"
+        ) from error
     try:
         yield unfinished
         unfinished.chmod(0o755)

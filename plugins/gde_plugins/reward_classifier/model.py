@@ -54,5 +54,8 @@ class Classifier:
             return np.empty(0)
         with torch.inference_mode():
             starts = range(0, len(texts), self.batch_size)
-            batches = [self.scorer.rewards(texts[start : start + self.batch_size]) for start in starts]
+            batches = [
+                self.scorer.rewards(texts[start : start + self.batch_size])
+                for start in starts
+            ]
         return torch.cat(batches).cpu().numpy().astype(np.float64)

@@ -26,24 +26,29 @@ class Scorer:
 
     @classmethod
     def load(cls, folder: Path, base: str, device: str) -> Self:
-        """Load a folder of `gde train-reward`; reads weights as safetensors and runs no code of the folder.
+        """Load a folder of `gde train-reward`; reads weights as safetensors and runs no
+        code of the folder.
 
         Raises:
-            ConfigError: the folder holds no trained model, or the base of its adapter is missing.
-            MissingExtra: peft is not installed.
+            ConfigError: the folder holds no trained model, or the base of its adapter
+            is missing. MissingExtra: peft is not installed.
         """
         card = read_card(folder)
         adapted = (folder / ADAPTER).is_file()
         source = Path(base or card["base"]) if adapted else folder
         if not source.is_dir():
-            raise ConfigError(f"base: wanted the folder of the model that was adapted, got {str(source)!r}")
+            raise ConfigError(
+                f"base: wanted the folder of the model that was adapted, got {str(source)!r}"
+            )
         model = _classifier(source)
         tokenizer = _tokenizer(folder)
         if adapted:
             with quietly():
                 model = _peft().PeftModel.from_pretrained(model, str(folder))
         model.config.pad_token_id = tokenizer.pad_token_id
-        return cls(model.to(device).eval(), tokenizer, int(card["recipe"]["max_length"]))
+        return cls(
+            model.to(device).eval(), tokenizer, int(card["recipe"]["max_length"])
+        )
 
     def batch(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """Token ids and mask of texts, padded on the right."""
@@ -61,28 +66,43 @@ class Scorer:
 
     def cut(self, text: str) -> bool:
         """Whether a text is too long to be read in full."""
-        return len(self.tokenizer(text, add_special_tokens=False)["input_ids"]) > self.max_length
+        return (
+            len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+            > self.max_length
+        )
 
     def _ids(self, text: str) -> list[int]:
-        """Token ids; of a text that is too long those of the goal, which comes first, and of the end."""
+        """Token ids; of a text that is too long those of the goal, which comes first,
+        and of the end.
+        """
         head, ruler, rest = text.partition(RULER)
-        first: list[int] = self.tokenizer(head + ruler, add_special_tokens=False)["input_ids"]
-        then: list[int] = self.tokenizer(rest, add_special_tokens=False)["input_ids"] if rest else []
+        first: list[int] = self.tokenizer(head + ruler, add_special_tokens=False)[
+            "input_ids"
+        ]
+        then: list[int] = (
+            self.tokenizer(rest, add_special_tokens=False)["input_ids"] if rest else []
+        )
         first = first[: self.max_length // 2] if then else first[: self.max_length]
         left = self.max_length - len(first)
-        return [*first, *then[max(0, len(then) - left) :]] or [self.tokenizer.pad_token_id]
+        return [*first, *then[max(0, len(then) - left) :]] or [
+            self.tokenizer.pad_token_id
+        ]
 
 
 def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
-    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did. `whose` is the setting that names
-    the folder.
+    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did.
+    `whose` is the setting that names the folder.
 
     Raises:
         ConfigError: nothing is.
     """
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        complete = {"base", "domains", "recipe"} <= card.keys() and "max_length" in card["recipe"]
+        complete = {
+            "base",
+            "domains",
+            "recipe",
+        } <= card.keys() and "max_length" in card["recipe"]
     except (OSError, ValueError, AttributeError, TypeError):
         complete = False
     if not complete:
@@ -92,14 +112,20 @@ def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
 
 
 def begin(base: str, tokenizer: Any, rank: int, alpha: int) -> Any:
-    """The classifier of a base model with a new head, and with adapters where they have a rank."""
+    """The classifier of a base model with a new head, and with adapters where they have
+    a rank.
+    """
     model = _classifier(Path(base))
     model.config.pad_token_id = tokenizer.pad_token_id
     if not rank:
         return model
     peft = _peft()
     config = peft.LoraConfig(
-        task_type=peft.TaskType.SEQ_CLS, r=rank, lora_alpha=alpha, target_modules="all-linear", lora_dropout=0.0
+        task_type=peft.TaskType.SEQ_CLS,
+        r=rank,
+        lora_alpha=alpha,
+        target_modules="all-linear",
+        lora_dropout=0.0,
     )
     with quietly():
         return peft.get_peft_model(model, config)
@@ -112,21 +138,26 @@ def base_tokenizer(base: str) -> Any:
         ConfigError: there is no such folder.
     """
     if not Path(base).is_dir():
-        raise ConfigError(f"base: wanted scratch or the folder of a model, got {base!r}")
+        raise ConfigError(
+            f"base: wanted scratch or the folder of a model, got {base!r}"
+        )
     return _tokenizer(Path(base))
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without bars, and without the warning that peft asks for what transformers calls otherwise now, which is to be
-    deleted when it no longer does."""
+    """Without bars, and without the warning that peft asks for what transformers calls
+    otherwise now, which is to be deleted when it no longer does.
+    """
     from transformers.utils import logging
 
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
+            warnings.filterwarnings(
+                "ignore", message=".*is_gradient_checkpointing", category=FutureWarning
+            )
             yield
     finally:
         if bars:
@@ -137,7 +168,9 @@ def _classifier(folder: Path) -> Any:
     from transformers import AutoModelForSequenceClassification
 
     with quietly():
-        return AutoModelForSequenceClassification.from_pretrained(str(folder), num_labels=1, dtype=torch.float32)
+        return AutoModelForSequenceClassification.from_pretrained(
+            str(folder), num_labels=1, dtype=torch.float32
+        )
 
 
 def _tokenizer(folder: Path) -> Any:

@@ -1,4 +1,6 @@
-"""A small model with random weights and the words of the data: what can be trained on any machine."""
+"""A small model with random weights and the words of the data: what can be trained on
+any machine.
+"""
 
 import re
 from collections import Counter
@@ -23,10 +25,17 @@ def scratch_tokenizer(texts: Iterable[str]) -> Any:
 
     counts = Counter(word for text in texts for word in WORD.findall(text.lower()))
     ranked = sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]
-    core = Tokenizer(WordLevel({word: i for i, word in enumerate([UNKNOWN, PAD, *ranked])}, unk_token=UNKNOWN))
+    core = Tokenizer(
+        WordLevel(
+            {word: i for i, word in enumerate([UNKNOWN, PAD, *ranked])},
+            unk_token=UNKNOWN,
+        )
+    )
     core.normalizer = Lowercase()
     core.pre_tokenizer = Split(Regex(r"\s+|(?=[^\w\s])|(?<=[^\w\s])"), "removed")
-    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token=UNKNOWN, pad_token=PAD)  # type: ignore[no-untyped-call]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, unk_token=UNKNOWN, pad_token=PAD
+    )  # type: ignore[no-untyped-call]
 
 
 def scratch_model(tokenizer: Any, recipe: Recipe) -> Any:

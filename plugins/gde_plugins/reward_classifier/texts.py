@@ -1,4 +1,6 @@
-"""An episode as one text (Shen et al. 2026, appendix C.2.1), and preferences between such texts."""
+"""An episode as one text (Shen et al. 2026, appendix C.2.1), and preferences between
+such texts.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,9 @@ class Preference:
 
 
 def beginnings(trajectory: Trajectory) -> list[str]:
-    """The text of the episode up to every turn; empty where the world has no objective."""
+    """The text of the episode up to every turn; empty where the world has no
+    objective.
+    """
     goal = trajectory.world.objective
     if not goal:
         return []
@@ -46,7 +50,9 @@ def read_preferences(files: Sequence[Path]) -> list[Preference]:
     """
     found = [*chain.from_iterable(map(_lines, files))]
     if not found:
-        raise GdeError("--data: wanted files with preferences (`gde rewardbench build --train N`), got none")
+        raise GdeError(
+            "--data: wanted files with preferences (`gde rewardbench build --train N`), got none"
+        )
     return found
 
 
@@ -58,9 +64,15 @@ def _lines(file: Path) -> Iterator[Preference]:
     for number, line in enumerate(lines, 1):
         try:
             told = json.loads(line)
-            fields = {name: told[name] for name in ("chosen", "rejected", "domain", "task")}
+            fields = {
+                name: told[name] for name in ("chosen", "rejected", "domain", "task")
+            }
         except (ValueError, KeyError, TypeError) as error:
-            raise GdeError(f"preferences {file}, line {number}: {type(error).__name__}: {error}") from error
+            raise GdeError(
+                f"preferences {file}, line {number}: {type(error).__name__}: {error}"
+            ) from error
         if not all(isinstance(value, str) for value in fields.values()):
-            raise GdeError(f"preferences {file}, line {number}: wanted texts, got {str(fields)[:80]}")
+            raise GdeError(
+                f"preferences {file}, line {number}: wanted texts, got {str(fields)[:80]}"
+            )
         yield Preference(**fields)

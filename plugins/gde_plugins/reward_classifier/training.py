@@ -1,4 +1,6 @@
-"""Training on preferences: a contrastive ranking loss with centred rewards (Shen et al. 2026, eq. 13)."""
+"""Training on preferences: a contrastive ranking loss with centred rewards (Shen et al.
+2026, eq. 13).
+"""
 
 import json
 import math
@@ -15,7 +17,13 @@ from gde.errors import ConfigError
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
 from gde_plugins.reward_classifier.folders import new_folder
-from gde_plugins.reward_classifier.scorer import CARD, Scorer, base_tokenizer, begin, quietly
+from gde_plugins.reward_classifier.scorer import (
+    CARD,
+    Scorer,
+    base_tokenizer,
+    begin,
+    quietly,
+)
 from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokenizer
 from gde_plugins.reward_classifier.texts import Preference
 
@@ -33,32 +41,45 @@ class Trained:
     last_loss: float
     """Means over the first and the last tenth of the steps."""
     accuracy: float | None
-    """Share of the held-out pairs that are ranked correctly; None where there are none."""
+    """Share of the held-out pairs that are ranked correctly; None where there are
+    none.
+    """
 
 
-def ranking_loss(chosen: torch.Tensor, rejected: torch.Tensor, centring: float) -> torch.Tensor:
-    """Minus the mean log likelihood of ranking chosen (N,) above rejected (N,), plus a penalty on their sums."""
+def ranking_loss(
+    chosen: torch.Tensor, rejected: torch.Tensor, centring: float
+) -> torch.Tensor:
+    """Minus the mean log likelihood of ranking chosen (N,) above rejected (N,), plus a
+    penalty on their sums.
+    """
     ranked = torch.nn.functional.logsigmoid(chosen - rejected).mean()
     return -ranked + centring * (chosen + rejected).square().mean()
 
 
-def train(preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: Watch) -> Trained:
+def train(
+    preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: Watch
+) -> Trained:
     """Train a model and write it to a new folder, with a card that says on what.
 
     Raises:
-        ConfigError: `out` exists, the base is not available, nothing is left to train on, or the training diverged;
+        ConfigError: `out` exists, the base is not available, nothing is left to train
+        on, or the training diverged;
             nothing is written.
     """
     with new_folder(out) as folder:
         return _train(preferences, recipe, folder, watch)
 
 
-def _train(preferences: Sequence[Preference], recipe: Recipe, folder: Path, watch: Watch) -> Trained:
+def _train(
+    preferences: Sequence[Preference], recipe: Recipe, folder: Path, watch: Watch
+) -> Trained:
     if recipe.base == SCRATCH:
         recipe = replace(recipe, rank=0)
     kept, held_out = _split(preferences, recipe)
     if not kept:
-        raise ConfigError("--data: wanted preferences of more tasks: none are left to train on")
+        raise ConfigError(
+            "--data: wanted preferences of more tasks: none are left to train on"
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(recipe.seed, "reward classifier") % 2**63)
         scorer = _begun(kept, recipe)
@@ -69,13 +90,17 @@ def _train(preferences: Sequence[Preference], recipe: Recipe, folder: Path, watc
         n_held_out=len(held_out),
         first_loss=float(np.mean(losses[:tenth])),
         last_loss=float(np.mean(losses[-tenth:])),
-        accuracy=ranked_right(scorer, held_out, recipe.batch_size) if held_out else None,
+        accuracy=ranked_right(scorer, held_out, recipe.batch_size)
+        if held_out
+        else None,
     )
     _write(scorer, preferences, recipe, trained, folder)
     return trained
 
 
-def ranked_right(scorer: Scorer, preferences: Sequence[Preference], batch_size: int) -> float:
+def ranked_right(
+    scorer: Scorer, preferences: Sequence[Preference], batch_size: int
+) -> float:
     """The share of preferences whose chosen text gets the higher reward."""
     right = 0
     with torch.inference_mode():
@@ -87,7 +112,9 @@ def ranked_right(scorer: Scorer, preferences: Sequence[Preference], batch_size: 
     return right / len(preferences)
 
 
-def _split(preferences: Sequence[Preference], recipe: Recipe) -> tuple[list[Preference], list[Preference]]:
+def _split(
+    preferences: Sequence[Preference], recipe: Recipe
+) -> tuple[list[Preference], list[Preference]]:
     """Those to train on, and those of held-out tasks."""
     tasks = sorted({(one.domain, one.task) for one in preferences})
     order = generator(recipe.seed, "held out").permutation(len(tasks))
@@ -110,42 +137,63 @@ def _begun(preferences: Sequence[Preference], recipe: Recipe) -> Scorer:
     if recipe.checkpointing:
         model.gradient_checkpointing_enable()
         model.enable_input_require_grads()
-    model = model.to(recipe.device, torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32)
+    model = model.to(
+        recipe.device,
+        torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32,
+    )
     return Scorer(model, tokenizer, _longest(model, recipe))
 
 
 def _longest(model: Any, recipe: Recipe) -> int:
-    return min(recipe.max_length, int(getattr(model.config, "max_position_embeddings", recipe.max_length)))
+    return min(
+        recipe.max_length,
+        int(getattr(model.config, "max_position_embeddings", recipe.max_length)),
+    )
 
 
-def _fit(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watch: Watch) -> list[float]:
+def _fit(
+    scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watch: Watch
+) -> list[float]:
     parameters = [each for each in scorer.model.parameters() if each.requires_grad]
     optimiser = torch.optim.AdamW(parameters, lr=recipe.learning_rate)
     per_epoch = math.ceil(len(preferences) / recipe.batch_size)
     n_steps = per_epoch * recipe.epochs
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: (1 + math.cos(math.pi * step / n_steps)) / 2)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: (1 + math.cos(math.pi * step / n_steps)) / 2
+    )
     losses: list[float] = []
     scorer.model.train()
     for epoch in range(recipe.epochs):
         order = generator(recipe.seed, "order", epoch).permutation(len(preferences))
         for i in range(0, len(order), recipe.batch_size):
             batch = [preferences[j] for j in order[i : i + recipe.batch_size]]
-            rewards = scorer.rewards([one.chosen for one in batch] + [one.rejected for one in batch])
-            loss = ranking_loss(rewards[: len(batch)], rewards[len(batch) :], recipe.centring)
+            rewards = scorer.rewards(
+                [one.chosen for one in batch] + [one.rejected for one in batch]
+            )
+            loss = ranking_loss(
+                rewards[: len(batch)], rewards[len(batch) :], recipe.centring
+            )
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
             losses.append(loss.item())
             if not math.isfinite(losses[-1]):
-                raise _diverged(f"loss {losses[-1]} at step {len(losses)} of {n_steps}", recipe)
+                raise _diverged(
+                    f"loss {losses[-1]} at step {len(losses)} of {n_steps}", recipe
+                )
             watch(len(losses), n_steps, losses[-1])
     scorer.model.eval()
-    # The last loss is that of the weights before the last step, so that these have to be checked as well.
+    # The last loss is that of the weights before the last step, so that these have to
+    # be checked as well.
     with torch.inference_mode():
-        rewards = scorer.rewards([one.chosen for one in preferences[: recipe.batch_size]])
+        rewards = scorer.rewards(
+            [one.chosen for one in preferences[: recipe.batch_size]]
+        )
     if not rewards.isfinite().all():
-        raise _diverged(f"rewards {rewards[~rewards.isfinite()][0]} after step {n_steps}", recipe)
+        raise _diverged(
+            f"rewards {rewards[~rewards.isfinite()][0]} after step {n_steps}", recipe
+        )
     return losses
 
 
@@ -154,7 +202,13 @@ def _diverged(got: str, recipe: Recipe) -> ConfigError:
     return ConfigError(f"train-reward: wanted finite numbers, got {got}; {advice}")
 
 
-def _write(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, trained: Trained, folder: Path) -> None:
+def _write(
+    scorer: Scorer,
+    preferences: Sequence[Preference],
+    recipe: Recipe,
+    trained: Trained,
+    folder: Path,
+) -> None:
     with quietly():
         scorer.model.save_pretrained(str(folder))
     scorer.tokenizer.save_pretrained(str(folder))

@@ -16,17 +16,21 @@ class JudgeConfig:
     model: Annotated[GeneralModelName, MinLen(1)]
     """The language model: hf:PATH_OR_ID or openai:BASE_URL. One has to be named."""
     memory: bool = False
-    """Whether the judge keeps a summary of what it believes and is shown that and the last step, instead of all that
-    happened so far."""
+    """Whether the judge keeps a summary of what it believes and is shown that and the
+    last step, instead of all that happened so far.
+    """
     thinking: bool = False
-    """Whether it is told to reason in its answer before it gives the score, or to give the score alone."""
+    """Whether it is told to reason in its answer before it gives the score, or to give
+    the score alone.
+    """
     effort: Effort = "low"
     """How long a model that reasons by itself is asked to."""
     repairs: Annotated[int, Ge(0)] = 2
     """How often it is asked again, at most, for an answer without a score."""
     unread: Literal["stop", "hold"] = "stop"
-    """What becomes of a turn without a score after that. stop: the episode has no rewards; hold: the score before it
-    still holds, and that is counted."""
+    """What becomes of a turn without a score after that. stop: the episode has no
+    rewards; hold: the score before it still holds, and that is counted.
+    """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
     """0 takes the likeliest token."""
     max_tokens: Annotated[int, Ge(1)] = 2048

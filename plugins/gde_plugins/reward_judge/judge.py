@@ -42,7 +42,11 @@ class Judge:
         return self._trace(trajectory, hearing.scores, hearing.counts, failure)
 
     def _trace(
-        self, trajectory: Trajectory, scores: Sequence[float], counts: Counter[str], failure: str
+        self,
+        trajectory: Trajectory,
+        scores: Sequence[float],
+        counts: Counter[str],
+        failure: str,
     ) -> RewardTrace:
         memory = "with memory" if self.config.memory else "without memory"
         thinking = "with thinking" if self.config.thinking else "no thinking"
@@ -79,9 +83,16 @@ class _Hearing:
         for index in range(len(self.steps)):
             # A judge with a memory sees its belief in the place of the earlier steps.
             if config.memory:
-                question = ask(self.goal, self.steps[index : index + 1], self.belief, config.thinking)
+                question = ask(
+                    self.goal,
+                    self.steps[index : index + 1],
+                    self.belief,
+                    config.thinking,
+                )
             else:
-                question = ask(self.goal, self.steps[: index + 1], None, config.thinking)
+                question = ask(
+                    self.goal, self.steps[: index + 1], None, config.thinking
+                )
 
             reason = await self._score(question)
             if not reason:
@@ -118,16 +129,22 @@ class _Hearing:
                 return ""
         return reason
 
-    async def _complete(self, messages: tuple[Message, ...], attempt: int) -> Completion:
+    async def _complete(
+        self, messages: tuple[Message, ...], attempt: int
+    ) -> Completion:
         """The model's answer.
 
         Raises:
             NoScore: the model refuses the request.
         """
         config = self.by.config
-        sampling = Sampling(temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens)
+        sampling = Sampling(
+            temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
+        )
         seed = derive(self.by.seed, "judge", attempt)
-        request = ChatRequest(messages=messages, seed=seed, sampling=sampling, effort=config.effort)
+        request = ChatRequest(
+            messages=messages, seed=seed, sampling=sampling, effort=config.effort
+        )
         try:
             return await self.by.model.complete(request)
         except (RunFailed, Unavailable):

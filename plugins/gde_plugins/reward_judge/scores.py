@@ -1,9 +1,11 @@
-"""Reading a score from what a judge said, or else why there is none. Nothing is guessed or clipped.
+"""Reading a score from what a judge said, or else why there is none. Nothing is guessed
+or clipped.
 
-A score stands alone on a line: "score: 0.4", with or without "/ 1", quotes or emphasis. A number that is the whole
-answer is one, and so is the value of "score" in a JSON object of one line. Of several the last counts: what a judge
-quotes from the episode, instructions to it included, comes before what it concludes. An answer that was cut off has
-concluded nothing.
+A score stands alone on a line: "score: 0.4", with or without "/ 1", quotes or emphasis.
+A number that is the whole answer is one, and so is the value of "score" in a JSON
+object of one line. Of several the last counts: what a judge quotes from the episode,
+instructions to it included, comes before what it concludes. An answer that was cut off
+has concluded nothing.
 """
 
 import re
@@ -37,25 +39,40 @@ def parse_score(completion: Completion) -> float:
         NoScore: it has none.
     """
     if completion.finish != "stop":
-        raise NoScore("the answer was cut off" if completion.finish == "length" else "the model refused")
+        raise NoScore(
+            "the answer was cut off"
+            if completion.finish == "length"
+            else "the model refused"
+        )
     text = completion.text
     if len(text) <= LONGEST_LINE and (alone := ALONE.fullmatch(text)):
         return float(alone["score"])
     for line in reversed(text.splitlines()):
         if found := _on(line):
             return float(found["score"])
-    raise NoScore(f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(text)}')
+    raise NoScore(
+        f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(text)}'
+    )
 
 
 def parse_belief(text: str) -> str:
-    """The text between the last "belief:" and the score after it; empty where there is none."""
+    """The text between the last "belief:" and the score after it; empty where there is
+    none.
+    """
     begins = [each.end() for each in BELIEF.finditer(text)]
     if not begins:
         return ""
     lines = text[begins[-1] :].splitlines()
-    end = max((place for place, line in enumerate(lines) if _on(line)), default=len(lines))
+    end = max(
+        (place for place, line in enumerate(lines) if _on(line)), default=len(lines)
+    )
     # JSON and servers can spell halves of characters, which no tokenizer takes.
-    return "\n".join(lines[:end]).strip()[:LONGEST_BELIEF].encode("utf-8", "replace").decode()
+    return (
+        "\n".join(lines[:end])
+        .strip()[:LONGEST_BELIEF]
+        .encode("utf-8", "replace")
+        .decode()
+    )
 
 
 def _on(line: str) -> re.Match[str] | None:
@@ -69,4 +86,8 @@ def _on(line: str) -> re.Match[str] | None:
 
 
 def _shown(text: str) -> str:
-    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    return (
+        repr(text)
+        if len(text) <= SHOWN
+        else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    )

@@ -1,4 +1,6 @@
-"""The parts that the study compares: reward models by the names of their printed rows, and planning agents."""
+"""The parts that the study compares: reward models by the names of their printed rows,
+and planning agents.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +9,16 @@ from gde.data.plan import Choice, Plan
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 
-BASELINES = ("monotonic", "clock", "goal-words", "goal-clock", "unrepeated", "constant", "random", "oracle")
+BASELINES = (
+    "monotonic",
+    "clock",
+    "goal-words",
+    "goal-clock",
+    "unrepeated",
+    "constant",
+    "random",
+    "oracle",
+)
 REACT = "react"
 REACT_REWARD = "react-reward"
 ASKING = (REACT, REACT_REWARD)
@@ -15,7 +26,9 @@ ASKING = (REACT, REACT_REWARD)
 AGENTS = (*ASKING, "mcts", "random")
 """They, a tree search that asks none, and the random baseline."""
 AS_IN_TABLE_1 = ("level-4", "goal-online", "embedder-words", "effort-medium")
-"""Rows of the ablations that are StateFactory with its defaults, which need no run of their own."""
+"""Rows of the ablations that are StateFactory with its defaults, which need no run of
+their own.
+"""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
 """The domains of table 2."""
 CONCURRENCY = 4
@@ -23,7 +36,9 @@ CONCURRENCY = 4
 
 
 def baselines(config: StudyConfig) -> list[Choice]:
-    """Table 1: the baselines, StateFactory, with a language model the judges, and the reward models of the user."""
+    """Table 1: the baselines, StateFactory, with a language model the judges, and the
+    reward models of the user.
+    """
     own = [Choice(name=name) for name in BASELINES]
     own.append(_state_factory("statefactory", config))
     if config.model:
@@ -40,8 +55,12 @@ def baselines(config: StudyConfig) -> list[Choice]:
 
 
 def ablations(config: StudyConfig) -> list[Choice]:
-    """The ablation tables less `AS_IN_TABLE_1`, by rules where there is no language model to ask."""
-    found = [_state_factory(f"level-{level}", config, level=level) for level in (1, 2, 3)]
+    """The ablation tables less `AS_IN_TABLE_1`, by rules where there is no language
+    model to ask.
+    """
+    found = [
+        _state_factory(f"level-{level}", config, level=level) for level in (1, 2, 3)
+    ]
     found.append(_state_factory("goal-oracle", config, goal="oracle"))
     for embedder in listed(config.embedders):
         _, _, name = embedder.rstrip("/").rpartition("/")
@@ -51,16 +70,18 @@ def ablations(config: StudyConfig) -> list[Choice]:
     return found
 
 
-def planning(config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice) -> Mapping[str, Plan]:
-    """Table 2: planning agents with and without rewards of their candidates, a tree search and the random baseline.
+def planning(
+    config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice
+) -> Mapping[str, Plan]:
+    """Table 2: planning agents with and without rewards of their candidates, a tree
+    search and the random baseline.
 
     Agents that ask a language model are left out where there is none.
 
     Args:
-        config: names the model.
-        domains: the available ones.
-        share: of the published number of tasks.
-        named: the user's settings of one agent; those of react hold for react-reward as well.
+        config: names the model. domains: the available ones. share: of the published
+        number of tasks. named: the user's settings of one agent; those of react hold
+        for react-reward as well.
     """
     has_model = config.model or (named.name in ASKING and named.config.get("model"))
     plans: dict[str, Plan] = {}
@@ -97,8 +118,16 @@ def listed(names: str) -> list[str]:
 def _state_factory(label: str, config: StudyConfig, **settings: Json) -> Choice:
     if config.model:
         settings = {"model": config.model, **settings}
-    return Choice(name="statefactory", alias="" if label == "statefactory" else label, config=settings)
+    return Choice(
+        name="statefactory",
+        alias="" if label == "statefactory" else label,
+        config=settings,
+    )
 
 
 def _judge(label: str, config: StudyConfig, **settings: Json) -> Choice:
-    return Choice(name="judge", alias="" if label == "judge" else label, config={"model": config.model, **settings})
+    return Choice(
+        name="judge",
+        alias="" if label == "judge" else label,
+        config={"model": config.model, **settings},
+    )

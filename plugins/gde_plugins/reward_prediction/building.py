@@ -1,4 +1,6 @@
-"""The whole benchmark as files, built in parallel; a stopped build goes on where it was."""
+"""The whole benchmark as files, built in parallel; a stopped build goes on where it
+was.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +21,13 @@ from gde_plugins.reward_prediction.recipe import keep_recipe
 from gde_plugins.reward_prediction.record import Pair, task_name
 
 CHUNK = 25
-"""Greatest number of tasks for one opening of the environments: simulators take longer to start than to make a pair."""
+"""Greatest number of tasks for one opening of the environments: simulators take longer
+to start than to make a pair.
+"""
 TURNS = 4
-"""Least number of chunks of each of several workers, so that none gets all the slow ones."""
+"""Least number of chunks of each of several workers, so that none gets all the slow
+ones.
+"""
 Watch = Callable[[str, int, int], None]
 """Takes a domain, the number of its finished tasks, and the number of all."""
 
@@ -39,7 +45,9 @@ class Order:
     @property
     def shared_recipe(self) -> dict[str, Json]:
         """Recipe and settings of all pairs of the folder, however many there are."""
-        settings = {f"{self.domain.name}.{name}": value for name, value in self.settings.items()}
+        settings = {
+            f"{self.domain.name}.{name}": value for name, value in self.settings.items()
+        }
         return {**asdict(self.recipe), **settings}
 
 
@@ -57,7 +65,8 @@ class Built:
 
 
 def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
-    """Make the tasks that are not yet in the folder; a failed task does not stop the others.
+    """Make the tasks that are not yet in the folder; a failed task does not stop the
+    others.
 
     Raises:
         ConfigError: the folder has pairs of another recipe.
@@ -84,7 +93,9 @@ def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
     )
 
 
-def _make(order: Order, missing: Sequence[int], executor: Executor, watch: Watch) -> Iterator[str]:
+def _make(
+    order: Order, missing: Sequence[int], executor: Executor, watch: Watch
+) -> Iterator[str]:
     """Make the missing tasks; yields the reasons of those that fail."""
     try:
         offer_of(order.domain)
@@ -105,7 +116,9 @@ def _make(order: Order, missing: Sequence[int], executor: Executor, watch: Watch
 
 
 def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
-    """Split tasks into those that a worker makes in a row; all chunks but the last are of one length."""
+    """Split tasks into those that a worker makes in a row; all chunks but the last are
+    of one length.
+    """
     size = CHUNK
     if workers > 1:
         size = min(CHUNK, max(1, math.ceil(len(tasks) / (TURNS * workers))))
@@ -119,7 +132,9 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
         GdeError: see `build_domain`.
     """
     failures = []
-    with closing(Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)) as maker:
+    with closing(
+        Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)
+    ) as maker:
         for index in indices:
             pair = attempted(maker, index)
             if isinstance(pair, str):
@@ -137,4 +152,6 @@ def attempted(maker: Maker, index: int) -> Pair | str:
     except GdeError as error:
         return str(error)
     except Exception as error:  # a simulator may fail in any way
-        return f"domain {maker.domain.name}: task {index}: {type(error).__name__}: {error}"
+        return (
+            f"domain {maker.domain.name}: task {index}: {type(error).__name__}: {error}"
+        )

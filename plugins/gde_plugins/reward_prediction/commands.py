@@ -22,7 +22,11 @@ RUN_FILE = "plan.toml"
 
 def add_commands(app: typer.Typer) -> None:
     """Add `gde rewardbench` to the command line."""
-    bench = typer.Typer(help="The RewardPrediction benchmark: build it.", no_args_is_help=True, rich_markup_mode=None)
+    bench = typer.Typer(
+        help="The RewardPrediction benchmark: build it.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
     bench.callback()(_group)
     bench.command("build")(build)
     app.add_typer(bench, name="rewardbench")
@@ -33,17 +37,41 @@ def _group() -> None:
 
 
 def build(
-    out: Annotated[Path, typer.Option(help="Folder to write to; what it has already is kept.")],
-    domain: Annotated[list[str] | None, typer.Option(help="A domain, or all; may be repeated.")] = None,
-    share: Annotated[float, typer.Option(help="Share of the published number of pairs.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Tasks, padding and random policies follow from it.")] = 0,
-    padding: Annotated[int, typer.Option(min=0, help="Greatest number of random steps at either end.")] = 3,
-    offset: Annotated[int, typer.Option(min=0, max=1, help="True reward of step i of T: (i + offset) / T.")] = 1,
-    overlap: Annotated[int, typer.Option(min=1, help="Actions in a row that a failure never shares.")] = 2,
-    train: Annotated[int, typer.Option(min=0, help="Write so many preference pairs a domain instead.")] = 0,
+    out: Annotated[
+        Path, typer.Option(help="Folder to write to; what it has already is kept.")
+    ],
+    domain: Annotated[
+        list[str] | None, typer.Option(help="A domain, or all; may be repeated.")
+    ] = None,
+    share: Annotated[
+        float, typer.Option(help="Share of the published number of pairs.")
+    ] = 1.0,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Tasks, padding and random policies follow from it."),
+    ] = 0,
+    padding: Annotated[
+        int, typer.Option(min=0, help="Greatest number of random steps at either end.")
+    ] = 3,
+    offset: Annotated[
+        int,
+        typer.Option(
+            min=0, max=1, help="True reward of step i of T: (i + offset) / T."
+        ),
+    ] = 1,
+    overlap: Annotated[
+        int, typer.Option(min=1, help="Actions in a row that a failure never shares.")
+    ] = 2,
+    train: Annotated[
+        int,
+        typer.Option(min=0, help="Write so many preference pairs a domain instead."),
+    ] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="DOMAIN.FIELD=VALUE of its environment; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", help="DOMAIN.FIELD=VALUE of its environment; may be repeated."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -60,17 +88,28 @@ def build(
         if train:
             built = [_trained(order, train, executor) for order in orders]
         else:
-            built = [_as_json(build_domain(order, executor, _watch)) for order in orders]
+            built = [
+                _as_json(build_domain(order, executor, _watch)) for order in orders
+            ]
             built += _tabulated(out)
     except KeyboardInterrupt:
-        typer.echo("interrupted: what was finished is kept, and the same command goes on", err=True)
+        typer.echo(
+            "interrupted: what was finished is kept, and the same command goes on",
+            err=True,
+        )
         raise
     _show(built, out, as_json)
     if any(each["failures"] for each in built):
         raise typer.Exit(PARTIAL)
 
 
-def _orders(names: list[str], share: float, recipe: dict[str, Any], settings: list[str], out: Path) -> "list[Order]":
+def _orders(
+    names: list[str],
+    share: float,
+    recipe: dict[str, Any],
+    settings: list[str],
+    out: Path,
+) -> "list[Order]":
     from gde.errors import UnknownName
     from gde.request.settings import build as configure
     from gde.request.settings import parse_settings
@@ -84,7 +123,9 @@ def _orders(names: list[str], share: float, recipe: dict[str, Any], settings: li
     names = [*DOMAINS] if ALL in names else [*dict.fromkeys(names)]
     chosen = [find_domain(name) for name in names]
     if unused := sorted(asked.keys() - {domain.name for domain in chosen}):
-        raise ConfigError(f"--set {unused[0]}: that domain is not built: add --domain {unused[0]}, or leave it out")
+        raise ConfigError(
+            f"--set {unused[0]}: that domain is not built: add --domain {unused[0]}, or leave it out"
+        )
     orders: list[Order] = []
     for domain in chosen:
         order = Order(
@@ -119,7 +160,9 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
         _check(out, orders, to_train)
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"--out: {out} cannot be made: {error.strerror}: name another folder") from error
+        raise ConfigError(
+            f"--out: {out} cannot be made: {error.strerror}: name another folder"
+        ) from error
 
 
 def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
@@ -135,7 +178,9 @@ def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
     files = [order.folder / TRAIN for order in orders] if to_train else [out / TABLE]
     for file in files:
         if file.is_dir():
-            raise ConfigError(f"--out: {file} is a folder, where a file is to be written: name another --out")
+            raise ConfigError(
+                f"--out: {file} is a folder, where a file is to be written: name another --out"
+            )
     if not to_train:  # preferences are written anew each time, whatever the recipe was
         for order in orders:
             check_recipe(order.folder, order.shared_recipe)
@@ -195,6 +240,8 @@ def _show(built: list[dict[str, Any]], out: Path, as_json: bool) -> None:
             typer.echo(failure, err=True)
         if "pairs" in each:
             size = f"{each['megabytes']:.1f} MiB in {each['seconds']:.1f} s"
-            typer.echo(f"{each['domain']}: {each['pairs']} pairs, {size}, {len(each['failures'])} failures")
+            typer.echo(
+                f"{each['domain']}: {each['pairs']} pairs, {size}, {len(each['failures'])} failures"
+            )
         elif "file" in each:
             typer.echo(each["file"])

@@ -1,4 +1,6 @@
-"""Calls, tokens and cost of a study's language models, estimated before anything is asked."""
+"""Calls, tokens and cost of a study's language models, estimated before anything is
+asked.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,8 +25,12 @@ INSTRUCTIONS = 250
 MILLION = 1e6
 
 
-def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig) -> Iterator[Estimate]:
-    """One for every reward model that asks a language model; repeated questions are not foreseen."""
+def estimates(
+    plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig
+) -> Iterator[Estimate]:
+    """One for every reward model that asks a language model; repeated questions are not
+    foreseen.
+    """
 
     @cache
     def lengths(share: float) -> list[list[float]]:
@@ -37,14 +43,18 @@ def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: Stud
     for name, plan in plans.items():
         if not plan.rewards:
             note = "agents ask as often as they take turns, and for each candidate"
-            yield Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes, note=note)
+            yield Estimate(
+                plan=name, part=plan.agent.label, episodes=plan.episodes, note=note
+            )
             continue
 
         share = _share(plan)
         asking = [choice for choice in plan.rewards if _asks(choice)]
         if not asking:
             note = "no reward model asks a language model"
-            n_episodes = sum(n_trajectories(domain, config, share) for domain in domains)
+            n_episodes = sum(
+                n_trajectories(domain, config, share) for domain in domains
+            )
             yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
         for choice in asking:
             yield _estimate(name, choice, lengths(share), config)
@@ -60,7 +70,11 @@ def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
 def _asks(choice: Choice) -> bool:
     if choice.name == "judge":
         return True
-    return choice.name in CALLS and bool(choice.config.get("model")) and choice.config.get("level") != 1
+    return (
+        choice.name in CALLS
+        and bool(choice.config.get("model"))
+        and choice.config.get("level") != 1
+    )
 
 
 def _share(plan: Plan) -> float:
@@ -69,10 +83,17 @@ def _share(plan: Plan) -> float:
     return share
 
 
-def _estimate(plan: str, choice: Choice, trajectories: Sequence[Sequence[float]], config: StudyConfig) -> Estimate:
+def _estimate(
+    plan: str,
+    choice: Choice,
+    trajectories: Sequence[Sequence[float]],
+    config: StudyConfig,
+) -> Estimate:
     calls_a_turn = CALLS[choice.name]
     if choice.config.get("goal") == "oracle":
-        calls_a_turn *= 2  # the success at the task is read for each of its trajectories as well
+        calls_a_turn *= (
+            2  # the success at the task is read for each of its trajectories as well
+        )
     sees_one_step = choice.config.get("memory") or choice.name == "statefactory"
 
     n_calls = 0
@@ -80,13 +101,19 @@ def _estimate(plan: str, choice: Choice, trajectories: Sequence[Sequence[float]]
     for lengths in trajectories:
         shown = lengths if sees_one_step else accumulate(lengths)
         n_calls += calls_a_turn * len(lengths)
-        n_prompt_tokens += calls_a_turn * sum(INSTRUCTIONS + int(length / CHARACTERS) for length in shown)
+        n_prompt_tokens += calls_a_turn * sum(
+            INSTRUCTIONS + int(length / CHARACTERS) for length in shown
+        )
 
     limit = choice.config.get("max_tokens", ANSWERS[choice.name])
-    n_answer_tokens = n_calls * int(limit) if isinstance(limit, str | int | float) else 0
+    n_answer_tokens = (
+        n_calls * int(limit) if isinstance(limit, str | int | float) else 0
+    )
     cost = None
     if config.price_in or config.price_out:
-        cost = (n_prompt_tokens * config.price_in + n_answer_tokens * config.price_out) / MILLION
+        cost = (
+            n_prompt_tokens * config.price_in + n_answer_tokens * config.price_out
+        ) / MILLION
     return Estimate(
         plan=plan,
         part=choice.label,
@@ -99,17 +126,27 @@ def _estimate(plan: str, choice: Choice, trajectories: Sequence[Sequence[float]]
 
 
 def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
-    """Characters of every step of a domain's trajectories; typical ones where there are no data."""
+    """Characters of every step of a domain's trajectories; typical ones where there are
+    no data.
+    """
     if config.data is None:
         typical = [float(domain.characters)] * round(domain.steps)
         return [typical] * n_trajectories(domain, config, share)
-    return [_lengths_in(one.path) for one in recorded(Path(config.data) / domain.name, share)]
+    return [
+        _lengths_in(one.path)
+        for one in recorded(Path(config.data) / domain.name, share)
+    ]
 
 
 def _lengths_in(path: Path) -> list[float]:
-    """Characters of every step of a file; none of an unreadable one, which nobody will judge."""
+    """Characters of every step of a file; none of an unreadable one, which nobody will
+    judge.
+    """
     try:
         steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
-        return [float(len(str(step["action"])) + len(str(step["observation"]))) for step in steps]
+        return [
+            float(len(str(step["action"])) + len(str(step["observation"])))
+            for step in steps
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return []

@@ -1,6 +1,7 @@
 """The five published domains, and the environments that they are made from here.
 
-Environments are looked up by name in the catalogue; a domain without an installed environment is left out.
+Environments are looked up by name in the catalogue; a domain without an installed
+environment is left out.
 """
 
 import math
@@ -21,8 +22,10 @@ from gde.request.settings import build, dump
 
 Settings = Mapping[str, Json]
 PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
-"""Deadlines of simulators, generous so that the load of the machine does not decide which worlds are replaced: a long
-gold path of ScienceWorld takes minutes to be put into words."""
+"""Deadlines of simulators, generous so that the load of the machine does not decide
+which worlds are replaced: a long gold path of ScienceWorld takes minutes to be put into
+words.
+"""
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -41,7 +44,9 @@ class Domain:
     """Of its environment, too."""
     title: str
     pairs: int
-    """Published number of tasks, each with a success and a failure (Shen et al. 2026, appendix A.4)."""
+    """Published number of tasks, each with a success and a failure (Shen et al. 2026,
+    appendix A.4).
+    """
     steps: float = 0.0
     """Mean steps of a trajectory as it is made here by default."""
     characters: int = 0
@@ -131,17 +136,24 @@ def offer_of(domain: Domain) -> AnyOffer:
     """The offer of a domain's environment.
 
     Raises:
-        GdeError: there is none, its packages are not installed, or it has no demonstrations.
+        GdeError: there is none, its packages are not installed, or it has no
+        demonstrations.
     """
     try:
         offer = _catalogue().find("environment", domain.name).offer
     except UnknownName as error:
-        raise GdeError(f"domain {domain.name}: no environment of that name is installed") from error
+        raise GdeError(
+            f"domain {domain.name}: no environment of that name is installed"
+        ) from error
     if missing := offer.missing():
         extra = f": pip install 'gde-eval[{offer.extra}]'" if offer.extra else ""
-        raise GdeError(f"domain {domain.name}: {', '.join(missing)} not installed{extra}")
+        raise GdeError(
+            f"domain {domain.name}: {', '.join(missing)} not installed{extra}"
+        )
     if Capability.DEMONSTRATION not in offer.gives:
-        raise GdeError(f"domain {domain.name}: wanted an environment with the capability {Capability.DEMONSTRATION}")
+        raise GdeError(
+            f"domain {domain.name}: wanted an environment with the capability {Capability.DEMONSTRATION}"
+        )
     return offer
 
 
@@ -153,7 +165,10 @@ def checked(domain: Domain, asked: Settings) -> Settings:
         GdeError: the environment is not available.
     """
     config = offer_of(domain).config
-    variants = [build(config, domain.variant(i, asked), domain.name) for i in range(len(domain.variants))]
+    variants = [
+        build(config, domain.variant(i, asked), domain.name)
+        for i in range(len(domain.variants))
+    ]
     typed = dump(variants[0])
     return {name: typed[name] for name in sorted(asked)}
 
@@ -177,7 +192,9 @@ def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
     except GdeError as error:
         raise GdeError(f"domain {domain.name}: {error}") from error
     except Exception as error:  # a simulator may fail in any way
-        raise GdeError(f"domain {domain.name}: cannot be opened: {type(error).__name__}: {error}") from error
+        raise GdeError(
+            f"domain {domain.name}: cannot be opened: {type(error).__name__}: {error}"
+        ) from error
     try:
         yield environment
     finally:

@@ -1,8 +1,10 @@
-"""Recorded trajectories as an environment, so that reward models judge them like any others.
+"""Recorded trajectories as an environment, so that reward models judge them like any
+others.
 
-An episode begins after the first recorded action. Turn t shows the observation after the recorded action t; its one
-admissible action is the next recorded one, and after the last the record ends. So each of T steps is a turn, and the
-true reward of a turn is that of its state. Any agent that takes a listed action replays the record.
+An episode begins after the first recorded action. Turn t shows the observation after
+the recorded action t; its one admissible action is the next recorded one, and after the
+last the record ends. So each of T steps is a turn, and the true reward of a turn is
+that of its state. Any agent that takes a listed action replays the record.
 """
 
 import math
@@ -35,7 +37,9 @@ class _Episode:
 
 
 class RewardBench:
-    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the capability TRUE_REWARD."""
+    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the
+    capability TRUE_REWARD.
+    """
 
     def __init__(self, config: RewardBenchConfig) -> None:
         """List the trajectories; none is made or read yet.
@@ -53,10 +57,15 @@ class RewardBench:
 
     def worlds(self) -> Sequence[str]:
         if self._files:
-            return [f"{one.task} {one.path.stem} {_digest(one.path)}" for one in self._files]
+            return [
+                f"{one.task} {one.path.stem} {_digest(one.path)}" for one in self._files
+            ]
         settings = repr(sorted(asdict(self._config).items()))
         digest = sha256(settings.encode()).hexdigest()[:16]
-        return [f"{task_name(self._domain.name, task)} {side} {digest}" for task, side in self._made]
+        return [
+            f"{task_name(self._domain.name, task)} {side} {digest}"
+            for task, side in self._made
+        ]
 
     def reset(self, seed: int) -> Observation:
         """Begin trajectory number `seed`, modulo their number.
@@ -64,17 +73,23 @@ class RewardBench:
         Raises:
             GdeError: it cannot be made or read.
         """
-        self._played = self._files_episode(seed) if self._files else self._made_episode(seed)
+        self._played = (
+            self._files_episode(seed) if self._files else self._made_episode(seed)
+        )
         self._at = 0
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
+        return Task(
+            objective=self._episode.record.goal, horizon=len(self._episode.record.steps)
+        )
 
     def world(self) -> World:
-        """Facts are `objective`, `task`, `initial` (the first observation), `first` (the first recorded action),
-        `domain` and, with show_success, `success`. Labels are `side`, positive or negative, and those of the recorded
-        world. The two sides of a task are one cluster."""
+        """Facts are `objective`, `task`, `initial` (the first observation), `first`
+        (the first recorded action), `domain` and, with show_success, `success`. Labels
+        are `side`, positive or negative, and those of the recorded world. The two sides
+        of a task are one cluster.
+        """
         episode = self._episode
         record = episode.record
         domain = self._domain.name
@@ -88,8 +103,14 @@ class RewardBench:
         if self._config.show_success:
             facts["success"] = _way(episode.expert)
 
-        labels = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
-        content = repr((record.goal, record.actions, [step.observation for step in record.steps]))
+        labels = {
+            name: value
+            for name, value in record.world.items()
+            if isinstance(value, str | int | float)
+        }
+        content = repr(
+            (record.goal, record.actions, [step.observation for step in record.steps])
+        )
         digest = sha256(content.encode()).hexdigest()[:16]
         return World(
             id=f"{domain}/{episode.task}/{episode.side}/{digest}",
@@ -99,10 +120,21 @@ class RewardBench:
         )
 
     def state(self) -> State:
-        """Facts are `reward`, the true one, `raw`, the environment's own, `expert`, and `view`, the observation."""
-        step = self._episode.record.steps[min(self._at, len(self._episode.record.steps) - 1)]
+        """Facts are `reward`, the true one, `raw`, the environment's own, `expert`, and
+        `view`, the observation.
+        """
+        step = self._episode.record.steps[
+            min(self._at, len(self._episode.record.steps) - 1)
+        ]
         view = self._observe().text
-        return State(facts={"reward": step.shaped, "raw": step.raw, "expert": step.is_expert, "view": view})
+        return State(
+            facts={
+                "reward": step.shaped,
+                "raw": step.raw,
+                "expert": step.is_expert,
+                "view": view,
+            }
+        )
 
     def step(self, action: str) -> Outcome:
         steps = self._episode.record.steps
@@ -140,7 +172,11 @@ class RewardBench:
     def _files_episode(self, seed: int) -> _Episode:
         file = self._files[seed % len(self._files)]
         record = file.read()
-        expert = file.success().read() if self._config.show_success and file.side == "negative" else record
+        expert = (
+            file.success().read()
+            if self._config.show_success and file.side == "negative"
+            else record
+        )
         return _Episode(record, file.task, file.side, expert)
 
     def _made_episode(self, seed: int) -> _Episode:
@@ -158,7 +194,10 @@ class RewardBench:
 
 def _way(expert: Record) -> list[Json]:
     """Actions and observations up to the goal."""
-    last = max((index for index, step in enumerate(expert.steps) if step.is_expert), default=len(expert.steps) - 1)
+    last = max(
+        (index for index, step in enumerate(expert.steps) if step.is_expert),
+        default=len(expert.steps) - 1,
+    )
     return [[step.action, step.observation] for step in expert.steps[: last + 1]]
 
 

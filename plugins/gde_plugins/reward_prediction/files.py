@@ -1,8 +1,9 @@
 """The released format: a folder a task with `positive.json` and `negative_N.json`.
 
-Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. Further fields
-are optional, and other readers ignore them: `initial_observation`, `world` (its labels), and the admissible actions of
-each step, `admissible`, as indices into the list `actions`, since some worlds list hundreds.
+Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped,
+is_expert}}]}`. Further fields are optional, and other readers ignore them:
+`initial_observation`, `world` (its labels), and the admissible actions of each step,
+`admissible`, as indices into the list `actions`, since some worlds list hundreds.
 """
 
 import json
@@ -11,7 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from gde.data.json import Json
 from gde.errors import GdeError
@@ -52,8 +60,14 @@ class _Trajectory(BaseModel):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if any(not 0 <= place < len(self.actions) for step in self.trajectory for place in step.admissible):
-            raise ValueError(f"`admissible` must be places in `actions`, 0 to {len(self.actions) - 1}")
+        if any(
+            not 0 <= place < len(self.actions)
+            for step in self.trajectory
+            for place in step.admissible
+        ):
+            raise ValueError(
+                f"`admissible` must be places in `actions`, 0 to {len(self.actions) - 1}"
+            )
         return self
 
 
@@ -79,7 +93,9 @@ class Recorded:
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(map(str, problem["loc"])) or "the file"
-            raise GdeError(f"trajectory {self.path}: {where}: {problem['msg']}") from error
+            raise GdeError(
+                f"trajectory {self.path}: {where}: {problem['msg']}"
+            ) from error
         return Record(
             goal=found.goal_description,
             start=found.initial_observation,
@@ -93,7 +109,9 @@ class Recorded:
 
 
 def _step(written: _Step, actions: list[str]) -> Step:
-    raw = min(max(written.reward.raw, 0.0), 1.0)  # some domains were released on other scales
+    raw = min(
+        max(written.reward.raw, 0.0), 1.0
+    )  # some domains were released on other scales
     return Step(
         action=written.action,
         observation=written.observation,
@@ -132,7 +150,9 @@ def write_pair(pair: Pair, folder: Path) -> None:
     """
     for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
         with replacing(folder / name) as file:
-            file.write_text(json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8")
+            file.write_text(
+                json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8"
+            )
 
 
 def as_json(record: Record) -> Json:
@@ -145,7 +165,11 @@ def as_json(record: Record) -> Json:
         fields: dict[str, Json] = {
             "action": step.action,
             "observation": step.observation,
-            "reward": {"raw": step.raw, "shaped": step.shaped, "is_expert": step.is_expert},
+            "reward": {
+                "raw": step.raw,
+                "shaped": step.shaped,
+                "is_expert": step.is_expert,
+            },
             "admissible": [indices[action] for action in step.admissible],
         }
         steps.append(fields)

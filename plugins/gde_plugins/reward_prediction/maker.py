@@ -1,4 +1,6 @@
-"""Tasks to pairs: the world of a task, and its replacements where no pair can be made in it."""
+"""Tasks to pairs: the world of a task, and its replacements where no pair can be made
+in it.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -7,8 +9,18 @@ from dataclasses import dataclass, field
 from gde.errors import GdeError
 from gde.seeding import derive, generator
 from gde_plugins.reward_prediction.config import Recipe
-from gde_plugins.reward_prediction.domains import Demonstrating, Domain, Settings, n_listed, opened
-from gde_plugins.reward_prediction.pairing import Unsuitable, make_negative, make_positive
+from gde_plugins.reward_prediction.domains import (
+    Demonstrating,
+    Domain,
+    Settings,
+    n_listed,
+    opened,
+)
+from gde_plugins.reward_prediction.pairing import (
+    Unsuitable,
+    make_negative,
+    make_positive,
+)
 from gde_plugins.reward_prediction.record import Pair
 
 REPLACEMENTS = 10
@@ -17,17 +29,23 @@ REPLACEMENTS = 10
 
 @dataclass
 class Maker:
-    """Makes the pairs of a domain; keeps its environments open from one pair to the next."""
+    """Makes the pairs of a domain; keeps its environments open from one pair to the
+    next.
+    """
 
     domain: Domain
     recipe: Recipe
     asked: Settings = field(default_factory=dict)
     """Settings of the environment."""
     purpose: str = "test"
-    """Worlds of two purposes have nothing in common where every seed is another world."""
+    """Worlds of two purposes have nothing in common where every seed is another
+    world.
+    """
     n_tasks: int = 0
-    """All tasks of the domain, where they are more than the published number: no two of so many share a listed world.
-    Fewer are a beginning of the whole, in the same worlds."""
+    """All tasks of the domain, where they are more than the published number: no two of
+    so many share a listed world. Fewer are a beginning of the whole, in the same
+    worlds.
+    """
     _open: dict[int, Demonstrating] = field(default_factory=dict, init=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -35,19 +53,34 @@ class Maker:
         """The pair of a task: a function of recipe, settings, purpose and index alone.
 
         Raises:
-            GdeError: the environment is not available, or no pair can be made in any of the worlds that were tried.
+            GdeError: the environment is not available, or no pair can be made in any of
+            the worlds that were tried.
         """
         environment = self._environment(index % len(self.domain.variants))
         reason = "it has no world left"
         for seed in self._seeds(environment, index):
-            rng = generator(self.recipe.seed, "rewardbench", self.domain.name, self.purpose, index, seed)
+            rng = generator(
+                self.recipe.seed,
+                "rewardbench",
+                self.domain.name,
+                self.purpose,
+                index,
+                seed,
+            )
             try:
                 positive = make_positive(environment, seed, self.recipe, rng)
                 negative = make_negative(environment, seed, positive, self.recipe, rng)
-                return Pair(domain=self.domain.name, index=index, positive=positive, negative=negative)
+                return Pair(
+                    domain=self.domain.name,
+                    index=index,
+                    positive=positive,
+                    negative=negative,
+                )
             except GdeError as error:
                 reason = str(error)
-        raise Unsuitable(f"domain {self.domain.name}: no pair for task {index}: {reason}")
+        raise Unsuitable(
+            f"domain {self.domain.name}: no pair for task {index}: {reason}"
+        )
 
     def close(self) -> None:
         """Close all environments."""
@@ -57,11 +90,15 @@ class Maker:
     def _environment(self, variant: int) -> Demonstrating:
         if variant not in self._open:
             settings = self.domain.variant(variant, self.asked)
-            self._open[variant] = self._stack.enter_context(opened(self.domain, settings))
+            self._open[variant] = self._stack.enter_context(
+                opened(self.domain, settings)
+            )
         return self._open[variant]
 
     def _seeds(self, environment: Demonstrating, index: int) -> Iterator[int]:
-        """Seeds of the worlds to try; tasks take turns at listed worlds, in an order drawn by the recipe's seed."""
+        """Seeds of the worlds to try; tasks take turns at listed worlds, in an order
+        drawn by the recipe's seed.
+        """
         seed = self.recipe.seed
         name = self.domain.name
         if n_worlds := n_listed(environment):

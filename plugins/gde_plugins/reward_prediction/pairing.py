@@ -1,9 +1,12 @@
 """The four stages that make a pair of trajectories (Shen et al. 2026, appendix A.1).
 
-1. Positive: random steps, then the environment's demonstration, then random steps where the world goes on.
-2. True rewards: (i + offset) / T along the expert's T steps; the environment's own at the others; 0 in a negative.
-3. Negative: as many random steps, or fewer where the environment ends the episode as a failure. A trajectory that makes
-   progress is thrown away, and none shares a sequence of actions with the expert's.
+1. Positive: random steps, then the environment's demonstration, then random steps where
+   the world goes on.
+2. True rewards: (i + offset) / T along the expert's T steps; the environment's own at
+   the others; 0 in a negative.
+3. Negative: as many random steps, or fewer where the environment ends the episode as a
+   failure. A trajectory that makes progress is thrown away, and none shares a sequence
+   of actions with the expert's.
 4. Observations, admissible actions and rewards are the environment's own.
 """
 
@@ -56,10 +59,19 @@ class _Play:
         )
         self.steps.append(step)
 
-    def choose(self, rng: np.random.Generator, banned: frozenset[tuple[str, ...]] = frozenset(), n: int = 1) -> str:
-        """A random action that completes no banned sequence of n actions; empty where there is none."""
+    def choose(
+        self,
+        rng: np.random.Generator,
+        banned: frozenset[tuple[str, ...]] = frozenset(),
+        n: int = 1,
+    ) -> str:
+        """A random action that completes no banned sequence of n actions; empty where
+        there is none.
+        """
         if self.seen.actions is None:
-            raise Unsuitable("a random policy needs admissible actions, the environment lists none")
+            raise Unsuitable(
+                "a random policy needs admissible actions, the environment lists none"
+            )
         last = tuple(step.action for step in self.steps[len(self.steps) - n + 1 :])
         free = [action for action in self.seen.actions if (*last, action) not in banned]
         if not free:
@@ -75,7 +87,9 @@ class _Play:
         )
 
 
-def make_positive(environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator) -> Record:
+def make_positive(
+    environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator
+) -> Record:
     """Record a success: the expert's way between random steps.
 
     Raises:
@@ -114,9 +128,13 @@ def _has_only_wandered(play: _Play, n_steps: int) -> bool:
 
 
 def _follow(play: _Play) -> bool:
-    """Follow the demonstration; whether its last step, and none before, reached the goal."""
+    """Follow the demonstration; whether its last step, and none before, reached the
+    goal.
+    """
     for action in play.environment.demonstration():
-        if play.over or (play.seen.actions is not None and action not in play.seen.actions):
+        if play.over or (
+            play.seen.actions is not None and action not in play.seen.actions
+        ):
             return False
         play.take(action, expert=True)
     expert = [step for step in play.steps if step.is_expert]
@@ -138,12 +156,17 @@ def _shaped(record: Record, offset: int) -> Record:
 
 
 def make_negative(
-    environment: Demonstrating, seed: int, positive: Record, recipe: Recipe, rng: np.random.Generator
+    environment: Demonstrating,
+    seed: int,
+    positive: Record,
+    recipe: Recipe,
+    rng: np.random.Generator,
 ) -> Record:
     """Record a failure, of the same length unless the environment ends it.
 
     Raises:
-        Unsuitable: in every trial, random steps make progress or have to repeat the expert's.
+        Unsuitable: in every trial, random steps make progress or have to repeat the
+        expert's.
     """
     banned = sequences(positive.expert_actions, recipe.overlap)
     for _ in range(TRIES):
@@ -157,7 +180,9 @@ def make_negative(
                 break
         else:
             return play.record()
-    raise Unsuitable(f"no random trajectory of {len(positive.steps)} steps without progress in {TRIES} trials")
+    raise Unsuitable(
+        f"no random trajectory of {len(positive.steps)} steps without progress in {TRIES} trials"
+    )
 
 
 def sequences(actions: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:

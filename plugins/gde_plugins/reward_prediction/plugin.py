@@ -1,4 +1,6 @@
-"""Offers the RewardPrediction benchmark: its trajectories, the command that builds it, and its table."""
+"""Offers the RewardPrediction benchmark: its trajectories, the command that builds it,
+and its table.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +28,14 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="recorded successes and failures with a true reward for every step, for reward models to judge",
             config=RewardBenchConfig,
             make=_make,
-            gives=frozenset({Capability.STATE, Capability.WORLDS, Capability.VIEW, Capability.TRUE_REWARD}),
+            gives=frozenset(
+                {
+                    Capability.STATE,
+                    Capability.WORLDS,
+                    Capability.VIEW,
+                    Capability.TRUE_REWARD,
+                }
+            ),
         ),
     )
 

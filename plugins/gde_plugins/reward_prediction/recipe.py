@@ -1,4 +1,6 @@
-"""The recipe of a folder's pairs, `OUT/DOMAIN/recipe.json`: a build never goes on where another recipe began."""
+"""The recipe of a folder's pairs, `OUT/DOMAIN/recipe.json`: a build never goes on where
+another recipe began.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +17,9 @@ RECIPE = "recipe.json"
 def keep_recipe(folder: Path, recipe: Mapping[str, Json]) -> None:
     """Write the recipe before the first pair.
 
-    A folder with pairs and without a recipe is of an older version or from elsewhere. A build goes on in it and writes
-    no recipe, since nobody knows how those pairs were made.
+    A folder with pairs and without a recipe is of an older version or from elsewhere. A
+    build goes on in it and writes no recipe, since nobody knows how those pairs were
+    made.
 
     Raises:
         ConfigError: the folder has another recipe.
@@ -26,7 +29,9 @@ def keep_recipe(folder: Path, recipe: Mapping[str, Json]) -> None:
     if check_recipe(folder, recipe) or has_begun:
         return
     with replacing(folder / RECIPE) as file:
-        file.write_text(json.dumps(recipe, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        file.write_text(
+            json.dumps(recipe, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
 
 def check_recipe(folder: Path, recipe: Mapping[str, Json]) -> bool:
@@ -41,15 +46,23 @@ def check_recipe(folder: Path, recipe: Mapping[str, Json]) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
-        raise ConfigError(f"--out: {path} cannot be read: {error}: name another folder") from error
+        raise ConfigError(
+            f"--out: {path} cannot be read: {error}: name another folder"
+        ) from error
     if not isinstance(kept, dict):
-        raise ConfigError(f"--out: {path}: wanted what the pairs were made with, got other JSON: name another folder")
+        raise ConfigError(
+            f"--out: {path}: wanted what the pairs were made with, got other JSON: name another folder"
+        )
 
-    changed = [name for name in {**kept, **recipe} if kept.get(name) != recipe.get(name)]
+    changed = [
+        name for name in {**kept, **recipe} if kept.get(name) != recipe.get(name)
+    ]
     if changed:
         had = ", ".join(_setting(name, kept) for name in changed)
         got = ", ".join(_setting(name, recipe) for name in changed)
-        raise ConfigError(f"--out: {folder} was begun with {had}, got {got}: ask for the same or name another folder")
+        raise ConfigError(
+            f"--out: {folder} was begun with {had}, got {got}: ask for the same or name another folder"
+        )
     return True
 
 

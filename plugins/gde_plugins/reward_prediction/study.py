@@ -1,4 +1,6 @@
-"""Tables 1 and 2 and the ablations of Shen et al. (2026): measured numbers beside the published ones."""
+"""Tables 1 and 2 and the ablations of Shen et al. (2026): measured numbers beside the
+published ones.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,8 +28,21 @@ from gde_plugins.reward_prediction.baselines import (
 )
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.cost import estimates, n_trajectories
-from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
-from gde_plugins.reward_prediction.published import ABLATIONS, GAINS, MAIN, TABLE_1, TRIPLETS, Row
+from gde_plugins.reward_prediction.domains import (
+    DOMAINS,
+    Domain,
+    find_domain,
+    needs_no_simulator,
+    offer_of,
+)
+from gde_plugins.reward_prediction.published import (
+    ABLATIONS,
+    GAINS,
+    MAIN,
+    TABLE_1,
+    TRIPLETS,
+    Row,
+)
 
 NAME = "rewardprediction"
 ABLATION = "ablations"
@@ -41,9 +56,10 @@ EQ_14 = "Shen et al. (2026), eq. 14"
 class RewardPredictionStudy:
     """Implements `gde.parts.reproduction.Reproduction` and `Foresees`.
 
-    One run of all reward models and one of the ablations, each over all available domains, one condition a domain; with
-    `agents`, also one run for each planning agent and domain of table 2. The first two replay records, so that their
-    agent plays no part. In the last, the user may give one of the agents settings of its own.
+    One run of all reward models and one of the ablations, each over all available
+    domains, one condition a domain; with `agents`, also one run for each planning agent
+    and domain of table 2. The first two replay records, so that their agent plays no
+    part. In the last, the user may give one of the agents settings of its own.
     """
 
     def __init__(self, config: StudyConfig) -> None:
@@ -62,26 +78,40 @@ class RewardPredictionStudy:
         self._domains = [domain for domain in wanted if self._is_available(domain)]
         if not self._domains:
             reasons = "; ".join(self._unavailable.values())
-            raise GdeError(f"rewardprediction: wanted a domain that can be had: {reasons}")
+            raise GdeError(
+                f"rewardprediction: wanted a domain that can be had: {reasons}"
+            )
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """Scaled, they have that share of the published pairs of every domain, or of the tasks of the data."""
+        """Scaled, they have that share of the published pairs of every domain, or of
+        the tasks of the data.
+        """
         config = self._config
         share = min(scale, 1.0)
-        plans = {NAME: self._plan(share, baselines(config), ("epic",), show_success=False)}
+        plans = {
+            NAME: self._plan(share, baselines(config), ("epic",), show_success=False)
+        }
         if config.ablations:
-            probes = [_probe(embedder) for embedder in ("words", *listed(config.embedders))]
-            plans[ABLATION] = self._plan(share, ablations(config), ["epic", *probes], show_success=True)
+            probes = [
+                _probe(embedder) for embedder in ("words", *listed(config.embedders))
+            ]
+            plans[ABLATION] = self._plan(
+                share, ablations(config), ["epic", *probes], show_success=True
+            )
         if config.agents:
             plans.update(planning(config, self._domains, share, agent))
         return plans
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
-        """Of every reward model that asks a language model, before anything is made or asked."""
+        """Of every reward model that asks a language model, before anything is made or
+        asked.
+        """
         return [*estimates(plans, self._domains, self._config)]
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Every printed row and every further reward model, in every domain and over all."""
+        """Every printed row and every further reward model, in every domain and over
+        all.
+        """
         rows = [*self._table(runs[NAME].result.measurements, TABLE_1, TABLE)]
         if ABLATION in runs:
             measured = [*runs[ABLATION].result.measurements, *self._as_in_table_1(runs)]
@@ -95,7 +125,12 @@ class RewardPredictionStudy:
         return ()
 
     def _plan(
-        self, share: float, rewards: Sequence[Choice], metrics: Sequence[str | Choice], *, show_success: bool
+        self,
+        share: float,
+        rewards: Sequence[Choice],
+        metrics: Sequence[str | Choice],
+        *,
+        show_success: bool,
     ) -> Plan:
         config = self._config
         environment: dict[str, Json] = {
@@ -113,7 +148,9 @@ class RewardPredictionStudy:
             agent=Choice(name="random"),
             rewards=tuple(rewards),
             metrics=tuple(metrics),  # type: ignore[arg-type]
-            episodes=max(n_trajectories(domain, config, share) for domain in self._domains),
+            episodes=max(
+                n_trajectories(domain, config, share) for domain in self._domains
+            ),
             concurrency=CONCURRENCY,
         )
 
@@ -134,11 +171,19 @@ class RewardPredictionStudy:
         offer_of(domain)
         if not config.domains and not needs_no_simulator(domain):
             wanted = f"name it, --set study.domains=all or {domain.name}, or its data, --set study.data=FOLDER"
-            raise GdeError(f"domain {domain.name}: its simulator takes minutes: {wanted}")
+            raise GdeError(
+                f"domain {domain.name}: its simulator takes minutes: {wanted}"
+            )
 
-    def _table(self, measured: Sequence[Measurement], printed: Mapping[str, Row], table: str) -> Iterator[Comparison]:
+    def _table(
+        self, measured: Sequence[Measurement], printed: Mapping[str, Row], table: str
+    ) -> Iterator[Comparison]:
         """The printed rows first, then those of other reward models."""
-        judged = dict.fromkeys(str(one.where["reward"]) for one in measured if one.name == "epic" and one.where)
+        judged = dict.fromkeys(
+            str(one.where["reward"])
+            for one in measured
+            if one.name == "epic" and one.where
+        )
         for label in dict.fromkeys((*printed, *judged)):
             row = printed.get(label, Row(label, MAIN, {}))
             title = row.title
@@ -164,7 +209,14 @@ class RewardPredictionStudy:
                 table=table,
             )
 
-    def _found(self, measured: Sequence[Measurement], label: str, domain: Domain, *, is_judged: bool) -> Measurement:
+    def _found(
+        self,
+        measured: Sequence[Measurement],
+        label: str,
+        domain: Domain,
+        *,
+        is_judged: bool,
+    ) -> Measurement:
         """The distance of a reward model in a domain, or why there is none."""
         where = {"reward": label}
         if len(self._domains) > 1:
@@ -178,10 +230,14 @@ class RewardPredictionStudy:
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
-        return Measurement(name="epic", value=None, unit="distance", n=0, where=where, reason=reason)
+        return Measurement(
+            name="epic", value=None, unit="distance", n=0, where=where, reason=reason
+        )
 
     def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
-        """StateFactory's numbers as those of the ablations that are its defaults; only a model has an effort."""
+        """StateFactory's numbers as those of the ablations that are its defaults; only
+        a model has an effort.
+        """
         labels = AS_IN_TABLE_1 if self._config.model else AS_IN_TABLE_1[:-1]
         for label in labels:
             for one in runs[NAME].result.measurements:
@@ -194,7 +250,13 @@ class RewardPredictionStudy:
             title = DOMAINS[domain].title
             found = {agent: self._success(runs, agent, domain) for agent in AGENTS}
             for agent, ours in found.items():
-                yield Comparison(quantity=f"{agent}, {title}", paper=None, ours=ours, source=TABLE_2, table=PLANNING)
+                yield Comparison(
+                    quantity=f"{agent}, {title}",
+                    paper=None,
+                    ours=ours,
+                    source=TABLE_2,
+                    table=PLANNING,
+                )
             yield Comparison(
                 quantity=f"gain of {REACT_REWARD} over {REACT}, {title}",
                 paper=GAINS.get(domain),
@@ -216,20 +278,29 @@ class RewardPredictionStudy:
         if not self._config.agents:
             return "agents are run with --set study.agents=true"
         if domain not in {each.name for each in self._domains}:
-            return self._unavailable.get(domain, f"its domain was not named: --set study.domains={domain}")
+            return self._unavailable.get(
+                domain, f"its domain was not named: --set study.domains={domain}"
+            )
         if agent in ASKING:
             return "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
         return "the run has no such number"
 
 
 def _probe(embedder: str) -> Choice:
-    return Choice(name="triplets", alias=f"triplets-{embedder}", config={"embedder": embedder})
+    return Choice(
+        name="triplets", alias=f"triplets-{embedder}", config={"embedder": embedder}
+    )
 
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
     if without.value is None or rewarded.value is None:
         return _unmeasured("gain", without.reason or rewarded.reason)
-    return Measurement(name="gain", value=rewarded.value - without.value, unit="share", n=min(without.n, rewarded.n))
+    return Measurement(
+        name="gain",
+        value=rewarded.value - without.value,
+        unit="share",
+        n=min(without.n, rewarded.n),
+    )
 
 
 def _unmeasured(name: str, reason: str) -> Measurement:
@@ -253,7 +324,13 @@ def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
         if one.name == "triplets" and set(one.where) == {"embedder"}:
             name = str(one.where["embedder"])
             quantity = f"triplet accuracy of {name}"
-            yield Comparison(quantity=quantity, paper=TRIPLETS.get(name), ours=one, source=EQ_14, table=ABLATED)
+            yield Comparison(
+                quantity=quantity,
+                paper=TRIPLETS.get(name),
+                ours=one,
+                source=EQ_14,
+                table=ABLATED,
+            )
 
 
 def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
@@ -262,6 +339,10 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
     missing = [name for name, one in found.items() if one.value is None]
     if missing:
         reason = f"without {', '.join(missing)}"
-        return Measurement(name="epic", value=None, unit="distance", n=0, where=where, reason=reason)
+        return Measurement(
+            name="epic", value=None, unit="distance", n=0, where=where, reason=reason
+        )
     values = [one.value for one in found.values() if one.value is not None]
-    return Measurement(name="epic", value=mean(values), unit="distance", n=len(values), where=where)
+    return Measurement(
+        name="epic", value=mean(values), unit="distance", n=len(values), where=where
+    )

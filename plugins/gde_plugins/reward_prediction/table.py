@@ -14,7 +14,8 @@ ROWS = 20_000
 
 
 def write_parquet(folder: Path) -> tuple[Path, list[str]]:
-    """Write `steps.parquet` from all trajectories of a folder; returns its path and the reasons of unreadable ones.
+    """Write `steps.parquet` from all trajectories of a folder; returns its path and the
+    reasons of unreadable ones.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -40,7 +41,10 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
     )
     path = folder / TABLE
     failures: list[str] = []
-    with replacing(path) as unfinished, pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+    with (
+        replacing(path) as unfinished,
+        pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,
+    ):
         batch: list[dict[str, Any]] = []
         for row in _rows(folder, failures):
             batch.append(row)

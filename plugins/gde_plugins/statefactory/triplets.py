@@ -1,9 +1,11 @@
-"""Does an embedder tell paraphrases from contradictions (Shen et al. 2026, appendix C.5.3)?
+"""Does an embedder tell paraphrases from contradictions (Shen et al. 2026, appendix
+C.5.3)?
 
-The probing set is made of a run's own states, as rules read them. An anchor is one attribute of one object. The
-positive says the same in other words and another order. The negative is the same attribute with another value, or of
-another object of the same episode. The authors had a language model write paraphrases; these follow from templates, so
-that they are the same everywhere.
+The probing set is made of a run's own states, as rules read them. An anchor is one
+attribute of one object. The positive says the same in other words and another order.
+The negative is the same attribute with another value, or of another object of the same
+episode. The authors had a language model write paraphrases; these follow from
+templates, so that they are the same everywhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +41,8 @@ class Triplet:
 
 @dataclass(frozen=True)
 class TripletAccuracy:
-    """Implements `gde.parts.metric.Metric`: the share of triplets whose paraphrase is closer to the anchor.
+    """Implements `gde.parts.metric.Metric`: the share of triplets whose paraphrase is
+    closer to the anchor.
 
     Intervals resample clusters of worlds.
     """
@@ -50,14 +53,22 @@ class TripletAccuracy:
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         where = {"embedder": self.name}
-        chosen = probing_set(evidence.trajectories, self.most, generator(evidence.seed, NAME))
+        chosen = probing_set(
+            evidence.trajectories, self.most, generator(evidence.seed, NAME)
+        )
         if not chosen:
             reason = "no state has two attributes that differ, as rules read it"
-            return [Measurement(name=NAME, value=None, unit=UNIT, n=0, where=where, reason=reason)]
+            return [
+                Measurement(
+                    name=NAME, value=None, unit=UNIT, n=0, where=where, reason=reason
+                )
+            ]
 
         right = [float(each) for each in self.told_apart(chosen)]
         clusters = [each.cluster for each in chosen]
-        estimate = cluster_share(right, clusters, generator(evidence.seed, NAME, "interval"))
+        estimate = cluster_share(
+            right, clusters, generator(evidence.seed, NAME, "interval")
+        )
         return [replace(estimate.measurement(NAME, UNIT), where=where)]
 
     def told_apart(self, chosen: Sequence[Triplet]) -> Iterator[bool]:
@@ -67,12 +78,18 @@ class TripletAccuracy:
             texts += [each.anchor, each.positive, each.negative]
         vectors = Vectors(texts, self.embedder)
         for each in chosen:
-            positive, negative = vectors.cosines([each.anchor], [each.positive, each.negative])[0]
+            positive, negative = vectors.cosines(
+                [each.anchor], [each.positive, each.negative]
+            )[0]
             yield bool(positive > negative)
 
 
-def probing_set(trajectories: Sequence[Trajectory], most: int, rng: np.random.Generator) -> list[Triplet]:
-    """At most so many triplets, drawn without repetition, each anchor once a cluster."""
+def probing_set(
+    trajectories: Sequence[Trajectory], most: int, rng: np.random.Generator
+) -> list[Triplet]:
+    """At most so many triplets, drawn without repetition, each anchor once a
+    cluster.
+    """
     found: dict[tuple[str, str], Triplet] = {}
     for trajectory in trajectories:
         for each in _triplets(trajectory, rng):
@@ -91,7 +108,12 @@ def _triplets(trajectory: Trajectory, rng: np.random.Generator) -> Iterator[Trip
         negatives = [other for other in others if other[0] == name] or others
         if negatives:
             negative = negatives[int(rng.integers(len(negatives)))]
-            yield Triplet(_statement(fact), _paraphrase(fact), _statement(negative), trajectory.world.cluster)
+            yield Triplet(
+                _statement(fact),
+                _paraphrase(fact),
+                _statement(negative),
+                trajectory.world.cluster,
+            )
 
 
 def _facts(trajectory: Trajectory) -> list[Fact]:
@@ -99,7 +121,9 @@ def _facts(trajectory: Trajectory) -> list[Fact]:
     facts: set[Fact] = set()
     for state in RulesExtractor(4).reading(trajectory).states:
         for item in state:
-            facts.update((item.name, key, value) for key, value in item.attributes.items())
+            facts.update(
+                (item.name, key, value) for key, value in item.attributes.items()
+            )
     return sorted(facts)
 
 

@@ -1,1 +1,3 @@
-"""Tests over a run as a whole: variations against their unvaried worlds, and trends over difficulty."""
+"""Tests over a run as a whole: variations against their unvaried worlds, and trends
+over difficulty.
+"""

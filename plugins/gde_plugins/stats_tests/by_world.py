@@ -1,4 +1,6 @@
-"""Measurements of parts of a run, e.g. of single worlds, by the metrics of any plugin."""
+"""Measurements of parts of a run, e.g. of single worlds, by the metrics of any
+plugin.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +24,11 @@ class Measured(Generic[PlaceT]):
     """Part of the evidence to value."""
 
 
-def measure(context: Context, names: Sequence[str], parts: Mapping[PlaceT, Evidence]) -> list[Measured[PlaceT]]:
-    """Measure each part by name; measurements that are restricted, e.g. to one size, are left out.
+def measure(
+    context: Context, names: Sequence[str], parts: Mapping[PlaceT, Evidence]
+) -> list[Measured[PlaceT]]:
+    """Measure each part by name; measurements that are restricted, e.g. to one size,
+    are left out.
 
     Raises:
         UnknownName: no plugin offers the metric of a name.
@@ -38,5 +43,7 @@ def measure(context: Context, names: Sequence[str], parts: Mapping[PlaceT, Evide
     found: dict[str, Measured[PlaceT]] = {}
     for quantity, values in measured([*metrics.values()], parts).items():
         if not quantity.restricted:
-            found[quantity.name] = Measured(name=quantity.name, unit=quantity.unit, values=values)
+            found[quantity.name] = Measured(
+                name=quantity.name, unit=quantity.unit, values=values
+            )
     return [found.get(name, Measured(name=name, unit="", values={})) for name in names]

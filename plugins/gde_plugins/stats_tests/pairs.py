@@ -1,4 +1,6 @@
-"""Tests of the difference that a variation of a world makes to the agent's behaviour."""
+"""Tests of the difference that a variation of a world makes to the agent's
+behaviour.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,17 +31,30 @@ Value = str | int | float | bool
 Labels = tuple[tuple[str, Value], ...]
 Counterfactual = tuple[str, Labels]
 """Cluster and other labels, which are equal for a world and its variations."""
-NAMES = ("difference", "p_wilcoxon", "p_permutation", "p_holm", "q", "rank_biserial", "effect_paper", "mde")
+NAMES = (
+    "difference",
+    "p_wilcoxon",
+    "p_permutation",
+    "p_holm",
+    "q",
+    "rank_biserial",
+    "effect_paper",
+    "mde",
+)
 NO_PAIR = "not measured: 0 pairs of worlds in which it has a value"
 
 
 class Place(NamedTuple):
-    """A world under the labels of an episode; episodes of one world may differ in their labels."""
+    """A world under the labels of an episode; episodes of one world may differ in their
+    labels.
+    """
 
     world: str
     cluster: str
     labels: Labels
-    """Sorted, without the numbers that describe the world itself, such as its distance."""
+    """Sorted, without the numbers that describe the world itself, such as its
+    distance.
+    """
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "Place":
@@ -47,7 +62,8 @@ class Place(NamedTuple):
         world = trajectory.world
         labels = []
         for name, value in trajectory.labels.items():
-            # A number of the world itself may differ between variations, which must still find each other.
+            # A number of the world itself may differ between variations, which must
+            # still find each other.
             if name not in world.labels or isinstance(world.labels[name], str):
                 labels.append((name, value))
         return cls(world.id, world.cluster, tuple(sorted(labels)))
@@ -75,17 +91,21 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Every variation of a world against the unvaried one (as Arghal et al. 2026, section 4.2 and table 3).
+    """Every variation of a world against the unvaried one (as Arghal et al. 2026,
+    section 4.2 and table 3).
 
-    A label is a variation if it is "none" in one world of a cluster and has another value in a second one. A varied
-    world is paired with the unvaried world of its cluster that has the same other labels; numbers that describe the
-    world itself may differ. All differences are variation minus unvaried. All tests are two-sided, and the unit is the
-    cluster. ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg 1995) correct Wilcoxon's test over a family: all
-    variations by one label times all measures. A test without data does not count.
+    A label is a variation if it is "none" in one world of a cluster and has another
+    value in a second one. A varied world is paired with the unvaried world of its
+    cluster that has the same other labels; numbers that describe the world itself may
+    differ. All differences are variation minus unvaried. All tests are two-sided, and
+    the unit is the cluster. ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg
+    1995) correct Wilcoxon's test over a family: all variations by one label times all
+    measures. A test without data does not count.
 
-    A preference, e.g. for going left, helps in some grids and hurts in others, so a mean difference does not show it.
-    ".p_any" tests whether a variation changes anything in any world: it exchanges episodes within pairs. ".p_any_holm"
-    is corrected over its own family.
+    A preference, e.g. for going left, helps in some grids and hurts in others, so a
+    mean difference does not show it. ".p_any" tests whether a variation changes
+    anything in any world: it exchanges episodes within pairs. ".p_any_holm" is
+    corrected over its own family.
     """
 
     config: PairsConfig
@@ -100,9 +120,14 @@ class Pairs:
         if not labels:
             return ()
 
-        # Differences of means need one value a world; the exchange of episodes needs one value an episode.
-        by_world = measure(self.context, self.config.measures, split(evidence, Place.of))
-        by_episode = measure(self.context, self.config.each_episode, split(evidence, _episode_of))
+        # Differences of means need one value a world; the exchange of episodes needs
+        # one value an episode.
+        by_world = measure(
+            self.context, self.config.measures, split(evidence, Place.of)
+        )
+        by_episode = measure(
+            self.context, self.config.each_episode, split(evidence, _episode_of)
+        )
         found: list[Measurement] = []
         for label in labels:
             found += _family(label, by_world, places, evidence.seed)
@@ -111,7 +136,9 @@ class Pairs:
 
 
 def variations(places: set[Place]) -> list[str]:
-    """Return the labels by which some cluster holds an unvaried world and a variation of it, sorted."""
+    """Return the labels by which some cluster holds an unvaried world and a variation
+    of it, sorted.
+    """
     values: dict[tuple[str, str], set[Value]] = {}
     for place in places:
         for label, value in place.labels:
@@ -133,7 +160,9 @@ def _variations_by(label: str, places: set[Place]) -> list[Value]:
     return sorted(values - {UNVARIED}, key=str)
 
 
-def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int) -> Iterator[Measurement]:
+def _family(
+    label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int
+) -> Iterator[Measurement]:
     """Test all variations by one label in all measures, corrected together."""
     contrasts: list[Contrast] = []
     p_values: list[float | None] = []
@@ -146,7 +175,8 @@ def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place],
             else:
                 p_values.append(contrast.difference.signed_rank.p_value)
 
-    # One family for all variations and measures: each is another chance of a false alarm.
+    # One family for all variations and measures: each is another chance of a false
+    # alarm.
     by_holm = adjusted(p_values, holm)
     by_rate = adjusted(p_values, benjamini_hochberg)
     for contrast, p_holm, q in zip(contrasts, by_holm, by_rate, strict=True):
@@ -156,7 +186,10 @@ def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place],
 
 
 def _any_changes(
-    label: str, episodes: Sequence[Measured[tuple[Place, str]]], places: set[Place], seed: int
+    label: str,
+    episodes: Sequence[Measured[tuple[Place, str]]],
+    places: set[Place],
+    seed: int,
 ) -> Iterator[Measurement]:
     """Test for changes in any direction, over all variations by one label."""
     tests: list[tuple[Value, str, Finding, int]] = []
@@ -168,15 +201,21 @@ def _any_changes(
             p_values.append(finding.p_value)
 
     corrected = adjusted(p_values, holm)
-    for (variation, name, finding, n_episodes), p_holm in zip(tests, corrected, strict=True):
+    for (variation, name, finding, n_episodes), p_holm in zip(
+        tests, corrected, strict=True
+    ):
         where = {label: variation}
         plain = finding.significance(f"pairs.{name}.p_any", n_episodes)
-        by_holm = replace(finding, p_value=p_holm).significance(f"pairs.{name}.p_any_holm", n_episodes)
+        by_holm = replace(finding, p_value=p_holm).significance(
+            f"pairs.{name}.p_any_holm", n_episodes
+        )
         yield replace(plain, where=where)
         yield replace(by_holm, where=where)
 
 
-def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, seed: int) -> tuple[Finding, int]:
+def _exchanged(
+    one: Measured[tuple[Place, str]], label: str, variation: Value, seed: int
+) -> tuple[Finding, int]:
     """Return the test of one variation, and its number of episodes."""
     values: list[float] = []
     varied: list[bool] = []
@@ -194,7 +233,9 @@ def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, s
     return exchange_replicates(values, varied, counterfactuals, rng), len(values)
 
 
-def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> Contrast:
+def _contrast(
+    one: Measured[Place], label: str, variation: Value, seed: int
+) -> Contrast:
     varied = _means(one, label, variation)
     unvaried = _means(one, label, UNVARIED)
     # Sorted, since resampling depends on the order of the pairs.
@@ -207,24 +248,36 @@ def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> 
     clusters = [cluster for cluster, _ in common]
     rng = generator(seed, "metric", "pairs", one.name, label, str(variation))
     difference = paired_difference(varied_values, unvaried_values, clusters, rng)
-    return Contrast(measure=one, label=label, variation=variation, difference=difference)
+    return Contrast(
+        measure=one, label=label, variation=variation, difference=difference
+    )
 
 
-def _means(one: Measured[Place], label: str, value: Value) -> dict[Counterfactual, float]:
-    """Return the mean over the worlds with a value of the label, by counterfactual key."""
+def _means(
+    one: Measured[Place], label: str, value: Value
+) -> dict[Counterfactual, float]:
+    """Return the mean over the worlds with a value of the label, by counterfactual
+    key.
+    """
     counterfactuals: dict[Counterfactual, list[float]] = {}
     for place, number in one.values.items():
         if (label, value) in place.labels:
             key = place.counterfactual(label)
             counterfactuals.setdefault(key, []).append(number)
-    return {counterfactual: fmean(numbers) for counterfactual, numbers in counterfactuals.items()}
+    return {
+        counterfactual: fmean(numbers)
+        for counterfactual, numbers in counterfactuals.items()
+    }
 
 
-def _described(contrast: Contrast, p_holm: float | None, q: float | None) -> Iterator[Measurement]:
+def _described(
+    contrast: Contrast, p_holm: float | None, q: float | None
+) -> Iterator[Measurement]:
     found = contrast.difference
     unit = contrast.measure.unit
     if found is None:
-        # All names appear in every run, so that tables of different runs have the same rows.
+        # All names appear in every run, so that tables of different runs have the same
+        # rows.
         for name in NAMES:
             yield Measurement(name=name, value=None, unit="", n=0, reason=NO_PAIR)
         return

@@ -18,8 +18,12 @@ from gde_plugins.stats_tests.config import TrendsConfig
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
 
 LINEAR_BELOW = 20
-"""Steps to the goal below which Arghal et al. (2026), section 4.1, find accuracy to fall linearly."""
-NO_DISTANCES = "not measured: the optimal values of the unvaried worlds are no distances to a goal"
+"""Steps to the goal below which Arghal et al. (2026), section 4.1, find accuracy to
+fall linearly.
+"""
+NO_DISTANCES = (
+    "not measured: the optimal values of the unvaried worlds are no distances to a goal"
+)
 
 
 class Spot(NamedTuple):
@@ -32,14 +36,17 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Trends:
-    """Whether measurements rise or fall with labels that are numbers, over the unvaried worlds of a run.
+    """Whether measurements rise or fall with labels that are numbers, over the unvaried
+    worlds of a run.
 
-    ".spearman" is the rank correlation over clusters of worlds, ".page_l" Page's L: a condition is one value of the
-    label, and a block holds the first cluster of every condition, the next the second, and so on, all equal in the
-    other labels; clusters beyond the smallest condition are in no block. Each has its p value. "trends.accuracy.slope"
-    is the change of accuracy with one more step to the goal, for less than 20 steps (Arghal et al. 2026, section 4.1),
-    by a least-squares line over steps. Tests are two-sided and not corrected for their number. A run in which no label
-    varies has no trends.
+    ".spearman" is the rank correlation over clusters of worlds, ".page_l" Page's L: a
+    condition is one value of the label, and a block holds the first cluster of every
+    condition, the next the second, and so on, all equal in the other labels; clusters
+    beyond the smallest condition are in no block. Each has its p value.
+    "trends.accuracy.slope" is the change of accuracy with one more step to the goal,
+    for less than 20 steps (Arghal et al. 2026, section 4.1), by a least-squares line
+    over steps. Tests are two-sided and not corrected for their number. A run in which
+    no label varies has no trends.
     """
 
     config: TrendsConfig
@@ -49,7 +56,8 @@ class Trends:
         """Test the whole run; a part of it has no trends."""
         if evidence.part:
             return ()
-        # A variation may be harder than its counterfactual, which would look like a trend.
+        # A variation may be harder than its counterfactual, which would look like a
+        # trend.
         unvaried = _unvaried(evidence.trajectories)
         labels = []
         for label in self.config.by:
@@ -64,7 +72,10 @@ class Trends:
         for one in unvaried:
             if all(_number(one, label) is not None for label in labels):
                 labelled.append(one)
-        spots = split(replace(evidence, trajectories=tuple(labelled)), lambda one: _spot(one, labels))
+        spots = split(
+            replace(evidence, trajectories=tuple(labelled)),
+            lambda one: _spot(one, labels),
+        )
 
         found: list[Measurement] = []
         for measured in measure(self.context, self.config.measures, spots):
@@ -94,7 +105,9 @@ def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
     return Spot(trajectory.world.cluster, tuple(coordinates))
 
 
-def _along(label: str, axis: int, one: Measured[Spot], seed: int) -> Iterator[Measurement]:
+def _along(
+    label: str, axis: int, one: Measured[Spot], seed: int
+) -> Iterator[Measurement]:
     """Test one measurement along one label."""
     clusters = [spot.cluster for spot in one.values]
     # A measurement without a value has no correlation.
@@ -116,7 +129,9 @@ def _along(label: str, axis: int, one: Measured[Spot], seed: int) -> Iterator[Me
 
 
 def _blocks(one: Measured[Spot], axis: int) -> list[tuple[float, ...]]:
-    """Return (blocks, conditions) values; conditions rise along the axis, and within a block all else is equal."""
+    """Return (blocks, conditions) values; conditions rise along the axis, and within a
+    block all else is equal.
+    """
     conditions = sorted({spot.coordinates[axis] for spot in one.values})
     groups: dict[tuple[float, ...], dict[float, list[float]]] = {}
     for spot, value in one.values.items():
@@ -133,7 +148,9 @@ def _blocks(one: Measured[Spot], axis: int) -> list[tuple[float, ...]]:
 
 
 def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
-    """Fit the accuracy of steps by their distance to the goal, which is minus the optimal value."""
+    """Fit the accuracy of steps by their distance to the goal, which is minus the
+    optimal value.
+    """
     are_distances = True
     distances: list[float] = []
     hits: list[bool] = []
@@ -150,15 +167,21 @@ def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
                 are_distances = False
             if distance < LINEAR_BELOW:
                 distances.append(distance)
-                hits.append(turn.optimal is not None and turn.decision.action in turn.optimal)
+                hits.append(
+                    turn.optimal is not None and turn.decision.action in turn.optimal
+                )
                 clusters.append(trajectory.world.cluster)
 
     slope = Finding(reason=NO_DISTANCES)
     if distances and are_distances:
         slope = linear_trend(distances, hits, clusters)
     for each in _both(slope, "slope", "share per step", len(distances)):
-        yield replace(each, name=f"trends.accuracy.{each.name}", where={"by": "distance"})
+        yield replace(
+            each, name=f"trends.accuracy.{each.name}", where={"by": "distance"}
+        )
 
 
-def _both(finding: Finding, name: str, unit: str, n: int) -> tuple[Measurement, Measurement]:
+def _both(
+    finding: Finding, name: str, unit: str, n: int
+) -> tuple[Measurement, Measurement]:
     return finding.statistic(name, unit, n), finding.significance(f"{name}_p", n)

@@ -16,13 +16,19 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
-"""Every training of nano has learned the compact style, and to reason at effort medium."""
+"""Every training of nano has learned the compact style, and to reason at effort
+medium.
+"""
 LEAST = 0.001
-"""The least probability of an answer that counts in the action probabilities of a turn."""
+"""The least probability of an answer that counts in the action probabilities of a
+turn.
+"""
 
 
 class TextAgent:
-    """Asks a language model for one action a turn; an unusable answer is reported, never repaired."""
+    """Asks a language model for one action a turn; an unusable answer is reported,
+    never repaired.
+    """
 
     def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
         self._config = config
@@ -40,7 +46,11 @@ class TextAgent:
             self._effort = "medium" if embedded else "low"
         else:
             self._effort = config.effort
-        self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
+        self._sampling = Sampling(
+            temperature=config.temperature,
+            top_p=config.top_p,
+            max_tokens=config.max_tokens,
+        )
 
     def begin(self, brief: Brief) -> None:
         self._brief = brief
@@ -62,19 +72,26 @@ class TextAgent:
         decision = decide(completion, observation.actions, strict=self._config.strict)
         return replace(decision, probabilities=probabilities)
 
-    async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
+    async def action_probabilities(
+        self, observation: Observation, least: float
+    ) -> Mapping[str, float]:
         """The probability of each action: the sum over the completions that name it.
 
         Completions less probable than `least` are left out.
 
         Raises:
-            GdeError: the language model cannot enumerate its answers, or cannot be asked.
+            GdeError: the language model cannot enumerate its answers, or cannot be
+            asked.
         """
         if not isinstance(self._model, HasProbabilities):
-            raise GdeError(f"model {self._model.info.name!r} cannot enumerate its answers: draw samples")
+            raise GdeError(
+                f"model {self._model.info.name!r} cannot enumerate its answers: draw samples"
+            )
         probabilities: dict[str, float] = defaultdict(float)
         for weighed in await self._model.completions(self._request(observation), least):
-            action = decide(weighed.completion, observation.actions, strict=self._config.strict).action
+            action = decide(
+                weighed.completion, observation.actions, strict=self._config.strict
+            ).action
             if action is not None:
                 probabilities[action] += weighed.probability
         return probabilities

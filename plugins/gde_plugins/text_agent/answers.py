@@ -1,4 +1,6 @@
-"""Reading an action from what the model said, or else why there is none. Nothing is guessed."""
+"""Reading an action from what the model said, or else why there is none. Nothing is
+guessed.
+"""
 
 import json
 import re
@@ -19,28 +21,37 @@ REFUSAL = re.compile(
 SHOWN = 80
 
 
-def decide(completion: Completion, actions: Sequence[str] | None, *, strict: bool = True) -> Decision:
+def decide(
+    completion: Completion, actions: Sequence[str] | None, *, strict: bool = True
+) -> Decision:
     """Classify an answer.
 
     Args:
-        completion: what the model said.
-        actions: the admissible actions, None where any text may be tried, of any length and number of lines; white
+        completion: what the model said. actions: the admissible actions, None where any
+        text may be tried, of any length and number of lines; white
             space around it is left out.
-        strict: the whole answer must be the JSON object, as in Arghal et al. (2026); otherwise code fences around it
+        strict: the whole answer must be the JSON object, as in Arghal et al. (2026);
+        otherwise code fences around it
             and trailing commas in it are forgiven.
     """
     text = completion.text.strip()
     if completion.finish == "refusal":
-        return Decision.unusable("refusal", f"the model refused: {_shown(text)}", completion)
+        return Decision.unusable(
+            "refusal", f"the model refused: {_shown(text)}", completion
+        )
     if not text:
         return _nothing(completion)
     named = _named_action(text if strict else _forgiven(text))
     if named is not None:
         return _admitted(named, actions, completion)
     if completion.finish == "length":
-        return Decision.unusable("truncated", f"the answer was cut off: {_shown(text)}", completion)
+        return Decision.unusable(
+            "truncated", f"the answer was cut off: {_shown(text)}", completion
+        )
     if REFUSAL.match(text):
-        return Decision.unusable("refusal", f"the model refused: {_shown(text)}", completion)
+        return Decision.unusable(
+            "refusal", f"the model refused: {_shown(text)}", completion
+        )
     wanted = f'wanted nothing but a JSON object with a text under "{KEY}"'
     return Decision.unusable("unparsable", f"{wanted}, got {_shown(text)}", completion)
 
@@ -49,7 +60,9 @@ def _nothing(completion: Completion) -> Decision:
     if completion.finish == "length":
         n = completion.n_completion
         after = "" if n is None else f", after {n} tokens"
-        return Decision.unusable("truncated", f"cut off before an answer{after}", completion)
+        return Decision.unusable(
+            "truncated", f"cut off before an answer{after}", completion
+        )
     return Decision.unusable("empty", "the model ended without an answer", completion)
 
 
@@ -68,11 +81,15 @@ def _forgiven(text: str) -> str:
     return TRAILING_COMMA.sub(r"\1", fenced.group(1) if fenced else text)
 
 
-def _admitted(named: str, actions: Sequence[str] | None, completion: Completion) -> Decision:
+def _admitted(
+    named: str, actions: Sequence[str] | None, completion: Completion
+) -> Decision:
     if actions is None:
         if named.strip() and _writable(named):
             return Decision.act(named.strip(), completion)
-        return Decision.unusable("invalid_action", f"wanted a text, got {_shown(named)}", completion)
+        return Decision.unusable(
+            "invalid_action", f"wanted a text, got {_shown(named)}", completion
+        )
     if named in actions:
         return Decision.act(named, completion)
     folded = named.strip().casefold()
@@ -80,11 +97,15 @@ def _admitted(named: str, actions: Sequence[str] | None, completion: Completion)
         if action.casefold() == folded:
             return Decision.act(action, completion)
     listed = ", ".join(actions)
-    return Decision.unusable("invalid_action", f"wanted one of {listed}; got {_shown(named)}", completion)
+    return Decision.unusable(
+        "invalid_action", f"wanted one of {listed}; got {_shown(named)}", completion
+    )
 
 
 def _writable(text: str) -> bool:
-    """Whether the journal can store the text: JSON can spell lone surrogates, which UTF-8 cannot."""
+    """Whether the journal can store the text: JSON can spell lone surrogates, which
+    UTF-8 cannot.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -93,5 +114,11 @@ def _writable(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Quoted, escaped and short, so that it fits a table and any journal can store it."""
-    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    """Quoted, escaped and short, so that it fits a table and any journal can store
+    it.
+    """
+    return (
+        repr(text)
+        if len(text) <= SHOWN
+        else f"{text[:SHOWN]!r}... ({len(text)} characters)"
+    )

@@ -16,11 +16,14 @@ class TextAgentConfig:
     model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
-    """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2, compact is the one line that
-    nano is trained on; auto is compact for nano and paper for all others."""
+    """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2,
+    compact is the one line that nano is trained on; auto is compact for nano and paper
+    for all others.
+    """
     effort: Effort | Literal["auto"] = "auto"
-    """How long the model is asked to reason; auto is medium for nano, which answers at once at low, and low for all
-    others."""
+    """How long the model is asked to reason; auto is medium for nano, which answers at
+    once at low, and low for all others.
+    """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95
@@ -28,10 +31,14 @@ class TextAgentConfig:
     max_tokens: Annotated[int, Ge(1)] = 10_000
     """Longest completion, reasoning included."""
     history: Annotated[int, Ge(0)] = 0
-    """Earlier turns that are shown; with 0 the agent has no memory, as in Arghal et al. (2026)."""
+    """Earlier turns that are shown; with 0 the agent has no memory, as in Arghal et al.
+    (2026).
+    """
     strict: bool = True
-    """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code fences and trailing commas are
-    forgiven."""
+    """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code
+    fences and trailing commas are forgiven.
+    """
     probabilities: bool = False
-    """Whether each turn also keeps how probable every action was: takes about as long again as the answer, and only
-    models that tell it can be asked."""
+    """Whether each turn also keeps how probable every action was: takes about as long
+    again as the answer, and only models that tell it can be asked.
+    """

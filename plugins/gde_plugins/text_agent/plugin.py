@@ -32,7 +32,13 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             config=TextAgentConfig,
             make=make_text_agent,
             version=3,
-            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
+            gives=frozenset(
+                {
+                    Capability.ACTIVATIONS,
+                    Capability.ACTION_PROBS,
+                    Capability.INTERVENTIONS,
+                }
+            ),
             default=True,
         ),
     )

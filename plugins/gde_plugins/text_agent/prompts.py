@@ -8,7 +8,9 @@ from gde.data.completion import Message
 from gde.data.observation import Observation, Task
 
 Prompt = Callable[[Task, Observation, bool], str]
-"""What the user says in one turn; the flag tells whether it is the first of the conversation."""
+"""What the user says in one turn; the flag tells whether it is the first of the
+conversation.
+"""
 
 COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 """Exactly what the embedded model is trained on."""
@@ -28,26 +30,38 @@ class Exchange:
     answer: str
 
 
-def converse(prompt: Prompt, task: Task, past: Iterable[Exchange], now: Observation) -> tuple[Message, ...]:
-    """The messages of one turn: the remembered exchanges, then the current observation."""
+def converse(
+    prompt: Prompt, task: Task, past: Iterable[Exchange], now: Observation
+) -> tuple[Message, ...]:
+    """The messages of one turn: the remembered exchanges, then the current
+    observation.
+    """
     messages: list[Message] = []
     for exchange in past:
-        messages.append(Message(role="user", content=prompt(task, exchange.observation, not messages)))
+        messages.append(
+            Message(
+                role="user", content=prompt(task, exchange.observation, not messages)
+            )
+        )
         messages.append(Message(role="assistant", content=exchange.answer))
     messages.append(Message(role="user", content=prompt(task, now, not messages)))
     return tuple(messages)
 
 
 def compact(_task: Task, observation: Observation, _first: bool) -> str:
-    """The instruction in a line, and the grid; a line beside the grid, e.g. what is carried, is left out."""
+    """The instruction in a line, and the grid; a line beside the grid, e.g. what is
+    carried, is left out.
+    """
     matrix = GRID.match(observation.text)
     return COMPACT + (matrix[0] if matrix else observation.text)
 
 
 def paper(task: Task, observation: Observation, first: bool) -> str:
-    """The content of Arghal et al. (2026), appendix E.2: role, rules, objective, actions, form of the answer, state.
+    """The content of Arghal et al. (2026), appendix E.2: role, rules, objective,
+    actions, form of the answer, state.
 
-    How the state is to be read is said by the rules, which are the world's own; later turns bring the state alone.
+    How the state is to be read is said by the rules, which are the world's own; later
+    turns bring the state alone.
     """
     state = f"Current state:\n{observation.text}"
     if not first:
@@ -63,14 +77,20 @@ def paper(task: Task, observation: Observation, first: bool) -> str:
 
 
 def _actions(observation: Observation) -> str:
-    """The admissible actions and the form of the answer, which is named without code fences."""
+    """The admissible actions and the form of the answer, which is named without code
+    fences.
+    """
     if observation.actions is None:
         listed = "Any text may be given, also one of several lines, with \\n for each new line."
         pattern = "<your command>"
     else:
         listed = "\n".join(f"- {action}" for action in observation.actions)
         joined = "|".join(observation.actions)
-        pattern = f"<{joined}>" if len(joined) <= PATTERN_WIDTH else "<one of the actions above>"
+        pattern = (
+            f"<{joined}>"
+            if len(joined) <= PATTERN_WIDTH
+            else "<one of the actions above>"
+        )
     return (
         f"# Actions\n{listed}\n\n# Answer\nAnswer with a JSON object of this form and with nothing else; put no code "
         f'fences around it:\n{{"action": "{pattern}"}}'

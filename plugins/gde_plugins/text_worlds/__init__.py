@@ -1,1 +1,3 @@
-"""Text worlds: TextWorld, ALFWorld and ScienceWorld, each simulator in a process of its own."""
+"""Text worlds: TextWorld, ALFWorld and ScienceWorld, each simulator in a process of its
+own.
+"""

@@ -13,14 +13,17 @@ class HostConfig:
     """Limits of a simulator's process."""
 
     begin_seconds: Annotated[float, Gt(0)] = 300.0
-    """Longest time to begin a game, which includes making it, or to give its demonstration. A slower simulator is
-    killed, and its episode fails."""
+    """Longest time to begin a game, which includes making it, or to give its
+    demonstration. A slower simulator is killed, and its episode fails.
+    """
     step_seconds: Annotated[float, Gt(0)] = 60.0
     """Longest time of a step."""
     recycle_games: Annotated[int, Ge(1)] = 200
     """Games after which the simulator is replaced by a new one, because it leaks."""
     recycle_megabytes: Annotated[int, Ge(1)] = 2000
-    """Memory of the simulator, in MiB and with what it starts, above which it is replaced before the next game."""
+    """Memory of the simulator, in MiB and with what it starts, above which it is
+    replaced before the next game.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +31,13 @@ class TextWorldConfig(HostConfig):
     """One kind of TextWorld game; every seed is another game of that kind."""
 
     game: Literal["cooking", "treasure-hunt", "coin-collector", "custom"] = "cooking"
-    """One of TextWorld's challenges; custom is a chain of actions in a house whose size you set."""
+    """One of TextWorld's challenges; custom is a chain of actions in a house whose size
+    you set.
+    """
     level: Annotated[int, Interval(ge=1, le=300)] = 5
-    """Difficulty of a treasure hunt, 1 to 30, or of a coin collection: length of the quest, rooms, doors, keys."""
+    """Difficulty of a treasure hunt, 1 to 30, or of a coin collection: length of the
+    quest, rooms, doors, keys.
+    """
     ingredients: Annotated[int, Interval(ge=1, le=5)] = 2
     """Cooking: ingredients of the recipe, all to be found."""
     rooms: Annotated[int, Interval(ge=1, le=30)] = 6
@@ -46,13 +53,17 @@ class TextWorldConfig(HostConfig):
     quest_length: Annotated[int, Interval(ge=1, le=20)] = 4
     """Custom: actions of the chain."""
     route: bool = False
-    """Whether the objective tells the whole way, as TextWorld does by default, or its end alone."""
+    """Whether the objective tells the whole way, as TextWorld does by default, or its
+    end alone.
+    """
     horizon: Annotated[int, Ge(1)] = 100
     """Turns of an episode."""
 
     def __post_init__(self) -> None:
         if self.game == "cooking" and self.rooms not in (1, 6, 9, 12):
-            raise ValueError(f"rooms of a cooking game: 1, 6, 9 or 12, got {self.rooms}")
+            raise ValueError(
+                f"rooms of a cooking game: 1, 6, 9 or 12, got {self.rooms}"
+            )
         if self.game == "treasure-hunt" and self.level > 30:
             raise ValueError(f"level of a treasure hunt: 1 to 30, got {self.level}")
 
@@ -69,13 +80,18 @@ TaskType = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class AlfworldConfig(HostConfig):
-    """ALFWorld's games of one split, or games that are made, where every seed is another one."""
+    """ALFWorld's games of one split, or games that are made, where every seed is
+    another one.
+    """
 
     data: Folder | None = None
-    """Folder of the official games, which holds json_2.1.1; none for the folder in ALFWORLD_DATA."""
+    """Folder of the official games, which holds json_2.1.1; none for the folder in
+    ALFWORLD_DATA.
+    """
     split: str | None = None
-    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen if there are official games, else
-    for made."""
+    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen
+    if there are official games, else for made.
+    """
     task_type: TaskType | None = None
     """One of the six types of tasks; none for all."""
     receptacles: Annotated[int, Interval(ge=4, le=30)] = 10
@@ -83,7 +99,9 @@ class AlfworldConfig(HostConfig):
     objects: Annotated[int, Interval(ge=1, le=40)] = 10
     """Made games: objects in the room besides those of the task."""
     play_on: bool = False
-    """Whether the episode goes on when the goal has been reached; success is then that of each moment."""
+    """Whether the episode goes on when the goal has been reached; success is then that
+    of each moment.
+    """
     horizon: Annotated[int, Ge(1)] = 50
     """Turns of an episode."""
 
@@ -99,8 +117,9 @@ class ScienceWorldConfig(HostConfig):
     variations: Annotated[int, Ge(1)] | None = None
     """At most so many variations of each task, the first ones; none for all."""
     listed: bool = True
-    """Whether the admissible actions, several hundred, are listed at every turn, which takes most of the time. If not,
-    any text can be tried."""
+    """Whether the admissible actions, several hundred, are listed at every turn, which
+    takes most of the time. If not, any text can be tried.
+    """
     play_on: bool = False
     """Whether the episode goes on when the goal has been reached."""
     horizon: Annotated[int, Ge(1)] = 200

@@ -47,10 +47,16 @@ class Listed:
 
 
 class SimulatedEnvironment:
-    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`. It is put back by replay."""
+    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`. It is put
+    back by replay.
+    """
 
-    def __init__(self, host: Host, games: Made | Listed, *, horizon: int, seconds: float) -> None:
-        """Play `games` in the simulator of `host`; a demonstration may take `seconds`."""
+    def __init__(
+        self, host: Host, games: Made | Listed, *, horizon: int, seconds: float
+    ) -> None:
+        """Play `games` in the simulator of `host`; a demonstration may take
+        `seconds`.
+        """
         self._host = host
         self._games = games
         self._horizon = horizon
@@ -65,8 +71,8 @@ class SimulatedEnvironment:
         """Begin the game of this seed.
 
         Raises:
-            GdeError: it cannot be made or read.
-            SimulatorFailed: the simulator hung or died; the next game begins with another one.
+            GdeError: it cannot be made or read. SimulatorFailed: the simulator hung or
+            died; the next game begins with another one.
         """
         # After a failure no game has begun.
         self._opening = None
@@ -90,9 +96,13 @@ class SimulatedEnvironment:
             SimulatorFailed: the simulator hung or died.
         """
         if self._opening is None or self._now.ended:
-            raise ValueError(f"the game is over or has not begun, it takes no action: got {action!r}")
+            raise ValueError(
+                f"the game is over or has not begun, it takes no action: got {action!r}"
+            )
         if self._now.actions is not None and action not in self._now.actions:
-            raise ValueError(f"wanted one of {len(self._now.actions)} admissible actions, got {action!r}")
+            raise ValueError(
+                f"wanted one of {len(self._now.actions)} admissible actions, got {action!r}"
+            )
 
         now = self._host.step(action)
         self._now = now
@@ -102,7 +112,9 @@ class SimulatedEnvironment:
         return Outcome.running(observation, now.reward, success=now.success)
 
     def demonstration(self) -> Sequence[str]:
-        """Return the actions of the simulator's expert from this moment on; none if it knows no way."""
+        """Return the actions of the simulator's expert from this moment on; none if it
+        knows no way.
+        """
         if self._opening is None or self._now.ended:
             return ()
         actions = self._host.ask("demonstration", seconds=self._seconds)

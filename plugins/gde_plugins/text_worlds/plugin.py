@@ -9,18 +9,28 @@ from gde.offers import AnyOffer, Capability, EnvironmentOffer
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
-    from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
+    from gde_plugins.text_worlds.config import (
+        AlfworldConfig,
+        ScienceWorldConfig,
+        TextWorldConfig,
+    )
 
 EXTRA = "text-worlds"
 INSTALL_JAVA = "apt install openjdk-17-jre-headless, or Java 17 from elsewhere"
 AT_ONCE = 8
-"""Simulators that a run has at once: each holds some hundred megabytes, and they compute rather than wait."""
+"""Simulators that a run has at once: each holds some hundred megabytes, and they
+compute rather than wait.
+"""
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """Worlds of text, each behind a simulator of its own."""
-    from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
+    from gde_plugins.text_worlds.config import (
+        AlfworldConfig,
+        ScienceWorldConfig,
+        TextWorldConfig,
+    )
 
     return (
         EnvironmentOffer(
@@ -39,7 +49,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="household tasks of ALFWorld: its own games where they are, else games that are made for it",
             config=AlfworldConfig,
             make=_alfworld,
-            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}),
+            gives=frozenset(
+                {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
+            ),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
             local_weights=_alfworld_games,
@@ -51,7 +63,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="experiments of elementary science in ScienceWorld, scored from 0 to 1",
             config=ScienceWorldConfig,
             make=_scienceworld,
-            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}),
+            gives=frozenset(
+                {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
+            ),
             imports=("scienceworld",),
             programs={"java": INSTALL_JAVA},
             extra=EXTRA,

@@ -18,7 +18,9 @@ from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
 from gde_plugins.webshop.shopper import script, suggestions, wanted_values
 
 TRIES = 100
-"""Greatest number of wishes drawn for a seed to find one that can be fulfilled in full."""
+"""Greatest number of wishes drawn for a seed to find one that can be fulfilled in
+full.
+"""
 RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
 
@@ -33,7 +35,8 @@ class _Episode:
 
 
 class WebshopEnvironment:
-    """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of `gde.parts.environment`.
+    """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
+    `gde.parts.environment`.
 
     Only the purchase earns a reward, see `reward`, which is also the success.
     """
@@ -50,12 +53,15 @@ class WebshopEnvironment:
         self._visit = Visit()
 
     def worlds(self) -> Sequence[str]:
-        """Return the human wishes of the published data; none if every seed draws another wish."""
+        """Return the human wishes of the published data; none if every seed draws
+        another wish.
+        """
         goals = self._shop.catalogue.goals
         return [f"{i} {_digest(goal)}" for i, goal in enumerate(goals)]
 
     def reset(self, seed: int) -> Observation:
-        """Begin with the wish of this seed, or number `seed` (modulo their number) of the published ones.
+        """Begin with the wish of this seed, or number `seed` (modulo their number) of
+        the published ones.
 
         Raises:
             GdeError: the catalogue has no wish that can be fulfilled in full.
@@ -70,11 +76,17 @@ class WebshopEnvironment:
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective=self._episode.goal.instruction, rules=RULES, horizon=self._config.horizon)
+        return Task(
+            objective=self._episode.goal.instruction,
+            rules=RULES,
+            horizon=self._config.horizon,
+        )
 
     def world(self) -> World:
-        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and `product`, the id of the
-        product that it was written for. The label `kind` is the wanted kind of product."""
+        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and
+        `product`, the id of the product that it was written for. The label `kind` is
+        the wanted kind of product.
+        """
         goal = self._episode.goal
         return World(
             id=_digest(goal),
@@ -89,11 +101,17 @@ class WebshopEnvironment:
         )
 
     def state(self) -> State:
-        """Facts are the `page`, `query`, page `number`, open `product`, `chosen` options, and `view`, the page."""
-        return State(facts={**asdict(self._visit), "view": self._shop.text(self._visit)})
+        """Facts are the `page`, `query`, page `number`, open `product`, `chosen`
+        options, and `view`, the page.
+        """
+        return State(
+            facts={**asdict(self._visit), "view": self._shop.text(self._visit)}
+        )
 
     def demonstration(self) -> Sequence[str]:
-        """Return the actions of a scripted shopper, who knows the wish's own product."""
+        """Return the actions of a scripted shopper, who knows the wish's own
+        product.
+        """
         episode = self._episode
         searches = episode.searches
         if self._config.search == "free":
@@ -101,12 +119,18 @@ class WebshopEnvironment:
         return script(self._shop, episode.goal, self._visit, searches)
 
     def step(self, action: str) -> Outcome:
-        """Search or click. Free search takes any text; a text of another form leads nowhere."""
+        """Search or click. Free search takes any text; a text of another form leads
+        nowhere.
+        """
         if self._visit.page == "done":
-            raise ValueError("the episode is over, something was bought: call reset(seed)")
+            raise ValueError(
+                "the episode is over, something was bought: call reset(seed)"
+            )
         admissible = self._actions()
         if admissible is not None and action not in admissible:
-            raise ValueError(f"the shop takes here {', '.join(admissible)}; got {action!r}")
+            raise ValueError(
+                f"the shop takes here {', '.join(admissible)}; got {action!r}"
+            )
 
         verb, _, rest = action.partition("[")
         name = rest[:-1]
@@ -145,14 +169,18 @@ class WebshopEnvironment:
 
     def _drawn(self, seed: int) -> _Episode:
         """Draw a wish that the scripted shopper can fulfil in full."""
-        rng = generator(seed, "webshop", self._config.products, self._config.catalogue_seed)
+        rng = generator(
+            seed, "webshop", self._config.products, self._config.catalogue_seed
+        )
         for _ in range(TRIES):
             goal = random_goal(self._shop.catalogue, rng)
             searches = self._suggested(goal)
             actions = script(self._shop, goal, Visit(), searches)
             if actions and reward(goal.product, wanted_values(goal), goal) == 1:
                 return _Episode(goal, searches)
-        raise GdeError(f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products")
+        raise GdeError(
+            f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products"
+        )
 
     def _suggested(self, goal: Goal) -> tuple[str, ...]:
         # By the wish rather than the seed: equal worlds suggest the same.

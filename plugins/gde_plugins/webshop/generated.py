@@ -17,7 +17,9 @@ ID_LENGTH = 8
 
 @lru_cache(maxsize=4)
 def generated_catalogue(n_products: int, seed: int) -> Catalogue:
-    """Make random products, evenly over all kinds; a smaller catalogue is the beginning of a larger one."""
+    """Make random products, evenly over all kinds; a smaller catalogue is the beginning
+    of a larger one.
+    """
     words = tomllib.loads(KINDS.read_text(encoding="utf-8"))
     kinds: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for department in words["department"]:
@@ -37,12 +39,17 @@ def generated_catalogue(n_products: int, seed: int) -> Catalogue:
 
 
 def _product(
-    words: dict[str, Any], department: dict[str, Any], kind: dict[str, Any], rng: np.random.Generator
+    words: dict[str, Any],
+    department: dict[str, Any],
+    kind: dict[str, Any],
+    rng: np.random.Generator,
 ) -> Product:
     # The order of the draws is part of the catalogue of a seed.
     letters = rng.choice([*LETTERS], ID_LENGTH)
     n_attributes = int(rng.integers(3, 6))
-    attributes = rng.choice(department["attributes"], n_attributes, replace=False).tolist()
+    attributes = rng.choice(
+        department["attributes"], n_attributes, replace=False
+    ).tolist()
     options = {}
     for name in kind["options"]:
         # "shoe size" is the option "size" with the values of shoes.
@@ -78,13 +85,17 @@ def _values(values: list[str], rng: np.random.Generator) -> tuple[str, ...]:
 
 
 def random_goal(catalogue: Catalogue, rng: np.random.Generator) -> Goal:
-    """Draw a wish for a random product: some of its attributes, a value of each option, and a price above its own."""
+    """Draw a wish for a random product: some of its attributes, a value of each option,
+    and a price above its own.
+    """
     ids = [*catalogue.products]
     id = ids[int(rng.integers(len(ids)))]
     product = catalogue.products[id]
     n_wanted = int(rng.integers(2, 4))
     attributes = rng.choice(product.attributes, n_wanted, replace=False).tolist()
-    options = {name: str(rng.choice(values)) for name, values in product.options.items()}
+    options = {
+        name: str(rng.choice(values)) for name, values in product.options.items()
+    }
 
     # The next multiple of ten above the price, or up to 20 dollars more.
     tens = int(product.price // 10) + 1 + int(rng.integers(0, 3))

@@ -14,7 +14,9 @@ REMEMBERED = 10_000
 WORD = re.compile(r"[^\W_]+")
 CREATE = "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
 INSERT = "INSERT INTO product VALUES (?, ?)"
-SELECT = "SELECT id FROM product WHERE product MATCH ? ORDER BY bm25(product), rowid LIMIT ?"
+SELECT = (
+    "SELECT id FROM product WHERE product MATCH ? ORDER BY bm25(product), rowid LIMIT ?"
+)
 
 
 class Index:
@@ -30,7 +32,9 @@ class Index:
             self._database.execute(INSERT, (product.id, words))
 
     def search(self, query: str) -> tuple[str, ...]:
-        """Return the ids of the products with a word of the query, best first; ties in catalogue order."""
+        """Return the ids of the products with a word of the query, best first; ties in
+        catalogue order.
+        """
         # Sorted and unique, so that queries of the same words share one result.
         words = set(WORD.findall(query.lower()))
         return self._found(tuple(sorted(words)))

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """One article: the content of its pages, and the data that its purchase is judged by."""
+    """One article: the content of its pages, and the data that its purchase is judged
+    by.
+    """
 
     id: str
     title: str

@@ -22,9 +22,11 @@ AMOUNT = re.compile(r"\$\s*([\d,]+(?:\.\d+)?)")
 
 @lru_cache(maxsize=2)
 def published_catalogue(folder: str) -> Catalogue:
-    """Read the products and human wishes of a folder; of several files of a kind, the smallest.
+    """Read the products and human wishes of a folder; of several files of a kind, the
+    smallest.
 
-    A product with a range of prices costs the middle of it; the original draws a number when it starts.
+    A product with a range of prices costs the middle of it; the original draws a number
+    when it starts.
 
     Raises:
         ConfigError: a file is missing, cut off, or something else.
@@ -35,7 +37,8 @@ def published_catalogue(folder: str) -> Catalogue:
     products: dict[str, Product] = {}
     goals: list[Goal] = []
     try:
-        # Reversed, so that of two rows with one id the first counts, as in the original.
+        # Reversed, so that of two rows with one id the first counts, as in the
+        # original.
         for row in reversed(rows):
             id = row["asin"]
             products[str(id)] = _product(row, attributes.get(id, {}))
@@ -47,14 +50,20 @@ def published_catalogue(folder: str) -> Catalogue:
                 if wish["instruction_attributes"]:
                     goals.append(_goal(products[id], wish))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ConfigError(f"env.data: {folder}: wanted the published format, got {error!r}") from error
+        raise ConfigError(
+            f"env.data: {folder}: wanted the published format, got {error!r}"
+        ) from error
     if not goals:
-        raise ConfigError(f"env.data: wanted a wish in {WISHES} for one of the products of {folder}, got none")
+        raise ConfigError(
+            f"env.data: wanted a wish in {WISHES} for one of the products of {folder}, got none"
+        )
     return Catalogue(products=products, goals=tuple(goals))
 
 
 def _read(folder: Path, pattern: str) -> Any:
-    found = sorted(folder.glob(pattern), key=lambda path: (path.stat().st_size, path.name))
+    found = sorted(
+        folder.glob(pattern), key=lambda path: (path.stat().st_size, path.name)
+    )
     if not found:
         raise ConfigError(f"env.data: wanted {pattern} in {folder}, got no such file")
     try:
@@ -68,7 +77,9 @@ def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
     for name, values in (row.get("customization_options") or {}).items():
         if values:
             # Values are written as in the original shop.
-            texts = [value["value"].strip().replace("/", " | ").lower() for value in values]
+            texts = [
+                value["value"].strip().replace("/", " | ").lower() for value in values
+            ]
             options[name.lower()] = tuple(dict.fromkeys(texts))
 
     # One amount is the price, two are a range.
@@ -98,7 +109,9 @@ def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
 
 
 def _goal(product: Product, wish: dict[str, Any]) -> Goal:
-    """Add a price bound to a wish: one of the next four multiples of ten dollars, drawn by a hash of the wish."""
+    """Add a price bound to a wish: one of the next four multiples of ten dollars, drawn
+    by a hash of the wish.
+    """
     text = wish["instruction"].strip().strip(".")
     rng = generator(0, "webshop", product.id, text)
     tens = int(product.price // 10) + 1 + int(rng.integers(1, 4))

@@ -13,19 +13,40 @@ CLOSE = 85
 EXACT = "size"
 """The option whose values must be equal."""
 WORD = re.compile(r"[^\W_]+")
-STOP_WORDS = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "our", "the", "to", "with"})
+STOP_WORDS = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "by",
+        "for",
+        "from",
+        "in",
+        "of",
+        "on",
+        "or",
+        "our",
+        "the",
+        "to",
+        "with",
+    }
+)
 
 
 def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
-    """Return the share of wanted attributes, options and price that a purchase meets, times the fit of its kind.
+    """Return the share of wanted attributes, options and price that a purchase meets,
+    times the fit of its kind.
 
-    An attribute is met if an attribute of the product is alike, or if the product's pages contain it. An option is met
-    if one of the chosen values is alike. The reward is between 0 and 1.
+    An attribute is met if an attribute of the product is alike, or if the product's
+    pages contain it. An option is met if one of the chosen values is alike. The reward
+    is between 0 and 1.
     """
     met = 0
     prose = product.prose
     for attribute in goal.attributes:
-        if attribute.lower() in prose or any(alike(attribute, own) for own in product.attributes):
+        if attribute.lower() in prose or any(
+            alike(attribute, own) for own in product.attributes
+        ):
             met += 1
     for option in goal.options:
         if any(_meets(name, value, option) for name, value in chosen.items()):
@@ -45,9 +66,11 @@ def _meets(name: str, value: str, wanted: str) -> bool:
 
 
 def kind_fit(product: Product, wanted: Product) -> float:
-    """Return 1 for the same kind of product, 0.5 for another, 0.1 or 0 if the titles share few words or none.
+    """Return 1 for the same kind of product, 0.5 for another, 0.1 or 0 if the titles
+    share few words or none.
 
-    The original compares the nouns of the titles. This compares all words but numbers and stop words.
+    The original compares the nouns of the titles. This compares all words but numbers
+    and stop words.
     """
     words = _words(wanted.title)
     shared = 0.2
@@ -69,5 +92,7 @@ def _words(title: str) -> set[str]:
 
 
 def alike(a: str, b: str) -> bool:
-    """Return whether two texts are close by their sets of words, as in the authors' released code."""
+    """Return whether two texts are close by their sets of words, as in the authors'
+    released code.
+    """
     return token_set_ratio(a, b, processor=default_process) > CLOSE

@@ -1,4 +1,6 @@
-"""A visit to the shop: the open page, its links and texts, and the effects of clicks."""
+"""A visit to the shop: the open page, its links and texts, and the effects of
+clicks.
+"""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +17,9 @@ BACK = "back to search"
 NEXT = "next >"
 PREVIOUS = "< prev"
 BUY = "buy now"
-Page = Literal["search", "results", "product", "description", "features", "attributes", "done"]
+Page = Literal[
+    "search", "results", "product", "description", "features", "attributes", "done"
+]
 PARTS: tuple[Page, ...] = ("description", "features", "attributes")
 """Pages of a product besides its main one."""
 
@@ -90,7 +94,8 @@ class Shop:
             if part == on:
                 return replace(visit, page=part)
 
-        # All other links are values of options; the first option with the value gets it.
+        # All other links are values of options; the first option with the value gets
+        # it.
         for option, values in self.product(visit).options.items():
             if on in values:
                 return replace(visit, chosen={**visit.chosen, option: on})
@@ -129,7 +134,9 @@ class Shop:
         if not n_found:
             return f'No results for "{visit.query}".'
         n_pages = math.ceil(n_found / ON_A_PAGE)
-        lines = [f'Page {visit.number + 1} of {n_pages}, {n_found} results for "{visit.query}".']
+        lines = [
+            f'Page {visit.number + 1} of {n_pages}, {n_found} results for "{visit.query}".'
+        ]
         for id in self.shown(visit):
             product = self.catalogue.products[id]
             lines.append(f"[{id.lower()}] {product.title} ${product.price:.2f}")

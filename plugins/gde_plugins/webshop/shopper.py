@@ -10,7 +10,9 @@ OTHERS = 4
 
 
 def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, ...]:
-    """Return searches for this wish, and some for other kinds of products, in random order."""
+    """Return searches for this wish, and some for other kinds of products, in random
+    order.
+    """
     kind = goal.product.query
     searches = [kind]
     for attribute in goal.attributes:
@@ -18,7 +20,8 @@ def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, 
     searches.append(" ".join([*goal.attributes, kind]))
     searches.append(" ".join([*goal.attributes, *goal.options, kind]))
 
-    # Sorted, because the order of a set differs between processes and the draw depends on it.
+    # Sorted, because the order of a set differs between processes and the draw depends
+    # on it.
     kinds = {product.query for product in shop.catalogue.products.values()}
     other_kinds = sorted(kinds - {kind})
     n_others = min(OTHERS, len(other_kinds))
@@ -29,11 +32,14 @@ def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, 
     return tuple(unique[i] for i in order)
 
 
-def script(shop: Shop, goal: Goal, visit: Visit, searches: tuple[str, ...]) -> list[str]:
-    """Return the actions from here to the purchase of the wish's own product with the wanted options.
+def script(
+    shop: Shop, goal: Goal, visit: Visit, searches: tuple[str, ...]
+) -> list[str]:
+    """Return the actions from here to the purchase of the wish's own product with the
+    wanted options.
 
-    The shopper takes the search that ranks the product highest. The list is empty if no search finds the product, or
-    after a purchase.
+    The shopper takes the search that ranks the product highest. The list is empty if no
+    search finds the product, or after a purchase.
     """
     if visit.page == "done":
         return []
@@ -64,7 +70,9 @@ def script(shop: Shop, goal: Goal, visit: Visit, searches: tuple[str, ...]) -> l
 
 
 def wanted_values(goal: Goal) -> dict[str, str]:
-    """Return the wanted value of each of the product's options that the wish mentions."""
+    """Return the wanted value of each of the product's options that the wish
+    mentions.
+    """
     wanted: dict[str, str] = {}
     for name, values in goal.product.options.items():
         for value in values:

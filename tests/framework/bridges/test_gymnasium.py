@@ -48,7 +48,10 @@ def test_key_worlds_pass_the_checker_of_gymnasium(name: str) -> None:
 def test_key_worlds_are_those_of_the_environment_and_show_their_key(name: str) -> None:
     environment = made(name, render_mode="rgb_array")
     offer = Catalogue.default().find("environment", KEY_WORLDS[name]).offer
-    assert environment.reset(seed=3)[0] == offer.make(offer.config(), PlainContext()).reset(3).text
+    assert (
+        environment.reset(seed=3)[0]
+        == offer.make(offer.config(), PlainContext()).reset(3).text
+    )
     world = environment.environment.world()
     row, column = world.facts["key"]  # type: ignore[misc, index]
     picture = environment.render()
@@ -61,19 +64,27 @@ def test_key_worlds_are_those_of_the_environment_and_show_their_key(name: str) -
 def test_a_fresh_process_knows_the_name(name: str) -> None:
     load = "" if ":" in name else "import gde.bridges.gymnasium;"
     program = f"import gymnasium;{load} print(gymnasium.make({name!r}, size=5).reset(seed=1)[0])"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ran.stdout == GridEnvironment(GridConfig(size=5)).reset(1).text + "\n"
 
 
 def test_same_seed_same_grid_as_the_environment() -> None:
-    assert made(size=9).reset(seed=3)[0] == GridEnvironment(GridConfig(size=9)).reset(3).text
+    assert (
+        made(size=9).reset(seed=3)[0]
+        == GridEnvironment(GridConfig(size=9)).reset(3).text
+    )
 
 
 def test_without_seed_worlds_differ_and_are_repeatable() -> None:
     environment = made()
     first = [environment.reset(seed=1)[0], *(environment.reset()[0] for _ in range(5))]
     assert len(set(first)) == 6
-    assert [environment.reset(seed=1)[0], *(environment.reset()[0] for _ in range(5))] == first
+    assert [
+        environment.reset(seed=1)[0],
+        *(environment.reset()[0] for _ in range(5)),
+    ] == first
 
 
 def test_actions_are_those_of_the_grid() -> None:
@@ -98,7 +109,10 @@ def test_truncated_at_the_horizon_of_the_task() -> None:
     environment = made(size=15, density=1.0, min_distance=20)
     environment.reset(seed=0)
     # One way and back again never gets there.
-    ends = [environment.step(np.int64(turn % 2))[2:4] for turn in range(environment.environment.task().horizon)]
+    ends = [
+        environment.step(np.int64(turn % 2))[2:4]
+        for turn in range(environment.environment.task().horizon)
+    ]
     assert ends == [(False, False)] * (len(ends) - 1) + [(False, True)]
 
 
@@ -114,15 +128,24 @@ def test_picture_only_where_asked_for() -> None:
 
 
 def test_unknown_render_mode() -> None:
-    with pytest.raises(ValueError, match="render_mode: wanted ansi, human, rgb_array or None, got 'video'"):
+    with pytest.raises(
+        ValueError,
+        match="render_mode: wanted ansi, human, rgb_array or None, got 'video'",
+    ):
         made(render_mode="video")
-    with pytest.raises(ValueError, match="render_mode: wanted ansi, human or None, got 'rgb_array'"):
+    with pytest.raises(
+        ValueError, match="render_mode: wanted ansi, human or None, got 'rgb_array'"
+    ):
         GymEnvironment(GridEnvironment(GridConfig()), ACTIONS, render_mode="rgb_array")
-    with pytest.raises(ValueError, match="observations: wanted text, map, dict, got 'pixels'"):
+    with pytest.raises(
+        ValueError, match="observations: wanted text, map, dict, got 'pixels'"
+    ):
         made(observations="pixels")
 
 
-def test_text_is_rendered_or_written_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_is_rendered_or_written_to_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     ansi, human = made(size=5, render_mode="ansi"), made(size=5, render_mode="human")
     assert ansi.reset(seed=1)[0] == ansi.render()
     assert capsys.readouterr().out == ""
@@ -132,7 +155,9 @@ def test_text_is_rendered_or_written_to_the_terminal(capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("name", ["gde/Grid-v0", *KEY_WORLDS])
 @pytest.mark.parametrize("observations", ["map", "dict"])
-def test_maps_pass_the_checker_and_hold_the_agent_once(name: str, observations: str) -> None:
+def test_maps_pass_the_checker_and_hold_the_agent_once(
+    name: str, observations: str
+) -> None:
     environment = made(name, observations=observations)
     check_env(environment, skip_render_check=True)
     shown, info = environment.reset(seed=2)
@@ -162,21 +187,37 @@ def test_a_map_moves_with_the_agent() -> None:
 @pytest.mark.outside
 def test_a_policy_of_stable_baselines_learns_small_grids() -> None:
     """Beside a policy that was never trained, in worlds that neither was trained on."""
-    ppo = pytest.importorskip("stable_baselines3", reason="`nox -s bridges` installs it").PPO
-    environment = gymnasium.make("gde/Grid-v0", size=5, density=0.0, horizon_factor=4.0, observations="map")
-    model = ppo("MlpPolicy", environment, seed=0, n_steps=512, batch_size=128, gamma=0.9, learning_rate=1e-3)
+    ppo = pytest.importorskip(
+        "stable_baselines3", reason="`nox -s bridges` installs it"
+    ).PPO
+    environment = gymnasium.make(
+        "gde/Grid-v0", size=5, density=0.0, horizon_factor=4.0, observations="map"
+    )
+    model = ppo(
+        "MlpPolicy",
+        environment,
+        seed=0,
+        n_steps=512,
+        batch_size=128,
+        gamma=0.9,
+        learning_rate=1e-3,
+    )
     before = reached(model, environment)
     model.learn(4096)
     assert before < 0.5 < 0.9 < reached(model, environment)
 
 
 def reached(model: Any, environment: Any, worlds: int = 100) -> float:
-    """The share of worlds in which the goal is reached, the likeliest action being taken."""
+    """The share of worlds in which the goal is reached, the likeliest action being
+    taken.
+    """
     found = 0
     for world in range(worlds):
         shown, ended = environment.reset(seed=10_000 + world)[0], False
         while not ended:
-            shown, _, terminated, truncated, _ = environment.step(model.predict(shown, deterministic=True)[0])
+            shown, _, terminated, truncated, _ = environment.step(
+                model.predict(shown, deterministic=True)[0]
+            )
             ended = terminated or truncated
         found += terminated
     return found / worlds
@@ -184,15 +225,27 @@ def reached(model: Any, environment: Any, worlds: int = 100) -> float:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"size": 8}, "gde/Grid-v0: wanted an odd size"), ({"sice": 9}, "unknown field of gde/Grid-v0 'sice'.*size")],
+    [
+        ({"size": 8}, "gde/Grid-v0: wanted an odd size"),
+        ({"sice": 9}, "unknown field of gde/Grid-v0 'sice'.*size"),
+    ],
 )
 def test_refused_options(options: dict[str, int], message: str) -> None:
     with pytest.raises(GdeError, match=message):
         made(**options)
 
 
-def test_a_plugin_that_cannot_register_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = EntryPoint(name="broken", value="gde.no_such_module:register", group=gde.bridges.gymnasium.GROUP)
+def test_a_plugin_that_cannot_register_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = EntryPoint(
+        name="broken",
+        value="gde.no_such_module:register",
+        group=gde.bridges.gymnasium.GROUP,
+    )
     monkeypatch.setattr(gde.bridges.gymnasium, "entry_points", lambda group: [broken])
-    with pytest.warns(UserWarning, match="gde.no_such_module:register cannot register with Gymnasium: No module named"):
+    with pytest.warns(
+        UserWarning,
+        match="gde.no_such_module:register cannot register with Gymnasium: No module named",
+    ):
         gde.bridges.gymnasium.register_environments()

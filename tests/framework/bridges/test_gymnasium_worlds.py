@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gde import Capability, Choice, Environment, FunctionAgent, GdeError, HasMDP, Observation, Offer, Plan, evaluate
+from gde import (
+    Capability,
+    Choice,
+    Environment,
+    FunctionAgent,
+    GdeError,
+    HasMDP,
+    Observation,
+    Offer,
+    Plan,
+    evaluate,
+)
 from gde.bridges.gymnasium import from_gymnasium
 from gde.bridges.gymnasium_text import readable, unpainted
 from gde.bridges.gymnasium_worlds import TabulatedWorld
@@ -37,7 +48,9 @@ class Cards(gymnasium.Env[Any, Any]):
     """No spec, no names, a start that is not 0, and observations of every sort."""
 
     action_space = spaces.Discrete(2, start=5)
-    observation_space = spaces.Dict({"hand": spaces.Box(0, 9, (2, 2)), "told": spaces.Text(9)})
+    observation_space = spaces.Dict(
+        {"hand": spaces.Box(0, 9, (2, 2)), "told": spaces.Text(9)}
+    )
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
         super().reset(seed=seed)
@@ -47,7 +60,13 @@ class Cards(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
         assert action in {5, 6}
         self.hand += 1
-        return self._shown(), -1.0, bool(self.hand.sum() > 30), False, {"won": action == 6}
+        return (
+            self._shown(),
+            -1.0,
+            bool(self.hand.sum() > 30),
+            False,
+            {"won": action == 6},
+        )
 
     def _shown(self) -> Any:
         return {"hand": self.hand.copy(), "told": "yours"}
@@ -73,10 +92,18 @@ def test_every_promise_of_an_environment_is_kept(choice: Choice) -> None:
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_an_agent_that_knows_the_table_is_optimal(executor: str, tmp_path: Path) -> None:
+def test_an_agent_that_knows_the_table_is_optimal(
+    executor: str, tmp_path: Path
+) -> None:
     lake = from_gymnasium(LAKE, actions=MOVES, is_slippery=False)
     metrics = ["success", "accuracy", "length"]
-    plan = Plan(environment=lake, agent="optimal", metrics=metrics, episodes=4, executor=executor)
+    plan = Plan(
+        environment=lake,
+        agent="optimal",
+        metrics=metrics,
+        episodes=4,
+        executor=executor,
+    )
     result = evaluate(plan, tmp_path / "run")
     assert result.status == "ok"
     values = {each.name: each.value for each in result.measurements}
@@ -89,9 +116,18 @@ def test_a_function_walks_a_minigrid(tmp_path: Path) -> None:
 
     room = from_gymnasium(EMPTY, text=ahead)
     result = evaluate(
-        Plan(environment=room, agent=FunctionAgent(walk), metrics=["success", "length"], episodes=2), tmp_path / "run"
+        Plan(
+            environment=room,
+            agent=FunctionAgent(walk),
+            metrics=["success", "length"],
+            episodes=2,
+        ),
+        tmp_path / "run",
     )
-    assert {each.name: each.value for each in result.measurements} == {"success": 1.0, "length": 5.0}
+    assert {each.name: each.value for each in result.measurements} == {
+        "success": 1.0,
+        "length": 5.0,
+    }
 
 
 def ahead(observation: Any, environment: Any) -> str:
@@ -103,12 +139,20 @@ def test_capabilities_are_those_of_the_table() -> None:
     known = {Capability.STATE, Capability.MDP, Capability.OPTIMUM, Capability.SNAPSHOT}
     assert from_gymnasium(LAKE).part.gives == known
     assert from_gymnasium(EMPTY).part.gives == {Capability.SNAPSHOT}
-    wrapped = from_gymnasium(lambda: gymnasium.wrappers.TransformReward(gymnasium.make(LAKE), lambda reward: -reward))
-    assert wrapped.part.gives == {Capability.SNAPSHOT}  # the table no longer says what is earned
+    wrapped = from_gymnasium(
+        lambda: gymnasium.wrappers.TransformReward(
+            gymnasium.make(LAKE), lambda reward: -reward
+        )
+    )
+    assert wrapped.part.gives == {
+        Capability.SNAPSHOT
+    }  # the table no longer says what is earned
 
 
 def test_the_table_says_what_is_known_of_the_slippery_lake() -> None:
-    """Undiscounted, the goal of the 4x4 lake is reached with probability 14/17 from the start (0.8235...)."""
+    """Undiscounted, the goal of the 4x4 lake is reached with probability 14/17 from the
+    start (0.8235...).
+    """
     lake = made(from_gymnasium(LAKE, actions=MOVES, discount=1.0))
     lake.reset(0)
     assert isinstance(lake, HasMDP)
@@ -124,7 +168,11 @@ def test_the_shortest_way_is_optimal_with_a_discount() -> None:
 
 
 def test_the_mask_says_what_is_admissible() -> None:
-    taxi = made(from_gymnasium("Taxi-v4", actions=("south", "north", "east", "west", "pickup", "dropoff")))
+    taxi = made(
+        from_gymnasium(
+            "Taxi-v4", actions=("south", "north", "east", "west", "pickup", "dropoff")
+        )
+    )
     observation = taxi.reset(3)
     assert observation.actions == ("south", "east")
     with pytest.raises(ValueError, match="wanted one of south, east, got 'pickup'"):
@@ -141,9 +189,25 @@ def test_equal_worlds_have_equal_names_whatever_the_seed() -> None:
         return names
 
     assert len({*worlds(made(from_gymnasium(LAKE)))}) == 1
-    assert worlds(made(from_gymnasium(LAKE)))[0] != worlds(made(from_gymnasium(LAKE, is_slippery=False)))[0]
+    assert (
+        worlds(made(from_gymnasium(LAKE)))[0]
+        != worlds(made(from_gymnasium(LAKE, is_slippery=False)))[0]
+    )
     assert len({*worlds(made(from_gymnasium("Taxi-v4")))}) == 6
-    assert len({*worlds(made(from_gymnasium("minigrid:MiniGrid-MultiRoom-N2-S4-v0", text=blind)))}) == 6
+    assert (
+        len(
+            {
+                *worlds(
+                    made(
+                        from_gymnasium(
+                            "minigrid:MiniGrid-MultiRoom-N2-S4-v0", text=blind
+                        )
+                    )
+                )
+            }
+        )
+        == 6
+    )
 
 
 def blind(_: Any, __: Any) -> str:
@@ -152,18 +216,34 @@ def blind(_: Any, __: Any) -> str:
 
 def test_what_a_plan_writes_down_is_part_of_its_hash() -> None:
     def digest(**options: Any) -> str:
-        return plan_hash(Plan(environment=from_gymnasium(LAKE, **options), agent="random"))
+        return plan_hash(
+            Plan(environment=from_gymnasium(LAKE, **options), agent="random")
+        )
 
     assert digest() == digest()
-    assert len({digest(), digest(is_slippery=False), digest(discount=0.5), digest(actions=MOVES)}) == 4
+    assert (
+        len(
+            {
+                digest(),
+                digest(is_slippery=False),
+                digest(discount=0.5),
+                digest(actions=MOVES),
+            }
+        )
+        == 4
+    )
 
 
 def test_success_and_actions_of_ones_own() -> None:
-    cards = made(from_gymnasium(Cards, success=lambda _, __, info: 0.5 if info["won"] else None))
+    cards = made(
+        from_gymnasium(Cards, success=lambda _, __, info: 0.5 if info["won"] else None)
+    )
     assert isinstance(cards, Environment) and not isinstance(cards, TabulatedWorld)
     observation = cards.reset(1)
     assert observation.actions == ("0", "1")
-    assert observation.text.splitlines()[0] == "hand:" and observation.text.endswith("told: yours")
+    assert observation.text.splitlines()[0] == "hand:" and observation.text.endswith(
+        "told: yours"
+    )
     assert cards.step("1").success == 0.5
     assert cards.step("0").success is None
 
@@ -198,17 +278,37 @@ def test_observations_can_be_read(observation: Any, text: str) -> None:
 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
-    (lambda: from_gymnasium("FrozenLak-v1"), r"Gymnasium cannot make FrozenLak-v1: .*of another package is MODULE:ID"),
+    (
+        lambda: from_gymnasium("FrozenLak-v1"),
+        r"Gymnasium cannot make FrozenLak-v1: .*of another package is MODULE:ID",
+    ),
     (lambda: from_gymnasium("no_such:X-v0"), "Gymnasium cannot make X-v0: .*no_such"),
-    (lambda: from_gymnasium(LAKE, slippery=True), "Gymnasium cannot make FrozenLake-v1: .*slippery"),
-    (lambda: from_gymnasium("Pendulum-v1"), "Pendulum-v1: wanted discrete actions, got Box"),
-    (lambda: from_gymnasium(LAKE, actions=("UP",)), "FrozenLake-v1: wanted 4 different names of actions, got UP"),
-    (lambda: from_gymnasium(Cards()), "wanted its id or a function that makes it, since it has no spec"),
-    (lambda: from_gymnasium(LAKE, desc=np.array(["SF", "FG"])), "FrozenLake-v1: wanted options of plain values"),
+    (
+        lambda: from_gymnasium(LAKE, slippery=True),
+        "Gymnasium cannot make FrozenLake-v1: .*slippery",
+    ),
+    (
+        lambda: from_gymnasium("Pendulum-v1"),
+        "Pendulum-v1: wanted discrete actions, got Box",
+    ),
+    (
+        lambda: from_gymnasium(LAKE, actions=("UP",)),
+        "FrozenLake-v1: wanted 4 different names of actions, got UP",
+    ),
+    (
+        lambda: from_gymnasium(Cards()),
+        "wanted its id or a function that makes it, since it has no spec",
+    ),
+    (
+        lambda: from_gymnasium(LAKE, desc=np.array(["SF", "FG"])),
+        "FrozenLake-v1: wanted options of plain values",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG)
-def test_what_cannot_be_wrapped_is_refused(wrong: Callable[[], object], message: str) -> None:
+def test_what_cannot_be_wrapped_is_refused(
+    wrong: Callable[[], object], message: str
+) -> None:
     with pytest.raises(GdeError, match=message):
         wrong()

@@ -1,4 +1,6 @@
-"""Logs of others become runs that can be compared; runs become logs that Inspect reads."""
+"""Logs of others become runs that can be compared; runs become logs that Inspect
+reads.
+"""
 
 import json
 import os
@@ -21,7 +23,10 @@ WRONG = (0.0,) * 9 + (1.0,)
 
 
 def log(model: str, values: tuple[float, ...]) -> Log:
-    samples = (Sample(id=str(i), asked="2 + 2?", answer="4", scores={"acc": v}) for i, v in enumerate(values))
+    samples = (
+        Sample(id=str(i), asked="2 + 2?", answer="4", scores={"acc": v})
+        for i, v in enumerate(values)
+    )
     return Log(task="sums", model=model, samples=tuple(samples))
 
 
@@ -30,7 +35,13 @@ def test_two_logs_are_compared_question_by_question(tmp_path: Path) -> None:
         assert import_log(log(f"some/{name}", values), tmp_path / name).status == "ok"
     found = compare(tmp_path / "bad", tmp_path / "good")
     (row,) = found.rows
-    assert (row.name, row.title, row.n, row.a, row.b) == ("scores.acc", "Logged score: acc", 10, 0.1, 0.9)
+    assert (row.name, row.title, row.n, row.a, row.b) == (
+        "scores.acc",
+        "Logged score: acc",
+        10,
+        0.1,
+        0.9,
+    )
     assert row.p is not None and row.p < 0.05
     assert [side.subject.agent for side in found.runs] == ["some/bad", "some/good"]
 
@@ -44,7 +55,10 @@ def test_failures_and_silence_are_kept(tmp_path: Path) -> None:
     result = import_log(Log(task="sums", model="m", samples=samples), tmp_path / "run")
     assert result.status == "partial"
     assert [each.reason for each in result.failures] == ["the server was gone"]
-    assert {each.name: each.value for each in result.measurements} == {"scores.acc": 0.5, "scores.length": 6.0}
+    assert {each.name: each.value for each in result.measurements} == {
+        "scores.acc": 0.5,
+        "scores.length": 6.0,
+    }
     first, second, failed = load_evidence(tmp_path / "run").trajectories
     assert (first.success, second.success, failed.ending) == (1.0, 0.0, "failed")
     assert second.turns[0].decision.status == "empty"
@@ -54,11 +68,19 @@ def test_failures_and_silence_are_kept(tmp_path: Path) -> None:
     ("samples", "message"),
     [
         ((), "wanted samples, got none"),
-        ((Sample(id="a"), Sample(id="a")), "wanted a sample once an epoch, got a in epoch 0 again"),
-        ((Sample(id="a", scores={"acc": float("nan")}),), "wanted finite scores, sample a has others"),
+        (
+            (Sample(id="a"), Sample(id="a")),
+            "wanted a sample once an epoch, got a in epoch 0 again",
+        ),
+        (
+            (Sample(id="a", scores={"acc": float("nan")}),),
+            "wanted finite scores, sample a has others",
+        ),
     ],
 )
-def test_what_is_no_log_is_refused(samples: tuple[Sample, ...], message: str, tmp_path: Path) -> None:
+def test_what_is_no_log_is_refused(
+    samples: tuple[Sample, ...], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(GdeError, match=message):
         import_log(Log(task="sums", model="m", samples=samples), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -82,7 +104,11 @@ def sample(number: int, kept: str = "none", **scores: Any) -> str:
 def test_samples_of_lm_eval_are_read_with_each_of_their_filters(tmp_path: Path) -> None:
     path = tmp_path / "some__model" / "samples_sums_2026-11-22T00-00-00.jsonl"
     path.parent.mkdir()
-    rows = (sample(0, acc=1.0, ppl=[1.0, 2]), sample(1, acc=0), sample(0, "strict", acc=0.0))
+    rows = (
+        sample(0, acc=1.0, ppl=[1.0, 2]),
+        sample(1, acc=0),
+        sample(0, "strict", acc=0.0),
+    )
     path.write_text("\n".join(rows))
     read = read_lm_eval(path)
     assert (read.task, read.model, len(read.samples)) == ("sums", "some__model", 2)
@@ -94,13 +120,16 @@ def test_samples_of_lm_eval_are_read_with_each_of_their_filters(tmp_path: Path) 
         read_lm_eval(path)
     path.write_text('{"doc_id": 0}')
     with pytest.raises(
-        GdeError, match=r"line 1: wanted a sample that lm_eval --log_samples wrote; doc_hash: Field required"
+        GdeError,
+        match=r"line 1: wanted a sample that lm_eval --log_samples wrote; doc_hash: Field required",
     ):
         read_lm_eval(path)
 
 
 def test_a_run_goes_to_inspect_and_comes_back(tmp_path: Path) -> None:
-    inspect_log = pytest.importorskip("inspect_ai.log", reason="`nox -s bridges` installs it")
+    inspect_log = pytest.importorskip(
+        "inspect_ai.log", reason="`nox -s bridges` installs it"
+    )
     from gde.bridges.exports import export_file
     from gde.bridges.inspect_logs import RECORD, read_inspect
 
@@ -118,8 +147,12 @@ def test_a_run_goes_to_inspect_and_comes_back(tmp_path: Path) -> None:
         read_inspect(tmp_path / "damaged.eval")
 
 
-def test_what_inspect_itself_has_scored_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inspect_log = pytest.importorskip("inspect_ai.log", reason="`nox -s bridges` installs it")
+def test_what_inspect_itself_has_scored_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect_log = pytest.importorskip(
+        "inspect_ai.log", reason="`nox -s bridges` installs it"
+    )
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
@@ -128,7 +161,9 @@ def test_what_inspect_itself_has_scored_is_read(tmp_path: Path, monkeypatch: pyt
     def made(number: int, value: Any) -> Any:
         output = ModelOutput.from_content("mockllm/model", "four")
         scores = {"match": Score(value=value)}
-        return inspect_log.EvalSample(id=number, epoch=1, input="2 + 2?", target="4", output=output, scores=scores)
+        return inspect_log.EvalSample(
+            id=number, epoch=1, input="2 + 2?", target="4", output=output, scores=scores
+        )
 
     spec = inspect_log.EvalSpec(
         created="2026-11-22T00:00:00+00:00",
@@ -139,11 +174,25 @@ def test_what_inspect_itself_has_scored_is_read(tmp_path: Path, monkeypatch: pyt
     )
     values = ["C", "I", 0.25, {"a": 1, "b": "P"}, "prose"]
     samples = [made(number, value) for number, value in enumerate(values)]
-    inspect_log.write_eval_log(inspect_log.EvalLog(eval=spec, samples=samples), str(tmp_path / "log.json"))
+    inspect_log.write_eval_log(
+        inspect_log.EvalLog(eval=spec, samples=samples), str(tmp_path / "log.json")
+    )
     read = read_inspect(tmp_path / "log.json")
-    expected = [{"match": 1.0}, {"match": 0.0}, {"match": 0.25}, {"match.a": 1.0, "match.b": 0.5}, {}]
+    expected = [
+        {"match": 1.0},
+        {"match": 0.0},
+        {"match": 0.25},
+        {"match.a": 1.0, "match.b": 0.5},
+        {},
+    ]
     assert [each.scores for each in read.samples] == expected
-    assert [each.failure for each in read.samples] == ["", "", "", "", "it was not scored"]
+    assert [each.failure for each in read.samples] == [
+        "",
+        "",
+        "",
+        "",
+        "it was not scored",
+    ]
 
 
 TASK = """
@@ -164,14 +213,37 @@ def test_what_lm_eval_itself_has_logged_is_read(tmp_path: Path) -> None:
     (tmp_path / "data.jsonl").write_text(
         "".join(json.dumps({"q": f"{i}+1?", "a": f"{i + 1}"}) + "\n" for i in range(3))
     )
-    (tmp_path / "sums.yaml").write_text(TASK.replace("DATA", str(tmp_path / "data.jsonl")))
-    command = [sys.executable, "-m", "lm_eval", "--model", "dummy", "--tasks", "sums", "--include_path", str(tmp_path)]
+    (tmp_path / "sums.yaml").write_text(
+        TASK.replace("DATA", str(tmp_path / "data.jsonl"))
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "lm_eval",
+        "--model",
+        "dummy",
+        "--tasks",
+        "sums",
+        "--include_path",
+        str(tmp_path),
+    ]
     logged = ["--log_samples", "--output_path", str(tmp_path / "out")]
-    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")}
-    done = subprocess.run([*command, *logged], capture_output=True, text=True, check=False, env=offline)
+    offline = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
+        "HF_HOME": str(tmp_path / "home"),
+    }
+    done = subprocess.run(
+        [*command, *logged], capture_output=True, text=True, check=False, env=offline
+    )
     assert done.returncode == 0, done.stderr
     (path,) = (tmp_path / "out").rglob("samples_sums_*.jsonl")
     read = read_lm_eval(path)
     assert (read.task, len(read.samples)) == ("sums", 3)
     assert [each.asked for each in read.samples] == ["0+1?", "1+1?", "2+1?"]
-    assert import_log(read, tmp_path / "run").measurements[0].name.startswith("scores.exact_match")
+    assert (
+        import_log(read, tmp_path / "run")
+        .measurements[0]
+        .name.startswith("scores.exact_match")
+    )

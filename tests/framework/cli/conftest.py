@@ -10,10 +10,14 @@ from gde.cli import main
 
 
 @pytest.fixture
-def gde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Gde:
+def gde(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> Gde:
     """Run a command in the folder `tmp_path`."""
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
-    monkeypatch.setattr(sys.modules["gde.cli.main"], "be_patient", lambda _: None)  # this process goes on
+    monkeypatch.setattr(
+        sys.modules["gde.cli.main"], "be_patient", lambda _: None
+    )  # this process goes on
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Done:

@@ -1,4 +1,6 @@
-"""`gde check` of a distribution: a line a check, and an exit code for what is broken."""
+"""`gde check` of a distribution: a line a check, and an exit code for what is
+broken.
+"""
 
 import json
 import time
@@ -28,7 +30,9 @@ def gde_agents():
 SAID = "agent silent: act must give a Decision, got None"
 
 
-def test_a_distribution_is_checked_line_by_line(gde: Gde, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_distribution_is_checked_line_by_line(
+    gde: Gde, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "of_silence.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
@@ -47,17 +51,24 @@ def test_a_distribution_is_checked_line_by_line(gde: Gde, tmp_path: Path, monkey
 
 def test_a_distribution_that_nobody_installed_is_unknown(gde: Gde) -> None:
     done = gde("check", "gde-of-nobody")
-    assert done.stderr.startswith("gde: unknown distribution with plugins, or plan file, 'gde-of-nobody'.")
+    assert done.stderr.startswith(
+        "gde: unknown distribution with plugins, or plan file, 'gde-of-nobody'."
+    )
     assert done.returncode == 2
 
 
 def test_what_is_installed_without_a_plugin_is_said_to_have_none(gde: Gde) -> None:
     done = gde("check", "pip")
-    assert done.stderr == "gde: pip is installed and registers no plugin: wanted entry points of the group 'gde'\n"
+    assert (
+        done.stderr
+        == "gde: pip is installed and registers no plugin: wanted entry points of the group 'gde'\n"
+    )
     assert done.returncode == 2
 
 
-def test_a_long_check_is_told_of_while_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_check_is_told_of_while_it_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[str] = []
     monkeypatch.setattr("gde.cli.progress.say", told.append)
     monkeypatch.setattr("gde.cli.progress.LINE_EVERY", 0.02)

@@ -20,11 +20,21 @@ main()
 
 
 @pytest.mark.parametrize(("argument", "code"), [("--version", 0), ("--nosuch", 2)])
-def test_the_process_ends_with_its_own_code_after_all_is_said(argument: str, code: int) -> None:
+def test_the_process_ends_with_its_own_code_after_all_is_said(
+    argument: str, code: int
+) -> None:
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", LEFT, argument], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT, argument],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stdout.startswith("gde ")) == (code, code == 0)
-    assert "not waiting any longer for a thread that a part has left: of-a-part" in done.stderr
+    assert (
+        "not waiting any longer for a thread that a part has left: of-a-part"
+        in done.stderr
+    )
     assert time.monotonic() - began < 60
 
 

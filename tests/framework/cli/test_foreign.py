@@ -30,7 +30,11 @@ class Evil(ScriptedAgent):
 @pytest.fixture
 def run(tmp_path: Path, catalogue: Catalogue) -> Path:
     agent = Choice.of(lambda: Evil(), alias="[/evil]")
-    evaluate(Plan(environment="corridor", agent=agent, metrics=["success"], episodes=2), tmp_path / "run", catalogue)
+    evaluate(
+        Plan(environment="corridor", agent=agent, metrics=["success"], episodes=2),
+        tmp_path / "run",
+        catalogue,
+    )
     return tmp_path / "run"
 
 
@@ -56,7 +60,11 @@ def test_viewing_a_run_is_safe(arguments: list[str], run: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
-def test_so_are_the_other_commands_that_read_one(command: str, run: Path, tmp_path: Path) -> None:
-    second = [str(shutil.copytree(run, tmp_path / "copy"))] if command == "compare" else []
+def test_so_are_the_other_commands_that_read_one(
+    command: str, run: Path, tmp_path: Path
+) -> None:
+    second = (
+        [str(shutil.copytree(run, tmp_path / "copy"))] if command == "compare" else []
+    )
     outcome = CliRunner().invoke(build_app(), [command, str(run), *second])
     assert not STEERING.search(outcome.output)

@@ -20,7 +20,9 @@ def talk() -> None:
     sys.__stdout__.write("the original\n")  # type: ignore[union-attr]
 
 
-def test_whatever_writes_to_standard_output_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+def test_whatever_writes_to_standard_output_goes_to_standard_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     print("before")  # noqa: T201
     with talking():
         talk()
@@ -30,7 +32,9 @@ def test_whatever_writes_to_standard_output_goes_to_standard_error(capfd: pytest
     assert {"a part", "a library", "a child"} <= set(told.err.splitlines())
 
 
-def test_standard_output_is_back_after_an_error_and_after_it_was_closed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_standard_output_is_back_after_an_error_and_after_it_was_closed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(KeyError), talking(), talking():
         os.close(1)
         raise KeyError
@@ -48,16 +52,31 @@ with talking():
     pass
 os.write({3 - closed}, b"done")
 """
-    done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
     assert "done" in (done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-def test_a_run_whose_standard_files_are_closed_is_a_run(closed: str, tmp_path: Path) -> None:
+def test_a_run_whose_standard_files_are_closed_is_a_run(
+    closed: str, tmp_path: Path
+) -> None:
     parts = "--env chatty --agent scripted --episodes 2 --metric success"
     command = f"exec {sys.executable} -m gde eval {parts} --out run {closed}"
-    environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts", "PYTHONPATH": ":".join(sys.path)}
-    assert run(["sh", "-c", command], cwd=tmp_path, env=environment, timeout=120).returncode == 0
+    environment = {
+        **os.environ,
+        "GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts",
+        "PYTHONPATH": ":".join(sys.path),
+    }
+    assert (
+        run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment, timeout=120
+        ).returncode
+        == 0
+    )
     assert verify(tmp_path / "run") == ()
-    texts = [path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    texts = [
+        path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+    ]
     assert not any(b"a step of a library" in text for text in texts)

@@ -14,7 +14,9 @@ WIDE = np.linspace(-1, 1, 2880, dtype=np.float32)
 
 
 def change(**different: Any) -> Intervention:
-    return Intervention(**{"layer": 3, "position": "pre", "kind": "add", "vector": WIDE, **different})
+    return Intervention(
+        **{"layer": 3, "position": "pre", "kind": "add", "vector": WIDE, **different}
+    )
 
 
 def nudged(entry: int) -> Any:
@@ -29,12 +31,22 @@ def test_one_entry_of_2880_makes_another_request(entry: int) -> None:
     assert one.vector[entry] != other.vector[entry]
     assert one != other
     asked = ChatRequest(messages=(Message(role="user", content="?"),), seed=0)
-    identities = {replace(asked, interventions=each).identity for each in ((), (one,), (other,), (one, other))}
+    identities = {
+        replace(asked, interventions=each).identity
+        for each in ((), (one,), (other,), (one, other))
+    }
     assert len(identities) == 4
 
 
 @pytest.mark.parametrize(
-    "different", [{"layer": 2}, {"position": "post"}, {"kind": "replace"}, {"vector": WIDE[None]}, {"vector": -WIDE}]
+    "different",
+    [
+        {"layer": 2},
+        {"position": "post"},
+        {"kind": "replace"},
+        {"vector": WIDE[None]},
+        {"vector": -WIDE},
+    ],
 )
 def test_everything_counts(different: dict[str, Any]) -> None:
     assert change(**different).identity != change().identity
@@ -42,7 +54,11 @@ def test_everything_counts(different: dict[str, Any]) -> None:
 
 def test_equal_changes_are_equal_whatever_their_vectors_are_made_of() -> None:
     double = WIDE.astype(np.float64)
-    assert {change(), change(vector=double), change(vector=np.repeat(WIDE, 2)[::2])} == {change()}
+    assert {
+        change(),
+        change(vector=double),
+        change(vector=np.repeat(WIDE, 2)[::2]),
+    } == {change()}
     assert change() != "change"
 
 
@@ -59,25 +75,46 @@ def test_what_was_asked_cannot_be_changed_afterwards() -> None:
     ("different", "message"),
     [
         ({"vector": [np.nan]}, "must be finite"),
-        ({"vector": np.zeros((1, 2, 3))}, r"must be \(width,\) or \(tokens, width\), got \(1, 2, 3\)"),
+        (
+            {"vector": np.zeros((1, 2, 3))},
+            r"must be \(width,\) or \(tokens, width\), got \(1, 2, 3\)",
+        ),
         ({"vector": []}, "got (.*0,)"),
-        ({"kind": "subtract"}, "must be one of add, replace, project_out, got 'subtract'"),
-        ({"kind": "project_out", "vector": np.zeros(4)}, "a zero vector has no direction"),
-        ({"kind": "project_out", "vector": np.eye(3)[:, :2]}, "a zero vector has no direction"),
+        (
+            {"kind": "subtract"},
+            "must be one of add, replace, project_out, got 'subtract'",
+        ),
+        (
+            {"kind": "project_out", "vector": np.zeros(4)},
+            "a zero vector has no direction",
+        ),
+        (
+            {"kind": "project_out", "vector": np.eye(3)[:, :2]},
+            "a zero vector has no direction",
+        ),
     ],
 )
-def test_a_change_that_means_nothing_is_refused(different: dict[str, Any], message: str) -> None:
+def test_a_change_that_means_nothing_is_refused(
+    different: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         change(**different)
 
 
-@pytest.mark.parametrize("vector", [np.array([3.0, 4.0]), np.array([[3.0, 4.0], [0.0, 2.0]])])
+@pytest.mark.parametrize(
+    "vector", [np.array([3.0, 4.0]), np.array([[3.0, 4.0], [0.0, 2.0]])]
+)
 def test_the_kinds_do_what_they_say(vector: Any) -> None:
     stream = np.array([[1.0, 2.0], [5.0, -1.0]])
-    made = {kind: change(kind=kind, vector=vector).applied(stream) for kind in ("add", "replace", "project_out")}
+    made = {
+        kind: change(kind=kind, vector=vector).applied(stream)
+        for kind in ("add", "replace", "project_out")
+    }
     assert made["add"].tolist() == (stream + vector).tolist()
     assert made["replace"].tolist() == np.broadcast_to(vector, (2, 2)).tolist()
-    assert (made["project_out"] * vector).sum(axis=1) == pytest.approx([0, 0], abs=1e-12)
+    assert (made["project_out"] * vector).sum(axis=1) == pytest.approx(
+        [0, 0], abs=1e-12
+    )
     along = stream - made["project_out"]
     assert along[:, 0] * np.broadcast_to(vector, (2, 2))[:, 1] == pytest.approx(
         along[:, 1] * np.broadcast_to(vector, (2, 2))[:, 0]
@@ -105,7 +142,10 @@ def test_turns_of_any_length_are_padded_with_what_is_no_number() -> None:
     assert token_lengths(padded).tolist() == [1, 3, 2]
     assert padded[~np.isnan(padded)].tolist() == ragged.values.ravel().tolist()
     assert padded[2].tolist()[:2] == [[8, 9], [10, 11]]
-    with pytest.raises(ValueError, match=r'equally many marked tokens .*, got 1 to 3: .* `inputs = "tokens"`'):
+    with pytest.raises(
+        ValueError,
+        match=r'equally many marked tokens .*, got 1 to 3: .* `inputs = "tokens"`',
+    ):
         ragged.concatenated()
 
 

@@ -59,7 +59,10 @@ def test_a_plain_grid_needs_no_more_than_rows() -> None:
     found = read({"rows": ["####", "#__#", "####"], "goal": [1, 2]}, {"agent": [1, 1]})
     assert found.kinds == KINDS == ("empty", "agent", "goal", "wall")
     assert found.codes[1].tolist() == [3, 1, 2, 3]
-    assert [(thing.name, thing.letter) for thing in found.things] == [("agent", "A"), ("goal", "G")]
+    assert [(thing.name, thing.letter) for thing in found.things] == [
+        ("agent", "A"),
+        ("goal", "G"),
+    ]
 
 
 def test_what_a_state_says_overrides_the_world_and_null_takes_a_thing_away() -> None:
@@ -71,7 +74,9 @@ def test_what_a_state_says_overrides_the_world_and_null_takes_a_thing_away() -> 
 
 @given(st.permutations(["agent", "goal"]))
 def test_the_order_of_facts_says_nothing(order: list[str]) -> None:
-    """Neither do records keep it: the kinds' order says which of two things in a cell is seen."""
+    """Neither do records keep it: the kinds' order says which of two things in a cell
+    is seen.
+    """
     things = {name: {"kind": name} for name in order}
     found = read({"rows": ["_"], "things": things}, {name: [0, 0] for name in order})
     assert found.codes.tolist() == [[1]]
@@ -79,12 +84,26 @@ def test_the_order_of_facts_says_nothing(order: list[str]) -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
-def test_a_map_survives_the_journal(height: int, width: int, data: st.DataObject) -> None:
+def test_a_map_survives_the_journal(
+    height: int, width: int, data: st.DataObject
+) -> None:
     cell = st.tuples(st.integers(0, height - 1), st.integers(0, width - 1)).map(list)
-    rows = data.draw(st.lists(st.text("#_", min_size=width, max_size=width), min_size=height, max_size=height))
+    rows = data.draw(
+        st.lists(
+            st.text("#_", min_size=width, max_size=width),
+            min_size=height,
+            max_size=height,
+        )
+    )
     facing = {"direction": [-1, 0], "note": "n"}
-    now = {"agent": {"place": data.draw(cell), **facing}, "goal": data.draw(st.none() | cell)}
-    first, again = read({"rows": rows}, now), read(json.loads(to_json({"rows": rows})), json.loads(to_json(now)))
+    now = {
+        "agent": {"place": data.draw(cell), **facing},
+        "goal": data.draw(st.none() | cell),
+    }
+    first, again = (
+        read({"rows": rows}, now),
+        read(json.loads(to_json({"rows": rows})), json.loads(to_json(now))),
+    )
     assert (again.codes == first.codes).all()
     assert again.things == first.things
     walls = np.array([[symbol == "#" for symbol in row] for row in rows])
@@ -111,37 +130,81 @@ def test_a_map_cannot_be_changed() -> None:
 
 def test_what_is_not_on_the_map_is_named() -> None:
     found = read(ROOM, {})
-    with pytest.raises(ValueError, match=r"wanted a map with 'agent' on it, got one with \['red ball'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"wanted a map with 'agent' on it, got one with \['red ball'\]",
+    ):
         found.place_of("agent")
-    with pytest.raises(ValueError, match=r"kind of a map: wanted one of floor, agent, .*, got 'water'"):
+    with pytest.raises(
+        ValueError, match=r"kind of a map: wanted one of floor, agent, .*, got 'water'"
+    ):
         found.where("water")
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rows": None}, "`rows` of a map: wanted a list of equally long texts, got None"),
-        ({"rows": "####"}, "`rows` of a map: wanted a list of equally long texts, got '####'"),
+        (
+            {"rows": None},
+            "`rows` of a map: wanted a list of equally long texts, got None",
+        ),
+        (
+            {"rows": "####"},
+            "`rows` of a map: wanted a list of equally long texts, got '####'",
+        ),
         ({"rows": ["WW", "W"]}, r"wanted equally long texts, got lengths \[2, 1\]"),
         ({"rows": [""]}, r"wanted equally long texts, got lengths \[0\]"),
         ({"rows": ["W?"]}, r"wanted the symbols \., L, W, got \['\?'\]"),
         ({"cells": ["W"]}, r"`cells` of a map: wanted symbol to kind, got \['W'\]"),
-        ({"cells": {"W": "water"}}, "kind for the symbol 'W': wanted one of floor, .*, got 'water'"),
+        (
+            {"cells": {"W": "water"}},
+            "kind for the symbol 'W': wanted one of floor, .*, got 'water'",
+        ),
         ({"kinds": "wall"}, "`kinds` of a map: wanted a list of names, got 'wall'"),
         ({"kinds": [*ROOM["kinds"], "wall"]}, "wanted distinct names other than 'pad'"),
         ({"kinds": [*ROOM["kinds"], "pad"]}, "wanted distinct names other than 'pad'"),
-        ({"things": ["agent"]}, r"`things` of a map: wanted fact to kind and letter, got \['agent'\]"),
+        (
+            {"things": ["agent"]},
+            r"`things` of a map: wanted fact to kind and letter, got \['agent'\]",
+        ),
         ({"things": {"agent": "A"}}, "wanted .* for 'agent', got 'A'"),
-        ({"things": {"red ball": {"kind": "cube"}}}, "kind of 'red ball': wanted one of .*, got 'cube'"),
-        ({"things": {"red ball": {"letter": 3}}}, "letter of 'red ball': wanted a text, got 3"),
-        ({"things": {"red ball": {"color": "#f00"}}}, "color of 'red ball': wanted one of blue, .*, got '#f00'"),
+        (
+            {"things": {"red ball": {"kind": "cube"}}},
+            "kind of 'red ball': wanted one of .*, got 'cube'",
+        ),
+        (
+            {"things": {"red ball": {"letter": 3}}},
+            "letter of 'red ball': wanted a text, got 3",
+        ),
+        (
+            {"things": {"red ball": {"color": "#f00"}}},
+            "color of 'red ball': wanted one of blue, .*, got '#f00'",
+        ),
         ({"red ball": [1]}, r"'red ball': wanted \[row, column\], got \[1\]"),
-        ({"red ball": [True, False]}, r"'red ball': wanted \[row, column\], got \[True, False\]"),
-        ({"red ball": [4, 0]}, r"'red ball': wanted a place on a map of 4x5, got \(4, 0\)"),
-        ({"red ball": [-1, 0]}, r"'red ball': wanted a place on a map of 4x5, got \(-1, 0\)"),
-        ({"red ball": {"note": "lost"}}, r"place of 'red ball': wanted \[row, column\], got None"),
-        ({"red ball": {"place": [1, 1], "direction": "up"}}, r"direction of 'red ball': wanted .*, got 'up'"),
-        ({"red ball": {"place": [1, 1], "note": 7}}, "note of 'red ball': wanted a text, got 7"),
+        (
+            {"red ball": [True, False]},
+            r"'red ball': wanted \[row, column\], got \[True, False\]",
+        ),
+        (
+            {"red ball": [4, 0]},
+            r"'red ball': wanted a place on a map of 4x5, got \(4, 0\)",
+        ),
+        (
+            {"red ball": [-1, 0]},
+            r"'red ball': wanted a place on a map of 4x5, got \(-1, 0\)",
+        ),
+        (
+            {"red ball": {"note": "lost"}},
+            r"place of 'red ball': wanted \[row, column\], got None",
+        ),
+        (
+            {"red ball": {"place": [1, 1], "direction": "up"}},
+            r"direction of 'red ball': wanted .*, got 'up'",
+        ),
+        (
+            {"red ball": {"place": [1, 1], "note": 7}},
+            "note of 'red ball': wanted a text, got 7",
+        ),
     ],
 )
 def test_wrong_records_are_named(wrong: dict[str, Any], message: str) -> None:
@@ -151,7 +214,9 @@ def test_wrong_records_are_named(wrong: dict[str, Any], message: str) -> None:
 
 def test_codes_of_no_kind_are_refused() -> None:
     for codes in (np.zeros((0, 2), int), np.zeros(3, int), np.full((1, 1), 4)):
-        with pytest.raises(ValueError, match=r"wanted \(height, width\) indices of 4 kinds"):
+        with pytest.raises(
+            ValueError, match=r"wanted \(height, width\) indices of 4 kinds"
+        ):
             CellMap(kinds=KINDS, codes=codes)
 
 

@@ -8,8 +8,22 @@ import pytest
 from gde import GdeError, Measure, Measurement, Result
 
 MEASUREMENTS = (
-    Measurement(name="success", value=0.5, unit="share", n=4, interval=(0.1, 0.9), source="success"),
-    Measurement(name="success", value=1.0, unit="share", n=2, where={"size": 9, "n": "few"}, source="success"),
+    Measurement(
+        name="success",
+        value=0.5,
+        unit="share",
+        n=4,
+        interval=(0.1, 0.9),
+        source="success",
+    ),
+    Measurement(
+        name="success",
+        value=1.0,
+        unit="share",
+        n=2,
+        where={"size": 9, "n": "few"},
+        source="success",
+    ),
     Measurement(name="meg", value=None, unit="nats", n=0, reason="did not converge"),
 )
 RESULT = Result(
@@ -41,7 +55,12 @@ def test_nothing_measured_has_the_same_columns() -> None:
     assert "value" in frame.columns
 
 
-def test_without_pandas_the_install_line_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_install_line_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(GdeError, match=r"Result\.to_frame needs pandas: pip install 'gde-eval\[frames\]'"):
+    with pytest.raises(
+        GdeError,
+        match=r"Result\.to_frame needs pandas: pip install 'gde-eval\[frames\]'",
+    ):
         RESULT.to_frame()

@@ -12,33 +12,59 @@ STAY = csr_array(np.eye(2))
 
 
 def model(**changed: Any) -> TabularMDP:
-    return TabularMDP(**{"transition": (STAY,), "start": np.array([1.0, 0.0]), "reward": np.zeros(2), **changed})
+    return TabularMDP(
+        **{
+            "transition": (STAY,),
+            "start": np.array([1.0, 0.0]),
+            "reward": np.zeros(2),
+            **changed,
+        }
+    )
 
 
 @pytest.mark.parametrize(
     "terminal",
-    [np.array([True]), np.array([0, 1]), np.array([0.0, 1.0]), np.array([[True, False]]), np.array([True] * 3)],
+    [
+        np.array([True]),
+        np.array([0, 1]),
+        np.array([0.0, 1.0]),
+        np.array([[True, False]]),
+        np.array([True] * 3),
+    ],
 )
 def test_terminal_says_so_of_every_state(terminal: Any) -> None:
-    with pytest.raises(ValueError, match=r"terminal must be bool of shape \(2,\), got .* of shape"):
+    with pytest.raises(
+        ValueError, match=r"terminal must be bool of shape \(2,\), got .* of shape"
+    ):
         model(terminal=terminal)
 
 
-@pytest.mark.parametrize("start", [[np.nan, 1.0], [np.nan, np.nan], [0.5, 0.4], [1.5, -0.5], [1.0]])
+@pytest.mark.parametrize(
+    "start", [[np.nan, 1.0], [np.nan, np.nan], [0.5, 0.4], [1.5, -0.5], [1.0]]
+)
 def test_start_is_a_distribution(start: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"start must be \(2,\) probabilities that sum to one, got shape"):
+    with pytest.raises(
+        ValueError,
+        match=r"start must be \(2,\) probabilities that sum to one, got shape",
+    ):
         model(start=np.array(start))
 
 
-@pytest.mark.parametrize("row", [[np.nan, 1.0], [0.5, np.nan], [0.5, 0.4], [1.5, -0.5], [np.inf, 0.0]])
+@pytest.mark.parametrize(
+    "row", [[np.nan, 1.0], [0.5, np.nan], [0.5, 0.4], [1.5, -0.5], [np.inf, 0.0]]
+)
 def test_rows_of_a_transition_are_distributions(row: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"transition\[1\] row 1 must be probabilities that sum to one"):
+    with pytest.raises(
+        ValueError, match=r"transition\[1\] row 1 must be probabilities that sum to one"
+    ):
         model(transition=(STAY, csr_array(np.array([[1.0, 0.0], row]))))
 
 
 @pytest.mark.parametrize("row", [[np.nan, 0.5], [0.5, 0.4], [1.5, -0.5], [np.inf, 0.0]])
 def test_rows_of_a_policy_are_distributions(row: list[float]) -> None:
-    with pytest.raises(ValueError, match="every row of a policy must be probabilities that sum to one"):
+    with pytest.raises(
+        ValueError, match="every row of a policy must be probabilities that sum to one"
+    ):
         Policy(probabilities=np.array([[0.5, 0.5], row]))
 
 
@@ -51,8 +77,19 @@ def test_rewards_are_finite(reward: list[float]) -> None:
 def test_dense_arrays_lists_and_sparse_matrices_make_the_same_process() -> None:
     dense = np.array([[[0.5, 0.5], [0, 1]], [[1, 0], [0.2, 0.8]]])
     sparse = [csr_array(each) for each in dense]
-    for given in (dense, dense.tolist(), sparse, tuple(each.tocoo() for each in sparse)):
-        made = TabularMDP.of(given, [0, 1], start=[0.5, 0.5], terminal=[False, True], labels={"end": [0, 1]})
+    for given in (
+        dense,
+        dense.tolist(),
+        sparse,
+        tuple(each.tocoo() for each in sparse),
+    ):
+        made = TabularMDP.of(
+            given,
+            [0, 1],
+            start=[0.5, 0.5],
+            terminal=[False, True],
+            labels={"end": [0, 1]},
+        )
         for matrix, wanted in zip(made.transition, dense, strict=True):
             np.testing.assert_array_equal(matrix.toarray(), wanted)
         assert made.terminal is not None
@@ -61,8 +98,14 @@ def test_dense_arrays_lists_and_sparse_matrices_make_the_same_process() -> None:
 
 
 def test_an_episode_begins_in_the_named_state() -> None:
-    assert TabularMDP.of([np.eye(3)], np.zeros(3), start=2).start.tolist() == [0.0, 0.0, 1.0]
-    with pytest.raises(ValueError, match="start must be a state from 0 to 2 or probabilities, got 3"):
+    assert TabularMDP.of([np.eye(3)], np.zeros(3), start=2).start.tolist() == [
+        0.0,
+        0.0,
+        1.0,
+    ]
+    with pytest.raises(
+        ValueError, match="start must be a state from 0 to 2 or probabilities, got 3"
+    ):
         TabularMDP.of([np.eye(3)], np.zeros(3), start=3)
 
 
@@ -71,7 +114,10 @@ def test_an_episode_begins_in_the_named_state() -> None:
     [
         ([], r"transition must be \(A, S, S\), got list"),
         (STAY, "got a single one: put them in a list"),
-        (np.ones((2, 3, 2)) / 2, r"got \(2, 3, 2\): from \(S, A, S\), give transition.swapaxes\(0, 1\)"),
+        (
+            np.ones((2, 3, 2)) / 2,
+            r"got \(2, 3, 2\): from \(S, A, S\), give transition.swapaxes\(0, 1\)",
+        ),
         ([["a", "b"]], r"transition\[0\] must be an array of numbers, got list"),
         (None, r"transition must be \(A, S, S\), got NoneType"),
     ],
@@ -84,26 +130,41 @@ def test_what_is_no_transition_is_said(transition: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"transition": (np.eye(2),)}, "sparse .* arrays, got ndarray: use TabularMDP.of"),
+        (
+            {"transition": (np.eye(2),)},
+            "sparse .* arrays, got ndarray: use TabularMDP.of",
+        ),
         ({"transition": [STAY]}, "sparse .* arrays, got csr_array|got list"),
         ({"transition": ()}, "got no action"),
         ({"start": [1.0, 0.0]}, "start must be a NumPy array of numbers, got list"),
-        ({"reward": np.array(["a", "b"])}, "reward must be a NumPy array of numbers, got <U1 of shape"),
+        (
+            {"reward": np.array(["a", "b"])},
+            "reward must be a NumPy array of numbers, got <U1 of shape",
+        ),
         ({"terminal": [True, False]}, "terminal must be a NumPy array, got list"),
         ({"discount": 1.1}, "discount must be from 0 to 1, got 1.1"),
         ({"discount": float("nan")}, "discount must be from 0 to 1, got nan"),
         ({"discount": "one"}, "discount must be from 0 to 1, got 'one'"),
-        ({"labels": {"row": np.zeros(3)}}, r"labels\['row'\] must have shape \(2,\), got \(3,\)"),
+        (
+            {"labels": {"row": np.zeros(3)}},
+            r"labels\['row'\] must have shape \(2,\), got \(3,\)",
+        ),
     ],
 )
-def test_wrong_types_are_named_when_the_process_is_made(changed: Any, said: str) -> None:
+def test_wrong_types_are_named_when_the_process_is_made(
+    changed: Any, said: str
+) -> None:
     with pytest.raises(ValueError, match=said):
         model(**changed)
 
 
-@pytest.mark.parametrize("probabilities", [[[0.5, 0.5]], "x", np.array([0.5, 0.5]), np.array([["a"]])])
+@pytest.mark.parametrize(
+    "probabilities", [[[0.5, 0.5]], "x", np.array([0.5, 0.5]), np.array([["a"]])]
+)
 def test_a_policy_is_an_array_of_two_or_three_axes(probabilities: Any) -> None:
-    with pytest.raises(ValueError, match=r"NumPy array of shape \(S, A\) or \(T, S, A\), got"):
+    with pytest.raises(
+        ValueError, match=r"NumPy array of shape \(S, A\) or \(T, S, A\), got"
+    ):
         Policy(probabilities=probabilities)
 
 

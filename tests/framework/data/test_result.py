@@ -13,7 +13,9 @@ from gde.data.result import Measurement
 
 
 def measurement(**changed: Any) -> Measurement:
-    return Measurement(**{"name": "m", "value": 1.0, "unit": "share", "n": 1, **changed})
+    return Measurement(
+        **{"name": "m", "value": 1.0, "unit": "share", "n": 1, **changed}
+    )
 
 
 def test_what_numpy_gives_is_kept_as_plain_numbers() -> None:
@@ -22,17 +24,29 @@ def test_what_numpy_gives_is_kept_as_plain_numbers() -> None:
         value=np.float32(1.5),
         n=np.int64(3),
         interval=np.array([1, 2], dtype=np.float32),
-        where={"size": np.int8(9), "share": np.float32(0.5), "solved": np.bool_(True), "kind": np.str_("all")},
+        where={
+            "size": np.int8(9),
+            "share": np.float32(0.5),
+            "solved": np.bool_(True),
+            "kind": np.str_("all"),
+        },
     )
     plain = measurement(
-        value=1.5, n=3, interval=(1.0, 2.0), where={"size": 9, "share": 0.5, "solved": True, "kind": "all"}
+        value=1.5,
+        n=3,
+        interval=(1.0, 2.0),
+        where={"size": 9, "share": 0.5, "solved": True, "kind": "all"},
     )
     assert json.dumps(asdict(given)) == json.dumps(asdict(plain))
-    kinds = [type(each) for each in (given.name, given.value, given.n, *given.where.values())]
+    kinds = [
+        type(each) for each in (given.name, given.value, given.n, *given.where.values())
+    ]
     assert kinds == [str, float, int, int, float, bool, str]
 
 
-@pytest.mark.parametrize("value", [np.array(0.25), np.bool_(True), np.int64(7), True, 3, -0.0])
+@pytest.mark.parametrize(
+    "value", [np.array(0.25), np.bool_(True), np.int64(7), True, 3, -0.0]
+)
 def test_a_value_is_a_float_and_exact(value: Any) -> None:
     kept = measurement(value=value).value
     assert type(kept) is float and kept == value
@@ -74,7 +88,9 @@ def test_a_value_is_a_float_and_exact(value: Any) -> None:
         ("unit", "\ud800"),
     ],
 )
-def test_what_a_field_cannot_hold_is_refused_by_its_name(field: str, given: Any) -> None:
+def test_what_a_field_cannot_hold_is_refused_by_its_name(
+    field: str, given: Any
+) -> None:
     with pytest.raises(ValueError, match=rf"^\S+: {field}: wanted .*, got ") as refused:
         measurement(**{field: given})
     assert "\n" not in str(refused.value)
@@ -82,5 +98,7 @@ def test_what_a_field_cannot_hold_is_refused_by_its_name(field: str, given: Any)
 
 @pytest.mark.parametrize("given", [{"value": None}, {"reason": "x"}])
 def test_a_measurement_has_a_value_or_a_reason(given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="m: a measurement has either a value or a reason"):
+    with pytest.raises(
+        ValueError, match="m: a measurement has either a value or a reason"
+    ):
         measurement(**given)

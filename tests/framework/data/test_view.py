@@ -18,7 +18,9 @@ def test_a_text_of_its_own_comes_before_the_map_and_the_map_before_nothing() -> 
 
 
 def test_what_is_there_and_wrong_is_named() -> None:
-    with pytest.raises(ValueError, match=r"the fact `view`: wanted a text, got \['a', 'b'\]"):
+    with pytest.raises(
+        ValueError, match=r"the fact `view`: wanted a text, got \['a', 'b'\]"
+    ):
         view_of(GRID, State(facts={"view": ["a", "b"]}))
     with pytest.raises(ValueError, match="wanted the symbols"):
         view_of(GRID, State(facts={"rows": ["?"]}))

@@ -1,4 +1,6 @@
-"""Worker processes: what they compute in, how they end, and what comes back of what goes wrong in them."""
+"""Worker processes: what they compute in, how they end, and what comes back of what
+goes wrong in them.
+"""
 
 import os
 import signal
@@ -10,14 +12,26 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from own_parts import die_before_its_fork, die_by, end_with, fail, process_of, share_of_cores, wait_long
+from own_parts import (
+    die_before_its_fork,
+    die_by,
+    end_with,
+    fail,
+    process_of,
+    share_of_cores,
+    wait_long,
+)
 from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
 from gde.executors.processes import Processes
 from gde.executors.work import threads
 
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CORES = (
+    len(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity")
+    else os.cpu_count() or 1
+)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +46,9 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
         (1, {"OMP_NUM_THREADS": "0"}, CORES),
     ],
 )
-def test_a_worker_computes_in_its_share_of_the_cores(workers: int, said: dict[str, str], share: int) -> None:
+def test_a_worker_computes_in_its_share_of_the_cores(
+    workers: int, said: dict[str, str], share: int
+) -> None:
     assert threads(workers, said) == share
 
 
@@ -53,8 +69,16 @@ def test_a_worker_does_one_item_after_another() -> None:
 @pytest.mark.parametrize(
     ("job", "item", "message"),
     [
-        (end_with, 3, "a worker process ended with exit code 3 before its work was done; .* `gde resume`"),
-        (die_by, signal.SIGKILL, "a worker process was killed by SIGKILL before its work was done, perhaps for want"),
+        (
+            end_with,
+            3,
+            "a worker process ended with exit code 3 before its work was done; .* `gde resume`",
+        ),
+        (
+            die_by,
+            signal.SIGKILL,
+            "a worker process was killed by SIGKILL before its work was done, perhaps for want",
+        ),
         (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
     ],
 )
@@ -95,7 +119,9 @@ list(Processes(1).map(wait_long, [120]))
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks processes up in /proc")
 def test_workers_end_with_the_process_that_started_them() -> None:
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
     children: list[int] = wait_for(lambda: [*started_by(process.pid)])

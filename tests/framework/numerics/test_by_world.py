@@ -15,7 +15,13 @@ def turns(evidence: Evidence) -> Sequence[Measurement]:
     n = sum(len(one.turns) for one in evidence.trajectories)
     reason = "" if n else "no turns"
     return (
-        Measurement(name="turns", value=float(n) if n else None, unit="turns", n=n, reason=reason),
+        Measurement(
+            name="turns",
+            value=float(n) if n else None,
+            unit="turns",
+            n=n,
+            reason=reason,
+        ),
         Measurement(name="turns", value=1.0, unit="turns", n=n, where={"b": 1, "a": 2}),
     )
 
@@ -29,10 +35,16 @@ def test_every_episode_is_in_one_part_and_takes_its_rewards_along() -> None:
     )
     evidence = Evidence(trajectories=sample.trajectories, reward_traces=traces, seed=5)
     parts = split(evidence, lambda one: one.world.id)
-    assert sum(len(part.trajectories) for part in parts.values()) == len(sample.trajectories)
+    assert sum(len(part.trajectories) for part in parts.values()) == len(
+        sample.trajectories
+    )
     for world, part in parts.items():
         keys = [str(one.key) for one in part.trajectories]
-        assert {one.world.id for one in part.trajectories} == {part.part["world"]} == {world}
+        assert (
+            {one.world.id for one in part.trajectories}
+            == {part.part["world"]}
+            == {world}
+        )
         assert sorted(trace.episode for trace in part.reward_traces) == sorted(keys * 2)
         assert (part.seed, part.probe_reports) == (5, ())
 

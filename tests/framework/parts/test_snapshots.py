@@ -1,4 +1,6 @@
-"""An environment without snapshots is put back by replay, and then goes on as if nothing had happened."""
+"""An environment without snapshots is put back by replay, and then goes on as if
+nothing had happened.
+"""
 
 from dataclasses import dataclass
 
@@ -82,14 +84,18 @@ def test_the_other_capabilities_are_still_there() -> None:
 @pytest.mark.parametrize("wrong", [None, 3, "snapshot"])
 def test_what_is_no_snapshot_of_the_episode_is_refused(wrong: object) -> None:
     replayed = Replayed(Recipe())
-    with pytest.raises(ValueError, match="a snapshot of an episode, got none: call reset first"):
+    with pytest.raises(
+        ValueError, match="a snapshot of an episode, got none: call reset first"
+    ):
         replayed.snapshot()
     replayed.reset(0)
     with pytest.raises(ValueError, match="wanted a snapshot of this episode, got"):
         replayed.restore(wrong)
     other = replayed.snapshot()
     replayed.reset(1)
-    with pytest.raises(ValueError, match=r"wanted a snapshot of this episode, got Played\(seed=0"):
+    with pytest.raises(
+        ValueError, match=r"wanted a snapshot of this episode, got Played\(seed=0"
+    ):
         replayed.restore(other)
 
 

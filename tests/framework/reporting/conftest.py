@@ -1,4 +1,6 @@
-"""A run that never happened: a noisy walker in random grids, and a probe that is right most of the time."""
+"""A run that never happened: a noisy walker in random grids, and a probe that is right
+most of the time.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,20 +36,33 @@ REASONING = "The goal lies below and to the right. A wall blocks the way down, s
 
 def plan() -> Plan:
     probe = Choice(name="cogmap")
-    return Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), probes=(probe,), episodes=12, seed=7)
+    return Plan(
+        environment=Choice(name="grid"),
+        agent=Choice(name="gpt-oss"),
+        probes=(probe,),
+        episodes=12,
+        seed=7,
+    )
 
 
 def world(size: int, index: int) -> World:
     """Pillars on every second cell: connected whatever is drawn."""
     rng = np.random.default_rng([size, index])
-    rows = [["_" if 0 < r < size - 1 and 0 < c < size - 1 else "#" for c in range(size)] for r in range(size)]
+    rows = [
+        ["_" if 0 < r < size - 1 and 0 < c < size - 1 else "#" for c in range(size)]
+        for r in range(size)
+    ]
     for r in range(2, size - 1, 2):
         for c in range(2, size - 1, 2):
             rows[r][c] = "#"
             if rng.random() < 0.5 and c + 2 < size - 1:
                 rows[r][c + 1] = "#"
     goal = [int(rng.choice([1, size - 2])), int(rng.choice(np.arange(1, size - 1, 2)))]
-    facts: dict[str, Json] = {"rows": ["".join(row) for row in rows], "goal": goal, "moves": MOVES}
+    facts: dict[str, Json] = {
+        "rows": ["".join(row) for row in rows],
+        "goal": goal,
+        "moves": MOVES,
+    }
     return World(id=f"{size}-{index}", facts=facts, labels={"size": size})
 
 
@@ -70,14 +85,27 @@ def walk(condition: int, index: int) -> Trajectory:
     agent = max(steps, key=lambda cell: steps[cell])
     horizon, turns = int(np.ceil(1.5 * steps[agent])), list[Turn]()
     while len(turns) < horizon and agent != goal:
-        after = {name: (agent[0] + down, agent[1] + right) for name, (down, right) in MOVES.items()}
+        after = {
+            name: (agent[0] + down, agent[1] + right)
+            for name, (down, right) in MOVES.items()
+        }
         after = {name: cell if cell in steps else agent for name, cell in after.items()}
-        optimal = tuple(name for name, cell in after.items() if steps[cell] < steps[agent])
-        action = str(rng.choice(list(MOVES) if rng.random() < 0.3 + 0.1 * condition else list(optimal)))
-        completion = Completion(text=f'{{"action": "{action}"}}', reasoning=REASONING * 3, finish="stop")
+        optimal = tuple(
+            name for name, cell in after.items() if steps[cell] < steps[agent]
+        )
+        action = str(
+            rng.choice(
+                list(MOVES) if rng.random() < 0.3 + 0.1 * condition else list(optimal)
+            )
+        )
+        completion = Completion(
+            text=f'{{"action": "{action}"}}', reasoning=REASONING * 3, finish="stop"
+        )
         mute = rng.random() < 0.04
         decision = (
-            Decision.unusable("unparsable", "wanted JSON, got 'hm'") if mute else Decision.act(action, completion)
+            Decision.unusable("unparsable", "wanted JSON, got 'hm'")
+            if mute
+            else Decision.act(action, completion)
         )
         state, here = State(facts={"agent": list(agent)}), agent
         agent = agent if mute else after[action]
@@ -108,16 +136,22 @@ def walk(condition: int, index: int) -> Trajectory:
     )
 
 
-def believed(trajectory: Trajectory, turn: Turn, rng: np.random.Generator) -> NDArray[np.float32]:
+def believed(
+    trajectory: Trajectory, turn: Turn, rng: np.random.Generator
+) -> NDArray[np.float32]:
     """(9, 9, 5) class probabilities: the truth behind noise."""
     assert turn.state is not None
     cells = CellMap.from_record(trajectory.world, turn.state).padded(9)
-    logits = 2.2 * np.eye(len(CLASSES))[cells] + rng.normal(scale=0.7, size=(9, 9, len(CLASSES)))
+    logits = 2.2 * np.eye(len(CLASSES))[cells] + rng.normal(
+        scale=0.7, size=(9, 9, len(CLASSES))
+    )
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
     return np.asarray(probabilities, dtype=np.float32)
 
 
-def decoded_numbers(off: float, n: int, where: Labels | None = None) -> tuple[Measurement, ...]:
+def decoded_numbers(
+    off: float, n: int, where: Labels | None = None
+) -> tuple[Measurement, ...]:
     values = {
         "recall.pad": ("share", 0.99),
         "precision.agent": ("share", 0.111),
@@ -133,18 +167,31 @@ def decoded_numbers(off: float, n: int, where: Labels | None = None) -> tuple[Me
         "recall.wall": ("share", 0.66),
     }
     return tuple(
-        Measurement(name=name, value=value, unit=unit, n=n, interval=(0.9 * value, 1.1 * value), where=where or {})
+        Measurement(
+            name=name,
+            value=value,
+            unit=unit,
+            n=n,
+            interval=(0.9 * value, 1.1 * value),
+            where=where or {},
+        )
         for name, (unit, value) in values.items()
     )
 
 
 def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
-    held_out = [one for one in trajectories if one.key.world % 3 == 0 and one.ending != "failed"]
+    held_out = [
+        one for one in trajectories if one.key.world % 3 == 0 and one.ending != "failed"
+    ]
     rng = np.random.default_rng(5)
     rows = tuple((str(one.key), turn.index) for one in held_out for turn in one.turns)
-    decoded = np.stack([believed(one, turn, rng) for one in held_out for turn in one.turns])
+    decoded = np.stack(
+        [believed(one, turn, rng) for one in held_out for turn in one.turns]
+    )
     main = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
-    by_size = tuple(number for labels in CONDITIONS for number in decoded_numbers(0.5, 20, labels))
+    by_size = tuple(
+        number for labels in CONDITIONS for number in decoded_numbers(0.5, 20, labels)
+    )
     fitted = ProbeReport(
         fit=main,
         measurements=(*decoded_numbers(0.62, len(rows)), *by_size),
@@ -154,20 +201,35 @@ def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
         decoded=decoded,
         classes=CLASSES,
     )
-    others = [(replace(main, variant="linear"), 1.4), (replace(main, position="post"), 1.1)]
-    controls = [(replace(main, control=control), 3.1 + i / 2) for i, control in enumerate(CONTROLS)]
+    others = [
+        (replace(main, variant="linear"), 1.4),
+        (replace(main, position="post"), 1.1),
+    ]
+    controls = [
+        (replace(main, control=control), 3.1 + i / 2)
+        for i, control in enumerate(CONTROLS)
+    ]
     return (
         fitted,
-        *(replace(fitted, fit=fit, measurements=decoded_numbers(off, len(rows))) for fit, off in [*others, *controls]),
+        *(
+            replace(fitted, fit=fit, measurements=decoded_numbers(off, len(rows)))
+            for fit, off in [*others, *controls]
+        ),
     )
 
 
 @pytest.fixture(scope="session")
 def evidence() -> Evidence:
-    trajectories = tuple(walk(condition, index) for condition in range(2) for index in range(12))
-    failed = replace(trajectories[4], turns=(), ending="failed", failure="the model server went away")
+    trajectories = tuple(
+        walk(condition, index) for condition in range(2) for index in range(12)
+    )
+    failed = replace(
+        trajectories[4], turns=(), ending="failed", failure="the model server went away"
+    )
     trajectories = (*trajectories[:4], failed, *trajectories[5:])
-    return Evidence(trajectories=trajectories, probe_reports=reports(trajectories), seed=7)
+    return Evidence(
+        trajectories=trajectories, probe_reports=reports(trajectories), seed=7
+    )
 
 
 def _given(metric: Metric) -> Metric:
@@ -176,11 +238,18 @@ def _given(metric: Metric) -> Metric:
 
 @pytest.fixture(scope="session")
 def result(evidence: Evidence) -> Result:
-    found: dict[str, Metric] = {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
+    found: dict[str, Metric] = {
+        "success": success,
+        "accuracy": accuracy,
+        "outcomes": outcomes,
+        "length": length,
+    }
     metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
     measurements, failures = score(metrics, evidence, CONDITIONS)
     measurements = (*measurements, *results(evidence.probe_reports))
-    lost = Failure(stage="rollout", subject="0/4/0", reason="the model server went away")
+    lost = Failure(
+        stage="rollout", subject="0/4/0", reason="the model server went away"
+    )
     provenance: dict[str, Json] = {
         "notice": NOTICE,
         "model": {"name": "nano", "weights": "9f2c"},
@@ -220,5 +289,14 @@ def measures() -> tuple[Measure, ...]:
     """As the plugins declare them."""
     catalogue = Catalogue.default()
     names = ("success", "accuracy", "outcomes", "length", "pairs", "trends", "meg-to")
-    probe = (one.under("cogmap") for one in catalogue.find("probe", "cogmap").offer.measures)
-    return (*probe, *(one for name in names for one in catalogue.find("metric", name).offer.measures))
+    probe = (
+        one.under("cogmap") for one in catalogue.find("probe", "cogmap").offer.measures
+    )
+    return (
+        *probe,
+        *(
+            one
+            for name in names
+            for one in catalogue.find("metric", name).offer.measures
+        ),
+    )

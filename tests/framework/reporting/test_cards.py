@@ -1,4 +1,6 @@
-"""The three answers: each number where its part says that it belongs, beside what it is to be compared with."""
+"""The three answers: each number where its part says that it belongs, beside what it is
+to be compared with.
+"""
 
 from dataclasses import replace
 
@@ -9,8 +11,17 @@ from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.page.cards import Card, cards
 
 UNHEARD = (
-    Measure(name="sway", title="Sway towards {thing}", unit="nats", better="more", headline=True, question="wants"),
-    Measure(name="sway.odds", title="Odds of {thing}", unit="probability", question="wants"),
+    Measure(
+        name="sway",
+        title="Sway towards {thing}",
+        unit="nats",
+        better="more",
+        headline=True,
+        question="wants",
+    ),
+    Measure(
+        name="sway.odds", title="Odds of {thing}", unit="probability", question="wants"
+    ),
     Measure(name="luck", title="guessing", unit="share", beside="success"),
 )
 
@@ -25,18 +36,26 @@ def sway(name: str, thing: str, value: float, unit: str = "nats") -> Measurement
 
 def unheard(result: Result, *found: Measurement) -> Result:
     """With numbers of a plugin that nobody has heard of."""
-    return replace(result, measurements=(*result.measurements, *found), measures=(*result.measures, *UNHEARD))
+    return replace(
+        result,
+        measurements=(*result.measurements, *found),
+        measures=(*result.measures, *UNHEARD),
+    )
 
 
 def test_a_run_without_probes_and_goals_has_one_card(result: Result) -> None:
-    plain = replace(result, measurements=tuple(one for one in result.measurements if not one.where))
+    plain = replace(
+        result, measurements=tuple(one for one in result.measurements if not one.where)
+    )
     (card,) = cards(plain)
     assert card.question == "did"
     assert card.lines[0].title == "Success rate"
     assert all(line.value and line.picture for line in card.lines)
 
 
-def test_a_declared_mark_stands_beside_its_number_and_nowhere_else(result: Result) -> None:
+def test_a_declared_mark_stands_beside_its_number_and_nowhere_else(
+    result: Result,
+) -> None:
     luck = Measurement(name="luck", value=0.25, unit="share", n=9)
     success, *others = by_question(unheard(result, luck))["did"].lines
     assert success.note.endswith("guessing 25\u00a0%")
@@ -44,7 +63,9 @@ def test_a_declared_mark_stands_beside_its_number_and_nowhere_else(result: Resul
     assert not any("guessing" in f"{line.title}{line.note}" for line in others)
 
 
-def test_a_probe_stands_over_every_control_of_its_first_number_and_the_best_of_the_others(result: Result) -> None:
+def test_a_probe_stands_over_every_control_of_its_first_number_and_the_best_of_the_others(
+    result: Result,
+) -> None:
     card = by_question(result)["believes"]
     first, *others = card.lines
     assert first.title == "Agent distance"
@@ -58,15 +79,29 @@ def test_a_probe_stands_over_every_control_of_its_first_number_and_the_best_of_t
 
 def test_layers_make_a_curve_with_the_best_control_of_each(result: Result) -> None:
     assert by_question(result)["believes"].figures == ()
-    deeper = [replace(one, where={**one.where, "layer": 5}) for one in result.measurements if "layer" in one.where]
-    (figure,) = by_question(replace(result, measurements=(*result.measurements, *deeper)))["believes"].figures
+    deeper = [
+        replace(one, where={**one.where, "layer": 5})
+        for one in result.measurements
+        if "layer" in one.where
+    ]
+    (figure,) = by_question(
+        replace(result, measurements=(*result.measurements, *deeper))
+    )["believes"].figures
     points = [(row["layer"], row["of"]) for row in figure.spec["data"]["values"]]  # type: ignore[index,call-overload]
-    assert points == [(3, "decoded"), (3, "best control"), (5, "decoded"), (5, "best control")]
+    assert points == [
+        (3, "decoded"),
+        (3, "best control"),
+        (5, "decoded"),
+        (5, "best control"),
+    ]
 
 
 def test_rivals_are_ranked_with_what_goes_on_from_their_name(result: Result) -> None:
     found = [sway("sway", "lamp", -0.001), sway("sway", "door", 2.0)]
-    odds = [sway("sway.odds", thing, p, "probability") for thing, p in (("door", 0.9), ("lamp", 0.0), ("habit", 0.1))]
+    odds = [
+        sway("sway.odds", thing, p, "probability")
+        for thing, p in (("door", 0.9), ("lamp", 0.0), ("habit", 0.1))
+    ]
     (ranking,) = by_question(unheard(result, *found, *odds))["wants"].rankings
     assert [(name, cells) for name, _, cells in ranking.rows] == [
         ("door", ("2.00", "0.900")),
@@ -78,7 +113,10 @@ def test_rivals_are_ranked_with_what_goes_on_from_their_name(result: Result) -> 
 
 def test_a_title_names_its_object() -> None:
     measure = UNHEARD[0]
-    assert measure.titled({"thing": "door", "size": 7}) == ("Sway towards door", {"size": 7})
+    assert measure.titled({"thing": "door", "size": 7}) == (
+        "Sway towards door",
+        {"size": 7},
+    )
     assert measure.titled({}) == ("Sway towards it", {})
 
 
@@ -88,4 +126,6 @@ def test_numbers_share_a_line_that_has_room_for_all_of_them() -> None:
     assert 'cx="0.0"' in scale.picture(low) and 'cx="100.0"' in scale.picture(high)
     assert "M25.0 0v12" in scale.picture(high, [Mark(title="nobody", value=0.0)])
     share = Measurement(name="share", value=0.5, unit="share", n=1)
-    assert Scale.of([share]) == Scale() and 'cx="50.0"' in scale.of([share]).picture(share)
+    assert Scale.of([share]) == Scale() and 'cx="50.0"' in scale.of([share]).picture(
+        share
+    )

@@ -12,7 +12,9 @@ from gde.reporting.claim import claim, main_report
 from gde.reporting.wording import SPACE
 
 MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
-SUBJECT = Subject(agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180)
+SUBJECT = Subject(
+    agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180
+)
 
 
 def words(text: str) -> str:
@@ -29,9 +31,20 @@ def with_numbers(result: Result, *measurements: Measurement) -> Result:
 
 def off(cells: float, fit: Fit = MAIN) -> list[Measurement]:
     """The fit's distances of agent and goal, give or take 0.1."""
-    names, around = ("cogmap.distance.agent", "cogmap.distance.goal"), (cells - 0.1, cells + 0.1)
+    names, around = (
+        ("cogmap.distance.agent", "cogmap.distance.goal"),
+        (cells - 0.1, cells + 0.1),
+    )
     return [
-        Measurement(name=name, value=cells, unit="cells", n=9, interval=around, where=fit.where, source="cogmap")
+        Measurement(
+            name=name,
+            value=cells,
+            unit="cells",
+            n=9,
+            interval=around,
+            where=fit.where,
+            source="cogmap",
+        )
         for name in names
     ]
 
@@ -45,21 +58,37 @@ def test_behaviour_is_told_with_intervals(result: Result) -> None:
 
 
 def test_what_was_not_measured_is_not_claimed(result: Result) -> None:
-    unknown = Measurement(name="accuracy", value=None, unit="share", n=0, reason="no certified optimal actions")
-    said = claim(with_numbers(result, share("success", 0.5, 0.4, 0.6), unknown)).behaviour
+    unknown = Measurement(
+        name="accuracy",
+        value=None,
+        unit="share",
+        n=0,
+        reason="no certified optimal actions",
+    )
+    said = claim(
+        with_numbers(result, share("success", 0.5, 0.4, 0.6), unknown)
+    ).behaviour
     assert "optimal" not in said
 
 
-def test_a_headline_without_words_of_its_own_is_listed_by_its_title(result: Result) -> None:
+def test_a_headline_without_words_of_its_own_is_listed_by_its_title(
+    result: Result,
+) -> None:
     mine = Measure(name="mine", title="Steps to the left", unit="share", headline=True)
-    result = replace(with_numbers(result, share("mine", 0.5, 0.4, 0.6)), measures=(mine,))
-    assert words(claim(result).behaviour).endswith("the agent gpt-oss: steps to the left 50 % [40, 60].")
+    result = replace(
+        with_numbers(result, share("mine", 0.5, 0.4, 0.6)), measures=(mine,)
+    )
+    assert words(claim(result).behaviour).endswith(
+        "the agent gpt-oss: steps to the left 50 % [40, 60]."
+    )
 
 
 def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
     found = {"row": 0.0, "goal": 3.75, "wall": 0.2}
     rivals = [
-        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        Measurement(
+            name="meg.to", value=value, unit="nats", n=9, where={"utility": name}
+        )
         for name, value in found.items()
     ]
     said = words(claim(with_numbers(result, *rivals)).behaviour)
@@ -68,10 +97,16 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "doubt"), [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which does better)")]
+    ("cells", "doubt"),
+    [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which does better)")],
 )
-def test_the_probe_is_told_beside_its_strongest_control(result: Result, cells: float, doubt: str) -> None:
-    rivals = [*off(5.0, replace(MAIN, control="shuffled")), *off(3.0, replace(MAIN, control="untrained"))]
+def test_the_probe_is_told_beside_its_strongest_control(
+    result: Result, cells: float, doubt: str
+) -> None:
+    rivals = [
+        *off(5.0, replace(MAIN, control="shuffled")),
+        *off(3.0, replace(MAIN, control="untrained")),
+    ]
     said = words(claim(with_numbers(result, *off(cells), *rivals)).belief)
     assert f"places the agent on average {cells:.2f} cells" in said
     assert f"and the goal on average {cells:.2f} cells" in said
@@ -79,17 +114,33 @@ def test_the_probe_is_told_beside_its_strongest_control(result: Result, cells: f
     assert said.count(doubt) == 2
 
 
-@pytest.mark.parametrize(("better", "best"), [("more", "5.00"), ("less", "1.00"), ("", "3.00")])
-def test_which_control_is_the_strongest_depends_on_what_is_better(result: Result, better: str, best: str) -> None:
+@pytest.mark.parametrize(
+    ("better", "best"), [("more", "5.00"), ("less", "1.00"), ("", "3.00")]
+)
+def test_which_control_is_the_strongest_depends_on_what_is_better(
+    result: Result, better: str, best: str
+) -> None:
     """Where neither is, the one that comes nearest is told."""
     measure = Measure(name="mine.score", title="Score", better=better, headline=True)  # type: ignore[arg-type]
     values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "embeddings": 5.0}
-    fits = {name: Fit(probe="mine", variant="mlp", layer=1, position="pre", control=name) for name in values}  # type: ignore[arg-type]
+    fits = {
+        name: Fit(probe="mine", variant="mlp", layer=1, position="pre", control=name)
+        for name in values
+    }  # type: ignore[arg-type]
     numbers = [
-        Measurement(name="mine.score", value=value, unit="bits", n=9, where=fits[name].where, source="mine")
+        Measurement(
+            name="mine.score",
+            value=value,
+            unit="bits",
+            n=9,
+            where=fits[name].where,
+            source="mine",
+        )
         for name, value in values.items()
     ]
-    said = words(claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief)
+    said = words(
+        claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief
+    )
     assert "reaches score 3.20 bits" in said
     assert f": {best} bits" in said
 
@@ -98,15 +149,33 @@ def test_a_probe_without_controls_says_so(result: Result) -> None:
     assert "no control was measured" in claim(with_numbers(result, *off(0.5))).belief
 
 
-def test_a_probe_that_declares_nothing_is_told_by_its_first_number(result: Result) -> None:
+def test_a_probe_that_declares_nothing_is_told_by_its_first_number(
+    result: Result,
+) -> None:
     where = replace(MAIN, probe="plan").where
-    bits = Measurement(name="plan.prefix", value=1.5, unit="bits", n=9, interval=(1.0, 2.0), where=where, source="plan")
-    assert "reaches plan.prefix 1.50 bits [1.00, 2.00]" in words(claim(with_numbers(result, bits)).belief)
+    bits = Measurement(
+        name="plan.prefix",
+        value=1.5,
+        unit="bits",
+        n=9,
+        interval=(1.0, 2.0),
+        where=where,
+        source="plan",
+    )
+    assert "reaches plan.prefix 1.50 bits [1.00, 2.00]" in words(
+        claim(with_numbers(result, bits)).belief
+    )
 
 
 def test_a_probe_that_measured_nothing_gives_its_reason(result: Result) -> None:
     failed = Measurement(
-        name="cogmap", value=None, unit="", n=0, where=MAIN.where, source="cogmap", reason="needs at least 2 worlds"
+        name="cogmap",
+        value=None,
+        unit="",
+        n=0,
+        where=MAIN.where,
+        source="cogmap",
+        reason="needs at least 2 worlds",
     )
     said = claim(with_numbers(result, failed)).belief
     assert said == "Nothing was decoded from its activations: needs at least 2 worlds."
@@ -127,18 +196,24 @@ def cautions(result: Result, subject: Subject) -> Sequence[str]:
     return [words(one) for one in claim(replace(result, subject=subject)).cautions]
 
 
-def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Result) -> None:
+def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(
+    result: Result,
+) -> None:
     assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
         "1 of 24 episodes failed; no number includes them.",
         "7 of 180 answers could not be used; they count as non-optimal steps.",
     ]
-    assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]
+    assert cautions(result, replace(SUBJECT, worlds=4)) == [
+        "Fewer than 10 worlds: an impression, not a finding."
+    ]
 
 
 def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> None:
     caveat = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
     told = {
-        variant: claim(with_numbers(result, *off(1.4, replace(MAIN, variant=variant)))).cautions
+        variant: claim(
+            with_numbers(result, *off(1.4, replace(MAIN, variant=variant)))
+        ).cautions
         for variant in ("linear", "mlp")
     }
     assert told == {"linear": (caveat,), "mlp": ()}
@@ -147,8 +222,14 @@ def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> 
 
 def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
     numbers = [
-        Measurement(name="mine", value=0.5, unit="share", n=4, where={"distance": distance}) for distance in (1, 2, 3)
+        Measurement(
+            name="mine", value=0.5, unit="share", n=4, where={"distance": distance}
+        )
+        for distance in (1, 2, 3)
     ]
     mine = Measure(name="mine", title="Steps to the left")
     said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
-    assert said == "Across 23 grid worlds, the agent gpt-oss: steps to the left by distance."
+    assert (
+        said
+        == "Across 23 grid worlds, the agent gpt-oss: steps to the left by distance."
+    )

@@ -20,10 +20,20 @@ MEASURES = (
 )
 
 
-def number(name: str, value: float | None, where: Labels, unit: str = "share") -> Measurement:
+def number(
+    name: str, value: float | None, where: Labels, unit: str = "share"
+) -> Measurement:
     interval = None if value is None else (value - 0.125, value + 0.125)
     reason = "" if value is not None else "too few worlds"
-    return Measurement(name=name, value=value, unit=unit, n=17, interval=interval, where=where, reason=reason)
+    return Measurement(
+        name=name,
+        value=value,
+        unit=unit,
+        n=17,
+        interval=interval,
+        where=where,
+        reason=reason,
+    )
 
 
 def run(measurements: Sequence[Measurement], env: Mapping[str, Json]) -> Result:
@@ -40,8 +50,14 @@ def run(measurements: Sequence[Measurement], env: Mapping[str, Json]) -> Result:
 
 
 def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
-    whole = [number("success", 0.5, {}), number("usable", usable, {}), number("length", 3.0, {}, "turns")]
-    conditions = [dict(zip(env, values, strict=True)) for values in product(*env.values())]
+    whole = [
+        number("success", 0.5, {}),
+        number("usable", usable, {}),
+        number("length", 3.0, {}, "turns"),
+    ]
+    conditions = [
+        dict(zip(env, values, strict=True)) for values in product(*env.values())
+    ]
     parts = [
         number(name, value, where, unit)  # type: ignore[arg-type]
         for i, where in enumerate(conditions)
@@ -54,8 +70,13 @@ def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
     return run([*whole, *parts], {name: list(values) for name, values in env.items()})
 
 
-@pytest.mark.parametrize("env", [{"size": SIZES, "density": (0.0, 0.5)}, {"fog.kind": KINDS, "value": (1, 2, 3)}])
-def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n(env: Mapping[str, Json]) -> None:
+@pytest.mark.parametrize(
+    "env",
+    [{"size": SIZES, "density": (0.0, 0.5)}, {"fog.kind": KINDS, "value": (1, 2, 3)}],
+)
+def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n(
+    env: Mapping[str, Json],
+) -> None:
     found = condition_maps(swept(env))  # type: ignore[arg-type]
     (headline,) = found.headlines
     told = re.findall(r"<text[^>]*>([^<]+)</text>", svg(headline))
@@ -63,7 +84,9 @@ def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n
     assert told.count("n 17") == 6
     assert sum(text.startswith("[") for text in told) == 6
     axes = [value for values in env.values() for value in values]  # type: ignore[union-attr]
-    assert {value if isinstance(value, str) else f"{value:g}" for value in axes} <= set(told)
+    assert {value if isinstance(value, str) else f"{value:g}" for value in axes} <= set(
+        told
+    )
     assert [figure.title.partition(" by ")[0] for figure in found.others] == ["Turns"]
 
 
@@ -73,7 +96,9 @@ def test_what_is_the_same_everywhere_is_said_instead() -> None:
 
 
 def test_a_third_setting_gives_panels_and_one_or_four_nothing() -> None:
-    (figure,) = condition_maps(swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})).headlines
+    (figure,) = condition_maps(
+        swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})
+    ).headlines
     assert figure.title == "Success by density, size and kind"
     assert {*KINDS} <= set(re.findall(r">([^<]+)</text>", svg(figure)))
     four = {"size": SIZES, "a": (1, 2), "b": (1, 2), "c": (1, 2)}
@@ -86,14 +111,19 @@ def test_a_condition_without_a_value_stays_empty_and_the_caption_says_so() -> No
     result = swept({"size": SIZES, "density": (0.0, 0.5)})
     *others, last = (one for one in result.measurements if one.name == "success")
     (figure,) = condition_maps(
-        run([*others, number("success", None, last.where)], {"size": [7], "density": [0]})
+        run(
+            [*others, number("success", None, last.where)],
+            {"size": [7], "density": [0]},
+        )
     ).headlines
     assert "Empty cells" in figure.caption
     assert svg(figure).count(">n 17<") == 5
 
 
 def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
-    (figure,) = condition_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)})).headlines
+    (figure,) = condition_maps(
+        swept({"kind": ("z", "a"), "size": (11, 7, 9)})
+    ).headlines
     x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
     assert (x, y) == ([7, 9, 11], ["z", "a"])
 

@@ -23,17 +23,34 @@ def test_every_episode_is_told_turn_by_turn(evidence: Evidence) -> None:
     played = [one for one in evidence.trajectories if one.turns]
     assert [film["key"] for film in told] == [str(one.key) for one in played]
     for film, one in zip(told, played, strict=True):
-        assert [frame["shown"] for frame in film["turns"]] == [turn.observation.text for turn in one.turns]
+        assert [frame["shown"] for frame in film["turns"]] == [
+            turn.observation.text for turn in one.turns
+        ]
         assert ("goal not reached" in film["marks"]) == (not one.succeeded)
-        assert ("unusable answers" in film["marks"]) == any(turn.decision.action is None for turn in one.turns)
-        stray = any(turn.decision.action not in (turn.optimal or ()) for turn in one.turns if turn.decision.action)
+        assert ("unusable answers" in film["marks"]) == any(
+            turn.decision.action is None for turn in one.turns
+        )
+        stray = any(
+            turn.decision.action not in (turn.optimal or ())
+            for turn in one.turns
+            if turn.decision.action
+        )
         assert ("not optimal" in film["marks"]) == stray
-    assert any(frame.get("decoded", "").startswith("<svg") for film in told for frame in film["turns"])
+    assert any(
+        frame.get("decoded", "").startswith("<svg")
+        for film in told
+        for frame in film["turns"]
+    )
 
 
 def test_a_world_that_is_drawn_as_text_is_told_as_that_text(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
-    told = replace(first, world=replace(first.world, facts={**first.world.facts, "view": "a lamp stands here"}))
+    told = replace(
+        first,
+        world=replace(
+            first.world, facts={**first.world.facts, "view": "a lamp stands here"}
+        ),
+    )
     (film,) = unpacked(films(replace(evidence, trajectories=(told,))))
     assert {frame["drawn"] for frame in film["turns"]} == {"a lamp stands here"}
     assert "truth" not in film["turns"][0]
@@ -41,9 +58,13 @@ def test_a_world_that_is_drawn_as_text_is_told_as_that_text(evidence: Evidence) 
 
 def test_a_large_run_is_shown_by_episodes_evenly_spread(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
-    many = tuple(replace(first, key=replace(first.key, world=world)) for world in range(95))
+    many = tuple(
+        replace(first, key=replace(first.key, world=world)) for world in range(95)
+    )
     made = films(replace(evidence, trajectories=many), most=10)
-    assert [film["key"] for film in unpacked(made)] == [f"0/{world}/0" for world in range(0, 95, 10)]
+    assert [film["key"] for film in unpacked(made)] == [
+        f"0/{world}/0" for world in range(0, 95, 10)
+    ]
     assert made is not None and (made.n_shown, made.n_episodes) == (10, 95)
 
 
@@ -57,22 +78,47 @@ def test_runs_without_turns_have_no_player() -> None:
     assert films(Evidence(trajectories=())) is None
 
 
-def test_what_was_sent_how_probable_actions_were_and_the_time_are_told_where_they_are_known(evidence: Evidence) -> None:
+def test_what_was_sent_how_probable_actions_were_and_the_time_are_told_where_they_are_known(
+    evidence: Evidence,
+) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
-    sent = (Message(role="system", content="Be brief."), Message(role="user", content=first.turns[0].observation.text))
-    answer = Completion(text="UP", reasoning=None, finish="stop", prompt=sent, seconds=1.25)
+    sent = (
+        Message(role="system", content="Be brief."),
+        Message(role="user", content=first.turns[0].observation.text),
+    )
+    answer = Completion(
+        text="UP", reasoning=None, finish="stop", prompt=sent, seconds=1.25
+    )
     told = Decision.act("UP", answer)
-    turn = replace(first.turns[0], decision=replace(told, probabilities={"LEFT": 0.25, "UP": 0.75}))
-    plain = replace(turn, decision=replace(told, completion=replace(answer, prompt=sent[1:], seconds=None)))
-    (film,) = unpacked(films(replace(evidence, trajectories=(replace(first, turns=(turn, plain)),))))
+    turn = replace(
+        first.turns[0], decision=replace(told, probabilities={"LEFT": 0.25, "UP": 0.75})
+    )
+    plain = replace(
+        turn,
+        decision=replace(
+            told, completion=replace(answer, prompt=sent[1:], seconds=None)
+        ),
+    )
+    (film,) = unpacked(
+        films(replace(evidence, trajectories=(replace(first, turns=(turn, plain)),)))
+    )
     frame, bare = film["turns"]
     assert frame["sent"].startswith("system:\nBe brief.\n\nuser:\n")
-    assert frame["odds"] == "UP 75\u00a0%, LEFT 25\u00a0%" and frame["facts"].endswith("1.25 s")
-    assert "sent" not in bare and "odds" not in bare, "what was shown is not shown twice"
+    assert frame["odds"] == "UP 75\u00a0%, LEFT 25\u00a0%" and frame["facts"].endswith(
+        "1.25 s"
+    )
+    assert "sent" not in bare and "odds" not in bare, (
+        "what was shown is not shown twice"
+    )
 
 
 def test_long_texts_are_cut_and_say_so(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
-    turn = replace(first.turns[0], observation=replace(first.turns[0].observation, text="x" * 5_000_000))
-    (film,) = unpacked(films(replace(evidence, trajectories=(replace(first, turns=(turn,)),))))
+    turn = replace(
+        first.turns[0],
+        observation=replace(first.turns[0].observation, text="x" * 5_000_000),
+    )
+    (film,) = unpacked(
+        films(replace(evidence, trajectories=(replace(first, turns=(turn,)),)))
+    )
     assert film["turns"][0]["shown"].endswith("(4996000 more characters)")

@@ -1,4 +1,6 @@
-"""Two hundred attempts to run a script or send a request, through every text of a run, in a real browser."""
+"""Two hundred attempts to run a script or send a request, through every text of a run,
+in a real browser.
+"""
 
 import shutil
 import subprocess
@@ -88,7 +90,9 @@ def listening(seen: list[str]) -> Iterator[str]:
         server.server_close()
 
 
-def attacked(some: list[str], result: Result, evidence: Evidence) -> tuple[Plan, Result, Evidence]:
+def attacked(
+    some: list[str], result: Result, evidence: Evidence
+) -> tuple[Plan, Result, Evidence]:
     """A run that says nothing but payloads: each in every text that is shown."""
     first, one = evidence.trajectories[0], some[0]
     turns = tuple(
@@ -96,27 +100,43 @@ def attacked(some: list[str], result: Result, evidence: Evidence) -> tuple[Plan,
             first.turns[0],
             index=i,
             observation=Observation(text=each, actions=(each,)),
-            decision=Decision.act(each, Completion(text=each, reasoning=each, finish="stop", answered_by=each)),
+            decision=Decision.act(
+                each,
+                Completion(text=each, reasoning=each, finish="stop", answered_by=each),
+            ),
             optimal=(each,),
             state=State(facts={"view": each, each: each}),
         )
         for i, each in enumerate(some)
     )
     episodes: list[Trajectory] = [
-        replace(first, turns=turns, world=World(id=each, facts={"view": each}, labels={"kind": each}), failure=each)
+        replace(
+            first,
+            turns=turns,
+            world=World(id=each, facts={"view": each}, labels={"kind": each}),
+            failure=each,
+        )
         for each in some[:2]
     ]
     hostile = replace(
         result,
         failures=tuple(Failure(stage=each, subject=each, reason=each) for each in some),
         subject=Subject(agent=one, environment=some[1], model=some[2]),
-        measures=tuple(Measure(name=each, title=each, group=each, headline=True, phrase=each) for each in some),
+        measures=tuple(
+            Measure(name=each, title=each, group=each, headline=True, phrase=each)
+            for each in some
+        ),
         measurements=tuple(
-            Measurement(name=each, value=1.0, unit=each, n=1, where={each: each}, source=each) for each in some
+            Measurement(
+                name=each, value=1.0, unit=each, n=1, where={each: each}, source=each
+            )
+            for each in some
         ),
         provenance={"notice": one, **{each: {each: each} for each in some}},
     )
-    plan = Plan(environment=Choice(name=one, config={one: one}), agent=Choice(name=some[1]))
+    plan = Plan(
+        environment=Choice(name=one, config={one: one}), agent=Choice(name=some[1])
+    )
     return plan, hostile, replace(evidence, trajectories=tuple(episodes))
 
 
@@ -125,16 +145,37 @@ def browse(path: Path, folder: Path) -> str:
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("chromium is not installed")
-    quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
-    command = [browser, "--headless", "--no-sandbox", *quiet, "--virtual-time-budget=3000", "--dump-dom", path.as_uri()]
-    return subprocess.run(command, check=True, capture_output=True, timeout=200, text=True).stdout
+    quiet = [
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+    ]
+    quiet += [
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        *quiet,
+        "--virtual-time-budget=3000",
+        "--dump-dom",
+        path.as_uri(),
+    ]
+    return subprocess.run(
+        command, check=True, capture_output=True, timeout=200, text=True
+    ).stdout
 
 
 @pytest.mark.slow
 @pytest.mark.outside
 @pytest.mark.timeout(900)
-def test_no_text_of_a_run_becomes_a_script_or_a_request(result: Result, evidence: Evidence, tmp_path: Path) -> None:
+def test_no_text_of_a_run_becomes_a_script_or_a_request(
+    result: Result, evidence: Evidence, tmp_path: Path
+) -> None:
     seen: list[str] = []
     with listening(seen) as url:
         every, each_page = payloads(url), 12
@@ -151,7 +192,9 @@ def test_no_text_of_a_run_becomes_a_script_or_a_request(result: Result, evidence
 
 @pytest.mark.slow
 @pytest.mark.outside
-def test_the_payloads_do_what_they_say_where_nothing_keeps_them_from_it(tmp_path: Path) -> None:
+def test_the_payloads_do_what_they_say_where_nothing_keeps_them_from_it(
+    tmp_path: Path,
+) -> None:
     seen: list[str] = []
     with listening(seen) as url:
         for i, each in enumerate(payloads(url)[:5]):

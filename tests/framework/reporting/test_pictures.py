@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import COLORS, CellMap, decoded_classes
 from gde.data.observation import State, World
-from gde.reporting.figures.pictures import SPARE_TONES, decoded_picture, decoded_places, legend, true_picture
+from gde.reporting.figures.pictures import (
+    SPARE_TONES,
+    decoded_picture,
+    decoded_places,
+    legend,
+    true_picture,
+)
 from gde.reporting.page.templates import source
 
 HOSTILE = '"><script>&'
@@ -26,7 +32,12 @@ ROOM = shown(
         "rows": ["######", "#_~__#", "######"],
         "cells": {"#": "wall", "_": "empty", "~": "lava"},
         "kinds": ["empty", "agent", "door", "ball", "wall", "lava"],
-        "things": {"agent": {"kind": "agent"}, "ball": {"kind": "ball"}, "door": {"kind": "door"}, "mat": {}},
+        "things": {
+            "agent": {"kind": "agent"},
+            "ball": {"kind": "ball"},
+            "door": {"kind": "door"},
+            "mat": {},
+        },
         "agent": {"place": [1, 1], "direction": [-1, 0]},
         "ball": [1, 3],
         "door": {"place": [1, 5], "note": "red, locked"},
@@ -61,12 +72,20 @@ def certain(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float32]:
 def texts(picture: str) -> list[str]:
     """What is written, without what is told to whoever points at it."""
     letters = ElementTree.fromstring(picture).iter("text")
-    return [(each.text or "") + "".join(title.tail or "" for title in each) for each in letters]
+    return [
+        (each.text or "") + "".join(title.tail or "" for title in each)
+        for each in letters
+    ]
 
 
 def test_arrows_point_where_moves_lead() -> None:
     picture = true_picture(GRID, optimal=[(-1, 0), (0, 1)], taken=(1, 0))
-    assert picture.count("rotate(-90)") == picture.count("rotate(0)") == picture.count("rotate(90)") == 1
+    assert (
+        picture.count("rotate(-90)")
+        == picture.count("rotate(0)")
+        == picture.count("rotate(90)")
+        == 1
+    )
     assert picture.count('class="arrow best"') == 2
     assert picture.count('class="arrow stray"') == 1
 
@@ -83,9 +102,14 @@ def test_a_map_without_an_agent_has_no_arrows() -> None:
 
 
 def test_a_map_is_drawn_at_its_own_extent_truth_and_decoded() -> None:
-    for picture in (true_picture(ROOM, [], None), decoded_picture(certain(ROOM.padded(9), 7), ROOM)):
+    for picture in (
+        true_picture(ROOM, [], None),
+        decoded_picture(certain(ROOM.padded(9), 7), ROOM),
+    ):
         assert 'viewBox="0 0 6 3"' in picture
-        drawn = [path.get("d", "") for path in ElementTree.fromstring(picture).iter("path")]
+        drawn = [
+            path.get("d", "") for path in ElementTree.fromstring(picture).iter("path")
+        ]
         assert sum(each.count("M") for each in drawn if "h0.92" in each) == 18
 
 
@@ -94,7 +118,13 @@ def test_every_kind_has_a_colour_of_its_own() -> None:
     for tone in ("free", "agent", "wall", *SPARE_TONES[:3]):
         assert f"tone-{tone} " in picture
     kinds = [f"kind {index}" for index in range(12)]
-    many = shown({"rows": ["abcdefghijkl"], "kinds": kinds, "cells": dict(zip("abcdefghijkl", kinds, strict=True))})
+    many = shown(
+        {
+            "rows": ["abcdefghijkl"],
+            "kinds": kinds,
+            "cells": dict(zip("abcdefghijkl", kinds, strict=True)),
+        }
+    )
     assert all(f"tone-{tone} " in true_picture(many, [], None) for tone in SPARE_TONES)
 
 
@@ -109,11 +139,21 @@ def test_things_have_letters_and_face_some_way() -> None:
 
 def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
     picture = true_picture(COLOURED, [], None)
-    cells = {one.get("class"): one.get("d", "").count("M") for one in ElementTree.fromstring(picture).iter("path")}
-    assert cells == {"cell tone-free shade4": 1, "cell tone-red shade4": 2, "cell tone-blue shade4": 1}
+    cells = {
+        one.get("class"): one.get("d", "").count("M")
+        for one in ElementTree.fromstring(picture).iter("path")
+    }
+    assert cells == {
+        "cell tone-free shade4": 1,
+        "cell tone-red shade4": 2,
+        "cell tone-blue shade4": 1,
+    }
     places = "red ball at (0, 0), target at (0, 1) (blue ball), way out at (0, 2) (red door, locked)"
     assert f"{places}, mat at (0, 3) (yellow)" in picture
-    assert "<title>target (blue ball)</title>" in picture and 'class="letter tone-yellow"' in picture
+    assert (
+        "<title>target (blue ball)</title>" in picture
+        and 'class="letter tone-yellow"' in picture
+    )
     keys = legend(COLOURED, [], None, None)
     assert [*keys] == ["empty", "blue ball", "red ball", "red door", "yellow mat"]
     assert "tone-red" in keys["red door"] and texts(keys["red door"]) == ["W"]
@@ -121,20 +161,33 @@ def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
 
 def test_a_decoded_map_has_the_colours_of_kinds() -> None:
     probabilities = certain(COLOURED.padded(4), 4)
-    assert not any(f"tone-{color}" in decoded_picture(probabilities, COLOURED) for color in COLORS)
+    assert not any(
+        f"tone-{color}" in decoded_picture(probabilities, COLOURED) for color in COLORS
+    )
     assert [*legend(COLOURED, [], None, probabilities)][:3] == ["empty", "ball", "door"]
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_letters_can_be_read_on_every_colour_and_colours_be_seen_on_the_ground(theme: int) -> None:
+def test_letters_can_be_read_on_every_colour_and_colours_be_seen_on_the_ground(
+    theme: int,
+) -> None:
     """Contrasts are those of WCAG 2.2, sections 1.4.3 and 1.4.11."""
     found = re.findall(r"--([\w-]+): (#[0-9a-f]{6});", source("style.css"))
-    named = {name: [value for each, value in found if each == name] for name, _ in found}
+    named = {
+        name: [value for each, value in found if each == name] for name, _ in found
+    }
     tone = {name: values[theme] for name, values in named.items()}
     for color in COLORS:
         assert contrast(tone[color], tone.get(f"on-{color}", tone["on"])) > 4.5, color
-    assert all(contrast(tone[color], tone["free"]) > 3 for color in COLORS if (color, theme) != ("yellow", 0))
-    assert len({tone[name] for name in (*COLORS, "agent", "goal", "wall")}) == len(COLORS) + 3
+    assert all(
+        contrast(tone[color], tone["free"]) > 3
+        for color in COLORS
+        if (color, theme) != ("yellow", 0)
+    )
+    assert (
+        len({tone[name] for name in (*COLORS, "agent", "goal", "wall")})
+        == len(COLORS) + 3
+    )
 
 
 def contrast(one: str, other: str) -> float:
@@ -142,7 +195,10 @@ def contrast(one: str, other: str) -> float:
 
     def luminance(color: str) -> float:
         channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+            for c in channels
+        ]
         return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
     low, high = sorted(map(luminance, (one, other)))
@@ -150,15 +206,29 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_only_the_first_thing_of_a_cell_is_drawn() -> None:
-    things = {"agent": {"kind": "agent"}, "key": {"letter": "K"}, "flag": {"letter": "F"}}
-    drawn = shown({"rows": ["__"], "things": things, "agent": [0, 0], "key": [0, 0], "flag": [0, 1]})
+    things = {
+        "agent": {"kind": "agent"},
+        "key": {"letter": "K"},
+        "flag": {"letter": "F"},
+    }
+    drawn = shown(
+        {
+            "rows": ["__"],
+            "things": things,
+            "agent": [0, 0],
+            "key": [0, 0],
+            "flag": [0, 1],
+        }
+    )
     assert sorted(texts(true_picture(drawn, [], None))) == ["A", "F"]
 
 
 def test_things_that_are_alone_of_their_kind_are_placed() -> None:
     probabilities = certain(GRID.padded(5), 5) * 0.5
     probabilities[4, 4, GRID.kinds.index("goal")] = 0.9
-    assert [(thing.name, place) for thing, place in decoded_places(probabilities, GRID)] == [
+    assert [
+        (thing.name, place) for thing, place in decoded_places(probabilities, GRID)
+    ] == [
         ("agent", (1, 1)),
         ("goal", (4, 4)),
     ]
@@ -182,16 +252,31 @@ def test_the_legend_holds_what_is_to_be_seen_and_nothing_else() -> None:
     assert texts(plain["wall"]) == []
     full = legend(ROOM, [(0, 1)], (1, 0), certain(np.full((9, 9), 6), 7))
     kinds = ["empty", "agent", "door", "ball", "wall", "lava"]
-    arrows = ["optimal moves", "move taken, not optimal", "true places, in the decoded map"]
+    arrows = [
+        "optimal moves",
+        "move taken, not optimal",
+        "true places, in the decoded map",
+    ]
     assert [*full] == [*kinds, "outside", "mat", *arrows]
-    decoded = certain(np.full((9, 9), GRID.kinds.index("wall")), len(decoded_classes(GRID.kinds)))
+    decoded = certain(
+        np.full((9, 9), GRID.kinds.index("wall")), len(decoded_classes(GRID.kinds))
+    )
     assert "outside" not in legend(GRID, [], None, decoded)
 
 
 def test_names_from_a_record_cannot_become_markup() -> None:
-    facts: dict[str, Any] = {"rows": ["__"], "kinds": ["empty", HOSTILE, "wall"], HOSTILE: [0, 0]}
-    hostile = shown({**facts, "things": {HOSTILE: {"kind": HOSTILE, "letter": HOSTILE}}})
-    pictures = [true_picture(hostile, [], None), decoded_picture(certain(hostile.padded(2), 4), hostile)]
+    facts: dict[str, Any] = {
+        "rows": ["__"],
+        "kinds": ["empty", HOSTILE, "wall"],
+        HOSTILE: [0, 0],
+    }
+    hostile = shown(
+        {**facts, "things": {HOSTILE: {"kind": HOSTILE, "letter": HOSTILE}}}
+    )
+    pictures = [
+        true_picture(hostile, [], None),
+        decoded_picture(certain(hostile.padded(2), 4), hostile),
+    ]
     for picture in [*pictures, *legend(hostile, [], None, None).values()]:
         assert "<script" not in picture
         ElementTree.fromstring(picture)

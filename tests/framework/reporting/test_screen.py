@@ -12,7 +12,10 @@ from gde.reporting.claim import claim
 from gde.reporting.terminal.screen import HEIGHT, WIDTH, Screen, screen
 from gde.reporting.wording import SPACE
 
-LONG = "It was trained by nobody in particular, on nothing much, and for a reason that takes three lines to tell. " * 3
+LONG = (
+    "It was trained by nobody in particular, on nothing much, and for a reason that takes three lines to tell. "
+    * 3
+)
 
 
 def lines(shown: Screen) -> list[str]:
@@ -20,16 +23,29 @@ def lines(shown: Screen) -> list[str]:
 
 
 def fits(shown: Screen) -> bool:
-    return len(lines(shown)) <= HEIGHT and all(len(line) <= WIDTH for line in lines(shown))
+    return len(lines(shown)) <= HEIGHT and all(
+        len(line) <= WIDTH for line in lines(shown)
+    )
 
 
 def probes(n: int) -> list[Measurement]:
-    """Of so many probes, with every control, the layers crossed with a sweep of nine conditions."""
+    """Of so many probes, with every control, the layers crossed with a sweep of nine
+    conditions.
+    """
     numbers = []
     for probe in (f"probe{i}" for i in range(n)):
         for control in ("none", *CONTROLS):
-            fit = Fit(probe=probe, variant="mlp", layer=3, position="pre", control=control)  # type: ignore[arg-type]
-            conditions = [{}, *({"size": s, "density": d} for s in (7, 9, 11) for d in (0.0, 0.5, 1.0))]
+            fit = Fit(
+                probe=probe, variant="mlp", layer=3, position="pre", control=control
+            )  # type: ignore[arg-type]
+            conditions = [
+                {},
+                *(
+                    {"size": s, "density": d}
+                    for s in (7, 9, 11)
+                    for d in (0.0, 0.5, 1.0)
+                ),
+            ]
             numbers += [
                 Measurement(
                     name=f"{probe}.score{k}",
@@ -60,11 +76,17 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
-def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Result, n: int) -> None:
-    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
+    result: Result, n: int
+) -> None:
+    failures = tuple(
+        Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9)
+    )
     measures = [
         Measure(
-            name=f"probe{i}.*", title="A title that is much too long to stand in a line of a table: *", headline=True
+            name=f"probe{i}.*",
+            title="A title that is much too long to stand in a line of a table: *",
+            headline=True,
         )
         for i in range(n)
     ]
@@ -78,7 +100,10 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Res
     shown = screen(crowded, "runs/example/report.html")
     assert fits(shown)
     assert "and 8 more failures" in shown.notes
-    assert re.search(rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all", shown.notes[-1])
+    assert re.search(
+        rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all",
+        shown.notes[-1],
+    )
     assert "reached the goal in" in " ".join(shown.finding)
     assert any(line.startswith("cogmap (mlp") for line in shown.finding)
 
@@ -86,33 +111,59 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Res
 def test_rivals_stand_together_the_best_first(result: Result) -> None:
     found = {"row": 0.0, "goal": 3.75, "wall": 0.2, "column": -1.0}
     rivals = tuple(
-        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        Measurement(
+            name="meg.to", value=value, unit="nats", n=9, where={"utility": name}
+        )
         for name, value in found.items()
     )
     shown = screen(replace(result, measurements=rivals)).finding
-    (place,) = [i for i, line in enumerate(shown) if line.startswith("MEG towards goal")]
-    assert shown[place + 1] == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
+    (place,) = [
+        i for i, line in enumerate(shown) if line.startswith("MEG towards goal")
+    ]
+    assert (
+        shown[place + 1]
+        == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
+    )
 
 
 def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> None:
     asked = Measurement(name="meg.to", value=1.0, unit="nats", n=9)
-    crowded = replace(result, measurements=(*result.measurements, asked), provenance={"notice": LONG})
-    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+    crowded = replace(
+        result, measurements=(*result.measurements, asked), provenance={"notice": LONG}
+    )
+    failures = tuple(
+        Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9)
+    )
     shown = screen(replace(crowded, failures=failures)).finding
     assert any(line.startswith("MEG towards") for line in shown)
     assert not any(line.startswith("Accuracy") for line in shown)
 
 
 def test_a_probe_never_stands_without_its_control(result: Result) -> None:
-    alone = tuple(one for one in result.measurements if one.where.get("control") in {None, "none"})
-    for measurements, beside in ((result.measurements, "coordinates only"), (alone, "no control")):
-        rows = [line for line in screen(replace(result, measurements=measurements)).finding if line.startswith("Agent")]
+    alone = tuple(
+        one for one in result.measurements if one.where.get("control") in {None, "none"}
+    )
+    for measurements, beside in (
+        (result.measurements, "coordinates only"),
+        (alone, "no control"),
+    ):
+        rows = [
+            line
+            for line in screen(replace(result, measurements=measurements)).finding
+            if line.startswith("Agent")
+        ]
         assert rows and all(beside in row for row in rows)
 
 
 def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:
-    reason = "openai:http://127.0.0.1:8765/drip/v1: wanted a chat completion, got " + "no such thing " * 7 + "at all"
-    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=reason) for i in range(20))
+    reason = (
+        "openai:http://127.0.0.1:8765/drip/v1: wanted a chat completion, got "
+        + "no such thing " * 7
+        + "at all"
+    )
+    failures = tuple(
+        Failure(stage="rollout", subject=f"0/{i}/0", reason=reason) for i in range(20)
+    )
     shown = screen(replace(result, failures=failures))
     assert fits(shown)
     said = " ".join(shown.notes)
@@ -125,9 +176,13 @@ def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:
 
 
 def test_a_headline_without_a_value_gives_its_reason(result: Result) -> None:
-    absent = Measurement(name="success", value=None, unit="share", n=0, reason="no episode was finished")
+    absent = Measurement(
+        name="success", value=None, unit="share", n=0, reason="no episode was finished"
+    )
     shown = screen(replace(result, measurements=(absent,))).finding
-    assert any("Success rate" in line and "no episode was finished" in line for line in shown)
+    assert any(
+        "Success rate" in line and "no episode was finished" in line for line in shown
+    )
 
 
 def test_terminal_and_report_say_the_same_sentence(result: Result) -> None:

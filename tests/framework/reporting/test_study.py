@@ -8,33 +8,67 @@ from gde.reporting.page.study_page import comparison_tables, study_page
 HOSTILE = "<script>alert(1)</script>"
 
 
-def row(quantity: str, paper: float | None, value: float | None, table: str = "T", **others: float) -> Comparison:
+def row(
+    quantity: str,
+    paper: float | None,
+    value: float | None,
+    table: str = "T",
+    **others: float,
+) -> Comparison:
     reason = "" if value is not None else "not converged"
     ours = Measurement(name="m", value=value, unit="nats", n=4, reason=reason)
-    rules = {rule: Measurement(name="m", value=other, unit="nats", n=4) for rule, other in others.items()}
-    return Comparison(quantity=quantity, paper=paper, ours=ours, source="Table 2", table=table, others=rules)
+    rules = {
+        rule: Measurement(name="m", value=other, unit="nats", n=4)
+        for rule, other in others.items()
+    }
+    return Comparison(
+        quantity=quantity,
+        paper=paper,
+        ours=ours,
+        source="Table 2",
+        table=table,
+        others=rules,
+    )
 
 
 def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
-    rows = [row("k=1", 37.8, 40.2025, compatible=37.84), row("eps", 0.003, 0.00307, "U"), row("k=2", None, None)]
+    rows = [
+        row("k=1", 37.8, 40.2025, compatible=37.84),
+        row("eps", 0.003, 0.00307, "U"),
+        row("k=2", None, None),
+    ]
     tables = dict(comparison_tables(rows))
     assert [*tables] == ["T", "U"]
     assert tables["T"].columns == ("paper", "ours", "difference", "compatible", "n")
-    first, second = ([cell.text for cell in line.cells] for line in tables["T"].groups[0].rows)
+    first, second = (
+        [cell.text for cell in line.cells] for line in tables["T"].groups[0].rows
+    )
     assert first == ["37.80", "40.20", "+2.40", "37.84", "4"]
     assert second == ["\u2013", "\u2013", "\u2013", "\u2013", "4"]
     assert tables["T"].groups[0].rows[1].cells[1].reason == "not converged"
-    assert [cell.text for cell in tables["U"].groups[0].rows[0].cells] == ["0.003", "0.00307", "+7e-05", "4"]
+    assert [cell.text for cell in tables["U"].groups[0].rows[0].cells] == [
+        "0.003",
+        "0.00307",
+        "+7e-05",
+        "4",
+    ]
 
 
 def test_p_values_have_no_difference() -> None:
     ours = Measurement(name="p", value=0.2, unit="probability", n=4)
-    assert Comparison(quantity="p", paper=0.5, ours=ours, source="Table 3").difference is None
+    assert (
+        Comparison(quantity="p", paper=0.5, ours=ours, source="Table 3").difference
+        is None
+    )
     assert row("k", 1.0, 3.0).difference == 2.0
 
 
 def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
-    spec = {"data": {"values": [{"a": 3}]}, "mark": "point", "encoding": {"x": {"field": "a", "type": "quantitative"}}}
+    spec = {
+        "data": {"values": [{"a": 3}]},
+        "mark": "point",
+        "encoding": {"x": {"field": "a", "type": "quantitative"}},
+    }
     figure = Figure(title="Occupancy", caption=HOSTILE, spec=spec)  # type: ignore[arg-type]
     text = study_page("meg", [row(HOSTILE, 1.0, 2.0)], [figure], [f"nano {HOSTILE}"])
     assert "<svg" in text
@@ -43,4 +77,6 @@ def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
 
 
 def test_a_page_without_figures_says_why() -> None:
-    assert "figures need altair" in study_page("meg", [row("k", 1.0, 2.0)], [], [], "figures need altair")
+    assert "figures need altair" in study_page(
+        "meg", [row("k", 1.0, 2.0)], [], [], "figures need altair"
+    )

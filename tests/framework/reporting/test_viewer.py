@@ -1,4 +1,6 @@
-"""The viewer: what it tells of runs, whom it turns away, and that a folder of a stranger stays data."""
+"""The viewer: what it tells of runs, whom it turns away, and that a folder of a
+stranger stays data.
+"""
 
 import os
 import re
@@ -43,12 +45,15 @@ def root(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Path:
     environment = Choice(name="corridor", config={"length": 12})
     metrics = (Choice(name="accuracy"), Choice(name="success"))
     plans = {
-        name: Plan(environment=environment, agent=name, episodes=20, metrics=metrics) for name in ("scripted", "random")
+        name: Plan(environment=environment, agent=name, episodes=20, metrics=metrics)
+        for name in ("scripted", "random")
     }
     contest(plans, root / "contest", parts)
     RunFolder.create(RunFolder.open(root / "contest" / "random").plan(), root / "begun")
     (root / "begun" / "plan.toml").write_text(
-        (root / "begun" / "plan.toml").read_text().replace('use = "random"', f"use = '{HOSTILE}'")
+        (root / "begun" / "plan.toml")
+        .read_text()
+        .replace('use = "random"', f"use = '{HOSTILE}'")
     )
     (root / "empty").mkdir()
     return root
@@ -56,18 +61,24 @@ def root(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Path:
 
 @pytest.fixture
 def client(root: Path, parts: Catalogue) -> Iterator[TestClient]:
-    with closing(TestClient(create_app(root, parts), base_url="http://127.0.0.1")) as client:
+    with closing(
+        TestClient(create_app(root, parts), base_url="http://127.0.0.1")
+    ) as client:
         yield client
 
 
-def test_runs_are_found_beneath_a_folder_and_links_are_not_followed(root: Path, tmp_path: Path) -> None:
+def test_runs_are_found_beneath_a_folder_and_links_are_not_followed(
+    root: Path, tmp_path: Path
+) -> None:
     assert {*library(root)} == {"contest/scripted", "contest/random", "begun"}
     assert [*library(root / "begun")] == ["begun"]
     (tmp_path / "link").symlink_to(root)
     assert library(tmp_path) == {}
 
 
-def test_variants_of_a_contest_stand_together_with_their_page(root: Path, client: TestClient) -> None:
+def test_variants_of_a_contest_stand_together_with_their_page(
+    root: Path, client: TestClient
+) -> None:
     os.utime(root / "begun" / "run.sqlite", (5e9, 5e9))
     assert next(iter(library(root))) == "begun"
     os.utime(root / "contest" / "random" / "run.sqlite", (6e9, 6e9))
@@ -81,7 +92,9 @@ def test_variants_of_a_contest_stand_together_with_their_page(root: Path, client
         assert client.get(f"/contest/{unknown}").status_code == 404
 
 
-def test_reading_a_run_does_not_change_its_place(root: Path, client: TestClient) -> None:
+def test_reading_a_run_does_not_change_its_place(
+    root: Path, client: TestClient
+) -> None:
     before = list(library(root))
     client.get("/episodes")
     assert list(library(root)) == before
@@ -89,7 +102,12 @@ def test_reading_a_run_does_not_change_its_place(root: Path, client: TestClient)
 
 def test_a_line_tells_how_a_run_is(root: Path) -> None:
     scripted = state("it", root / "contest" / "scripted")
-    assert (scripted.status, scripted.done, scripted.total, scripted.agent) == ("ok", 20, 20, "scripted")
+    assert (scripted.status, scripted.done, scripted.total, scripted.agent) == (
+        "ok",
+        20,
+        20,
+        "scripted",
+    )
     assert scripted.found.startswith("Success rate 100.0")
     begun = state("it", root / "begun")
     assert (begun.status, begun.live) == ("unfinished", False)
@@ -104,8 +122,16 @@ def test_a_folder_that_cannot_be_read_is_a_line_with_the_reason(tmp_path: Path) 
     assert "wanted version 1" in state("it", tmp_path).found
 
 
-def test_every_page_is_there_and_holds_nothing_from_elsewhere(client: TestClient) -> None:
-    pages = ("/", "/run/contest/scripted", "/run/begun", "/episodes", "/compare?a=contest/scripted&b=contest/random")
+def test_every_page_is_there_and_holds_nothing_from_elsewhere(
+    client: TestClient,
+) -> None:
+    pages = (
+        "/",
+        "/run/contest/scripted",
+        "/run/begun",
+        "/episodes",
+        "/compare?a=contest/scripted&b=contest/random",
+    )
     for page in pages:
         answer = client.get(page)
         assert answer.status_code == 200, page
@@ -118,7 +144,10 @@ def test_every_page_is_there_and_holds_nothing_from_elsewhere(client: TestClient
 
 def test_two_runs_stand_side_by_side_with_their_differences(client: TestClient) -> None:
     text = client.get("/compare?a=contest/scripted&b=contest/random").text
-    assert "contest/random \u2212 contest/scripted" in text and 'href="/run/contest/scripted"' in text
+    assert (
+        "contest/random \u2212 contest/scripted" in text
+        and 'href="/run/contest/scripted"' in text
+    )
     for bad in (
         "a=contest/scripted&b=contest/scripted",
         "a=contest/scripted&b=nothing",
@@ -131,7 +160,9 @@ def test_two_runs_stand_side_by_side_with_their_differences(client: TestClient) 
 
 def test_episodes_of_all_runs_are_filtered(client: TestClient) -> None:
     def n(query: str) -> int:
-        (found,) = re.findall(r"<h1>(\d+) episodes?</h1>", client.get(f"/episodes?{query}").text)
+        (found,) = re.findall(
+            r"<h1>(\d+) episodes?</h1>", client.get(f"/episodes?{query}").text
+        )
         return int(found)
 
     assert n("") == 40
@@ -144,18 +175,27 @@ def test_episodes_of_all_runs_are_filtered(client: TestClient) -> None:
 def test_turns_come_after_the_one_that_was_told_last(client: TestClient) -> None:
     now = client.get("/live/contest/scripted?after=0").json()
     assert now["over"] and now["done"] == 20 and now["turns"]
-    assert client.get(f"/live/contest/scripted?after={now['last']}").json()["turns"] == []
+    assert (
+        client.get(f"/live/contest/scripted?after={now['last']}").json()["turns"] == []
+    )
     assert client.get("/live/contest/scripted?after=-1%20OR%201").status_code == 200
 
 
-@pytest.mark.parametrize("name", ["../contest/scripted", "..%2f..%2fetc/passwd", "contest", "empty", "/etc"])
-def test_what_is_no_run_beneath_the_folder_is_not_read(client: TestClient, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["../contest/scripted", "..%2f..%2fetc/passwd", "contest", "empty", "/etc"]
+)
+def test_what_is_no_run_beneath_the_folder_is_not_read(
+    client: TestClient, name: str
+) -> None:
     assert client.get(f"/run/{name}").status_code == 404
 
 
 def test_strangers_are_turned_away(client: TestClient) -> None:
     assert client.get("/", headers={"host": "evil.example"}).status_code == 400
-    assert client.get("/", headers={"host": "127.0.0.1.evil.example:80"}).status_code == 400
+    assert (
+        client.get("/", headers={"host": "127.0.0.1.evil.example:80"}).status_code
+        == 400
+    )
     for site in ("cross-site", "same-site"):
         assert client.get("/", headers={"sec-fetch-site": site}).status_code == 403
     assert client.get("/", headers={"sec-fetch-site": "same-origin"}).status_code == 200
@@ -164,11 +204,20 @@ def test_strangers_are_turned_away(client: TestClient) -> None:
 
 def test_nothing_is_written(client: TestClient, root: Path) -> None:
     def seen() -> dict[Path, tuple[int, int]]:
-        files = (path for path in root.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
+        files = (
+            path
+            for path in root.rglob("*")
+            if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+        )
         return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
     before = seen()
-    for page in ("/", "/run/contest/random", "/compare?a=contest/scripted&b=contest/random", "/episodes"):
+    for page in (
+        "/",
+        "/run/contest/random",
+        "/compare?a=contest/scripted&b=contest/random",
+        "/episodes",
+    ):
         client.get(page)
     assert seen() == before
 
@@ -179,22 +228,49 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.outside
-def test_a_browser_shows_the_list_and_follows_a_run(root: Path, parts: Catalogue, tmp_path: Path) -> None:
+def test_a_browser_shows_the_list_and_follows_a_run(
+    root: Path, parts: Catalogue, tmp_path: Path
+) -> None:
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("chromium is not installed")
-    server = uvicorn.Server(uvicorn.Config(create_app(root, parts), port=0, log_level="error", lifespan="off"))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(root, parts), port=0, log_level="error", lifespan="off"
+        )
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         while not server.started:
             time.sleep(0.05)
         port = server.servers[0].sockets[0].getsockname()[1]
-        for page, wanted in (("", "contest/scripted"), ("run/begun", "unfinished"), ("run/contest/scripted", "Turn 1")):
-            command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-            command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=2500", "--dump-dom"]
+        for page, wanted in (
+            ("", "contest/scripted"),
+            ("run/begun", "unfinished"),
+            ("run/contest/scripted", "Turn 1"),
+        ):
+            command = [
+                browser,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+            ]
+            command += [
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--virtual-time-budget=2500",
+                "--dump-dom",
+            ]
             address = f"http://127.0.0.1:{port}/{page}"
-            shown = subprocess.run([*command, address], check=True, capture_output=True, timeout=120, text=True).stdout
+            shown = subprocess.run(
+                [*command, address],
+                check=True,
+                capture_output=True,
+                timeout=120,
+                text=True,
+            ).stdout
             assert wanted in shown
             assert "<title>broken" not in shown
     finally:

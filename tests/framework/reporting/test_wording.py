@@ -16,5 +16,7 @@ from gde.reporting.wording import MINUS, number
         (1e-7, "probability", "< 0.001"),
     ],
 )
-def test_a_number_is_rounded_and_zero_has_no_sign(value: float, unit: str, text: str) -> None:
+def test_a_number_is_rounded_and_zero_has_no_sign(
+    value: float, unit: str, text: str
+) -> None:
     assert number(value, unit) == text

@@ -11,8 +11,20 @@ from gde.request.building import Wanted, build_plan, choose
 NAMES = {"env": ["corridor"], "agent": ["asking"]}
 
 
-def built(*settings: str, file: Path | None = None, numbers: dict[str, int] | None = None, **names: list[str]) -> Plan:
-    return build_plan(Wanted(names={**NAMES, **names}, settings=settings, file=file, numbers=numbers or {}))
+def built(
+    *settings: str,
+    file: Path | None = None,
+    numbers: dict[str, int] | None = None,
+    **names: list[str],
+) -> Plan:
+    return build_plan(
+        Wanted(
+            names={**NAMES, **names},
+            settings=settings,
+            file=file,
+            numbers=numbers or {},
+        )
+    )
 
 
 def test_a_part_may_be_called_otherwise() -> None:
@@ -22,11 +34,22 @@ def test_a_part_may_be_called_otherwise() -> None:
 
 
 def test_names_become_choices_of_their_kind() -> None:
-    plan = built(probe=["where", "deep=where"], reward=["judge"], metric=["success"], report=["html"])
+    plan = built(
+        probe=["where", "deep=where"],
+        reward=["judge"],
+        metric=["success"],
+        report=["html"],
+    )
     assert [choice.label for choice in plan.probes] == ["where", "deep"]
     assert plan.rewards == (Choice(name="judge"),)
-    assert (plan.environment, plan.agent) == (Choice(name="corridor"), Choice(name="asking"))
-    assert (plan.metrics, plan.reporters) == ((Choice(name="success"),), (Choice(name="html"),))
+    assert (plan.environment, plan.agent) == (
+        Choice(name="corridor"),
+        Choice(name="asking"),
+    )
+    assert (plan.metrics, plan.reporters) == (
+        (Choice(name="success"),),
+        (Choice(name="html"),),
+    )
 
 
 def test_settings_go_to_the_parts_that_they_name() -> None:
@@ -44,7 +67,10 @@ def test_settings_go_to_the_parts_that_they_name() -> None:
     assert plan.environment.config == {"length": "3,5"}
     assert plan.agent.config == {"model": "planted"}
     assert plan.language_model == {"depth": "3"}
-    assert [choice.config for choice in plan.probes] == [{"layer": "0"}, {"layer": "1,2"}]
+    assert [choice.config for choice in plan.probes] == [
+        {"layer": "0"},
+        {"layer": "1,2"},
+    ]
     assert plan.rewards[0].config == {"model": "nano"}
     assert plan.seed == 7
 
@@ -56,17 +82,35 @@ def test_options_of_the_run_go_before_settings() -> None:
 @pytest.mark.parametrize(
     ("settings", "names", "message"),
     [
-        ((), {"env": []}, r"wanted --env NAME \(or --plan FILE\), got none; `gde list environments` shows"),
+        (
+            (),
+            {"env": []},
+            r"wanted --env NAME \(or --plan FILE\), got none; `gde list environments` shows",
+        ),
         ((), {"agent": []}, r"wanted --agent NAME \(or --plan FILE\), got none"),
-        (("cogmap.layer=1",), {"probe": ["where"]}, r"unknown part of --set 'cogmap'\. Known: agent, env, .*where"),
+        (
+            ("cogmap.layer=1",),
+            {"probe": ["where"]},
+            r"unknown part of --set 'cogmap'\. Known: agent, env, .*where",
+        ),
         (("judge.model=m",), {}, "set where it is asked for, e.g. by --reward judge"),
         (("run.speed=1",), {}, "unknown field of run 'speed'"),
-        (("run.episodes=0",), {}, r"run\.episodes: wanted a whole number of at least 1, got '0'"),
-        (("run.turn_seconds=-1",), {}, r"run\.turn_seconds: wanted seconds above 0, or none, got '-1'"),
+        (
+            ("run.episodes=0",),
+            {},
+            r"run\.episodes: wanted a whole number of at least 1, got '0'",
+        ),
+        (
+            ("run.turn_seconds=-1",),
+            {},
+            r"run\.turn_seconds: wanted seconds above 0, or none, got '-1'",
+        ),
         (("env.length",), {}, r"--set 'env.length': wanted PART\.FIELD=VALUE"),
     ],
 )
-def test_what_cannot_be_read_is_refused(settings: tuple[str, ...], names: dict[str, list[str]], message: str) -> None:
+def test_what_cannot_be_read_is_refused(
+    settings: tuple[str, ...], names: dict[str, list[str]], message: str
+) -> None:
     with pytest.raises(GdeError, match=message):
         built(*settings, **names)
 
@@ -75,7 +119,13 @@ def test_what_cannot_be_read_is_refused(settings: tuple[str, ...], names: dict[s
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "plan.toml"
     agent = Choice(name="advised", config={"model": "logged"})
-    plan = Plan(environment="corridor", agent=agent, language_model={"log": "x"}, rewards=["judge"], seed=3)
+    plan = Plan(
+        environment="corridor",
+        agent=agent,
+        language_model={"log": "x"},
+        rewards=["judge"],
+        seed=3,
+    )
     path.write_text(write_plan(plan), encoding="utf-8")
     return path
 
@@ -87,7 +137,11 @@ def with_file(file: Path, *settings: str, **names: list[str]) -> Plan:
 def test_a_plan_file_is_overridden_by_what_is_said_beside_it(file: Path) -> None:
     plan = with_file(file, "env.length=5", "run.seed=4", metric=["success"])
     assert plan.environment == Choice(name="corridor", config={"length": "5"})
-    assert (plan.seed, plan.metrics, plan.rewards) == (4, (Choice(name="success"),), (Choice(name="judge"),))
+    assert (plan.seed, plan.metrics, plan.rewards) == (
+        4,
+        (Choice(name="success"),),
+        (Choice(name="judge"),),
+    )
     assert plan.language_model == {"log": "x"}
 
 

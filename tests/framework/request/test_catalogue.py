@@ -9,9 +9,16 @@ from gde.request.kinds import KINDS
 
 @pytest.mark.parametrize(
     ("measurement", "metric"),
-    [("policy", "policy"), ("policy.jsd", "policy"), ("accuracy.pooled", "accuracy"), ("keys.pickup", "keys")],
+    [
+        ("policy", "policy"),
+        ("policy.jsd", "policy"),
+        ("accuracy.pooled", "accuracy"),
+        ("keys.pickup", "keys"),
+    ],
 )
-def test_a_measurement_belongs_to_the_metric_that_gives_it(catalogue: Catalogue, measurement: str, metric: str) -> None:
+def test_a_measurement_belongs_to_the_metric_that_gives_it(
+    catalogue: Catalogue, measurement: str, metric: str
+) -> None:
     assert catalogue.find_metric(measurement).offer.name == metric
 
 

@@ -1,4 +1,6 @@
-"""Parts that cannot work together are refused in one line that says what is wanted, what is there and what to do."""
+"""Parts that cannot work together are refused in one line that says what is wanted,
+what is there and what to do.
+"""
 
 import pytest
 
@@ -12,7 +14,15 @@ from gde.request.resolve import Chosen, Ready, resolve
 
 def ready(catalogue: Catalogue, **change: object) -> Ready:
     return resolve(
-        Plan(**{"environment": "corridor", "agent": "scripted", "metrics": ["success"], **change}), catalogue
+        Plan(
+            **{
+                "environment": "corridor",
+                "agent": "scripted",
+                "metrics": ["success"],
+                **change,
+            }
+        ),
+        catalogue,
     )
 
 
@@ -49,9 +59,14 @@ class Blind:
         ),
     ],
 )
-def test_what_a_part_needs_and_no_other_gives(change: dict[str, object], message: str, catalogue: Catalogue) -> None:
+def test_what_a_part_needs_and_no_other_gives(
+    change: dict[str, object], message: str, catalogue: Catalogue
+) -> None:
     if change.get("environment") == "blind":
-        change = {**change, "environment": Choice(name="blind", alias="blind", part=Blind)}
+        change = {
+            **change,
+            "environment": Choice(name="blind", alias="blind", part=Blind),
+        }
     with pytest.raises(GdeError, match=message):
         check(ready(catalogue, **change))
 
@@ -63,28 +78,46 @@ def test_what_a_part_needs_and_no_other_gives(change: dict[str, object], message
         {"metrics": ["accuracy"], "environment": "recipe"},
         {"metrics": ["epic"], "rewards": ["oracle"], "environment": "dictation"},
         {"probes": ["where"], "agent": asking()},
-        {"probes": ["where"], "agent": Choice(name="advised", config={"adviser": "appraising"})},
+        {
+            "probes": ["where"],
+            "agent": Choice(name="advised", config={"adviser": "appraising"}),
+        },
     ],
     ids=["MDP gives OPTIMUM", "OPTIMUM alone", "rewards", "activations", "two models"],
 )
-def test_what_is_given_is_enough(change: dict[str, object], catalogue: Catalogue) -> None:
+def test_what_is_given_is_enough(
+    change: dict[str, object], catalogue: Catalogue
+) -> None:
     check(ready(catalogue, **change))
 
 
-def test_packages_that_are_missing_are_named_with_what_installs_them(catalogue: Catalogue) -> None:
-    with pytest.raises(MissingExtra, match=r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"):
+def test_packages_that_are_missing_are_named_with_what_installs_them(
+    catalogue: Catalogue,
+) -> None:
+    with pytest.raises(
+        MissingExtra, match=r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"
+    ):
         check(ready(catalogue, agent="needs-absent"))
 
 
 def wanting(*needs: str) -> Chosen:
-    offer = Offer(name="x", summary="s", config=NoConfig, make=lambda _, __: None, needs=frozenset(needs))
+    offer = Offer(
+        name="x",
+        summary="s",
+        config=NoConfig,
+        make=lambda _, __: None,
+        needs=frozenset(needs),
+    )
     entry = Entry(plugin="p", module="m", offer=offer)
     return Chosen(kind="metric", name="x", label="mine", entry=entry, config=NoConfig())
 
 
 def test_a_capability_of_a_plugin_is_named_as_it_is(catalogue: Catalogue) -> None:
     reason = lacking(wanting("smell"), ready(catalogue), frozenset())
-    assert reason == "mine needs a part that gives 'smell'; environment 'corridor' is not one"
+    assert (
+        reason
+        == "mine needs a part that gives 'smell'; environment 'corridor' is not one"
+    )
     assert lacking(wanting("smell"), ready(catalogue), frozenset({"smell"})) == ""
 
 

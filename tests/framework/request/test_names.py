@@ -27,15 +27,24 @@ class AsksNobody:
 
 
 def test_the_fields_that_name_a_model_are_found_in_their_order() -> None:
-    assert list(model_names(Asks()).items()) == [("model", "planted"), ("judge", "noted:x")]
-    assert model_names(Asks(adviser="a")) == {"model": "planted", "adviser": "a", "judge": "noted:x"}
+    assert list(model_names(Asks()).items()) == [
+        ("model", "planted"),
+        ("judge", "noted:x"),
+    ]
+    assert model_names(Asks(adviser="a")) == {
+        "model": "planted",
+        "adviser": "a",
+        "judge": "noted:x",
+    }
     assert model_names(AsksNobody()) == {}
 
 
 def test_settings_need_a_model_that_they_are_for() -> None:
     check_settings("mine", Asks(), {"depth": 3})
     check_settings("mine", AsksNobody(), {})
-    with pytest.raises(ConfigError, match=r"model\.depth: agent 'mine' uses no language model"):
+    with pytest.raises(
+        ConfigError, match=r"model\.depth: agent 'mine' uses no language model"
+    ):
         check_settings("mine", AsksNobody(), {"depth": 3})
 
 
@@ -60,7 +69,10 @@ def test_a_name_may_bring_an_argument_and_its_plugin(
 
 
 def test_settings_and_argument_make_one_configuration(asking: Catalogue) -> None:
-    assert find_model("noted", asking, {"source": "log", "note": "n"}, "w")[1].source == "log"
+    assert (
+        find_model("noted", asking, {"source": "log", "note": "n"}, "w")[1].source
+        == "log"
+    )
     config = find_model("noted:log", asking, {"source": "log", "note": "n"}, "w")[1]
     assert (config.source, config.note) == ("log", "n")
 
@@ -73,7 +85,11 @@ def test_settings_and_argument_make_one_configuration(asking: Catalogue) -> None
         ("asking_parts:nobody:x", {}, "unknown language model 'asking_parts:nobody'"),
         ("planted:x", {}, "^agent.model: wanted planted, got 'planted:x'$"),
         ("noted", {}, "^agent.model: wanted noted:SOURCE, got 'noted'$"),
-        ("noted:a", {"source": "b"}, r"^model\.source: wanted 'a' as agent.model says, got 'b'; drop one of them$"),
+        (
+            "noted:a",
+            {"source": "b"},
+            r"^model\.source: wanted 'a' as agent.model says, got 'b'; drop one of them$",
+        ),
         ("planted", {"depth": 3}, "unknown field of model 'depth'"),
     ],
 )
@@ -84,7 +100,9 @@ def test_what_is_no_model_is_refused_in_a_sentence(
         find_model(name, asking, settings, "agent.model")
 
 
-def test_a_plugin_and_its_model_may_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_and_its_model_may_have_one_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "served.py").write_text(
         "from asking_parts import NotedConfig\nfrom gde import ModelOffer, hookimpl\n\n@hookimpl\n"
         "def gde_language_models():\n"
@@ -92,7 +110,9 @@ def test_a_plugin_and_its_model_may_have_one_name(tmp_path: Path, monkeypatch: p
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalogue = Catalogue(load_plugins(modules=("served",)))
-    assert find_model("served:http://host", catalogue, {}, "w")[1].source == "http://host"
+    assert (
+        find_model("served:http://host", catalogue, {}, "w")[1].source == "http://host"
+    )
 
 
 def test_two_models_of_one_name_are_told_apart_by_their_plugins(
@@ -104,7 +124,10 @@ def test_two_models_of_one_name_are_told_apart_by_their_plugins(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "rival")))
-    with pytest.raises(GdeError, match=r"offered by .*: say gde.testing.plugin:planted or rival:planted"):
+    with pytest.raises(
+        GdeError,
+        match=r"offered by .*: say gde.testing.plugin:planted or rival:planted",
+    ):
         find_model("planted", catalogue, {}, "w")
     assert find_model("rival:planted", catalogue, {}, "w")[0].module == "rival"
     with pytest.raises(UnknownName):

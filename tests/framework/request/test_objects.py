@@ -1,4 +1,6 @@
-"""Parts of the caller's own in a plan: what they may be, what they are called, and what is refused."""
+"""Parts of the caller's own in a plan: what they may be, what they are called, and what
+is refused.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,7 +33,15 @@ from gde.testing.parts import Corridor, ScriptedAgent
 
 def ready(**parts: Any) -> Ready:
     return resolve(
-        Plan(**{"environment": Corridor, "agent": Counting, "metrics": [episodes], **parts}), Catalogue.default()
+        Plan(
+            **{
+                "environment": Corridor,
+                "agent": Counting,
+                "metrics": [episodes],
+                **parts,
+            }
+        ),
+        Catalogue.default(),
     )
 
 
@@ -47,11 +57,18 @@ def made(chosen: Chosen) -> Any:
         (partial(ScriptedAgent, ["LEFT"]), "ScriptedAgent"),
         (lambda: Counting(), "<lambda>"),
         (FunctionAgent(go_right), "go_right"),
-        (Offer(name="mine", summary="s", config=NoConfig, make=lambda _, __: Counting()), "mine"),
+        (
+            Offer(
+                name="mine", summary="s", config=NoConfig, make=lambda _, __: Counting()
+            ),
+            "mine",
+        ),
         (Choice.of(Counting(), "first"), "first"),
     ],
 )
-def test_an_agent_is_an_object_a_class_a_function_that_makes_one_or_an_offer(agent: Any, label: str) -> None:
+def test_an_agent_is_an_object_a_class_a_function_that_makes_one_or_an_offer(
+    agent: Any, label: str
+) -> None:
     chosen = ready(agent=agent).agent
     assert chosen.label == label
     one, another = made(chosen), made(chosen)
@@ -59,7 +76,9 @@ def test_an_agent_is_an_object_a_class_a_function_that_makes_one_or_an_offer(age
     assert one is not another
 
 
-@pytest.mark.parametrize("environment", [Corridor, Corridor(), long_corridor, lambda: Corridor(4)])
+@pytest.mark.parametrize(
+    "environment", [Corridor, Corridor(), long_corridor, lambda: Corridor(4)]
+)
 def test_capabilities_of_an_environment_are_what_it_can_do(environment: Any) -> None:
     gives = ready(environment=environment).environment.entry.offer.gives
     assert {Capability.STATE, Capability.MDP, Capability.SNAPSHOT} <= gives
@@ -74,8 +93,12 @@ def test_a_metric_is_a_function_of_the_evidence_and_stays_what_it_is() -> None:
 
 
 def test_an_offer_of_another_kind_is_refused() -> None:
-    offer = Offer(name="row", summary="s", config=NoConfig, make=lambda _, __: Corridor(3))
-    with pytest.raises(GdeError, match="environment 'row': wanted an EnvironmentOffer, got an Offer"):
+    offer = Offer(
+        name="row", summary="s", config=NoConfig, make=lambda _, __: Corridor(3)
+    )
+    with pytest.raises(
+        GdeError, match="environment 'row': wanted an EnvironmentOffer, got an Offer"
+    ):
         ready(environment=offer)
 
 
@@ -84,19 +107,34 @@ def test_an_offer_brings_its_configuration_needs_and_sweeps() -> None:
     class Size:
         length: int = 3
 
-    offer = EnvironmentOffer(name="row", summary="s", config=Size, make=lambda config, _: Corridor(config.length))
+    offer = EnvironmentOffer(
+        name="row",
+        summary="s",
+        config=Size,
+        make=lambda config, _: Corridor(config.length),
+    )
     choice = replace(Choice.of(offer), config={"length": [4, 5]})
     found = ready(environment=choice)
-    assert [dict(condition.labels) for condition in found.conditions] == [{"length": 4}, {"length": 5}]
-    assert [made(condition.environment).length for condition in found.conditions] == [4, 5]
+    assert [dict(condition.labels) for condition in found.conditions] == [
+        {"length": 4},
+        {"length": 5},
+    ]
+    assert [made(condition.environment).length for condition in found.conditions] == [
+        4,
+        5,
+    ]
     assert found.environment.entry.offer is offer
 
 
 def test_a_plan_knows_objects_by_name_and_its_hash_is_stable(tmp_path: Path) -> None:
     plan = ready(agent=Counting(), environment=Corridor(4)).plan
     assert plan.agent.name == "python:own_parts.Counting"
-    assert plan_hash(plan) == plan_hash(ready(agent=Counting(), environment=Corridor(4)).plan)
-    assert plan_hash(plan) != plan_hash(ready(agent=Choice.of(Counting(), "other"), environment=Corridor(4)).plan)
+    assert plan_hash(plan) == plan_hash(
+        ready(agent=Counting(), environment=Corridor(4)).plan
+    )
+    assert plan_hash(plan) != plan_hash(
+        ready(agent=Choice.of(Counting(), "other"), environment=Corridor(4)).plan
+    )
     (tmp_path / "plan.toml").write_text(write_plan(plan))
     recorded = read_plan(tmp_path / "plan.toml")
     assert plan_hash(recorded) == plan_hash(plan)
@@ -106,19 +144,46 @@ def test_a_plan_knows_objects_by_name_and_its_hash_is_stable(tmp_path: Path) -> 
 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
-    (lambda: ready(agent=go_right), r"agent 'go_right' cannot be made without observation: .* into FunctionAgent"),
-    (lambda: ready(agent=lambda a, b: None), r"agent '<lambda>' cannot be made without a, b: give an object"),
-    (lambda: ready(metrics=[lambda a, b: []]), r"metric '<lambda>' cannot be made without a, b: give an object"),
-    (lambda: ready(environment=ScriptedAgent()), r"environment 'ScriptedAgent': wanted an object with step\(\), or"),
-    (lambda: ready(environment=lambda: 5), r"environment '<lambda>': wanted it to make an object with step\(\), got 5"),
-    (lambda: ready(environment=lambda: 1 / 0), r"environment '<lambda>' cannot be made: ZeroDivisionError"),
+    (
+        lambda: ready(agent=go_right),
+        r"agent 'go_right' cannot be made without observation: .* into FunctionAgent",
+    ),
+    (
+        lambda: ready(agent=lambda a, b: None),
+        r"agent '<lambda>' cannot be made without a, b: give an object",
+    ),
+    (
+        lambda: ready(metrics=[lambda a, b: []]),
+        r"metric '<lambda>' cannot be made without a, b: give an object",
+    ),
+    (
+        lambda: ready(environment=ScriptedAgent()),
+        r"environment 'ScriptedAgent': wanted an object with step\(\), or",
+    ),
+    (
+        lambda: ready(environment=lambda: 5),
+        r"environment '<lambda>': wanted it to make an object with step\(\), got 5",
+    ),
+    (
+        lambda: ready(environment=lambda: 1 / 0),
+        r"environment '<lambda>' cannot be made: ZeroDivisionError",
+    ),
     (
         lambda: ready(agent=Locked()),
         r"agent 'Locked' cannot be copied for every episode \(cannot pickle '_thread.lock'",
     ),
-    (lambda: ready(agent=None), "a part of a plan: wanted a name, a Choice, an Offer or an object, got None"),
-    (lambda: ready(metrics="success"), "metrics of a plan: wanted a list of names and objects, got 'success'"),
-    (lambda: ready(metrics=[episodes, episodes]), r"metric 'episodes' is asked for twice.*Choice\.of\(part, 'OTHER'\)"),
+    (
+        lambda: ready(agent=None),
+        "a part of a plan: wanted a name, a Choice, an Offer or an object, got None",
+    ),
+    (
+        lambda: ready(metrics="success"),
+        "metrics of a plan: wanted a list of names and objects, got 'success'",
+    ),
+    (
+        lambda: ready(metrics=[episodes, episodes]),
+        r"metric 'episodes' is asked for twice.*Choice\.of\(part, 'OTHER'\)",
+    ),
     (
         lambda: ready(agent=replace(Choice.of(Counting), config={"p": 1})),
         r"Counting\.p: an object is configured where it is made; leave the setting out",
@@ -127,7 +192,9 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG)
-def test_what_is_no_part_is_refused_with_what_to_do(wrong: Callable[[], object], message: str) -> None:
+def test_what_is_no_part_is_refused_with_what_to_do(
+    wrong: Callable[[], object], message: str
+) -> None:
     with pytest.raises(GdeError, match=message):
         wrong()
 

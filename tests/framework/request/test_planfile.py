@@ -1,4 +1,6 @@
-"""Plans as files: what is written is what is read, and what cannot be read is refused in a sentence."""
+"""Plans as files: what is written is what is read, and what cannot be read is refused
+in a sentence.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +15,15 @@ from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""
 names = st.text(min_size=1, max_size=20)
-values = st.one_of(st.integers(-(2**60), 2**60), st.booleans(), names, st.floats(allow_nan=False, allow_infinity=False))
+values = st.one_of(
+    st.integers(-(2**60), 2**60),
+    st.booleans(),
+    names,
+    st.floats(allow_nan=False, allow_infinity=False),
+)
 configs = st.dictionaries(
-    names.filter(lambda name: name not in RESERVED), st.one_of(values, st.lists(values, max_size=3))
+    names.filter(lambda name: name not in RESERVED),
+    st.one_of(values, st.lists(values, max_size=3)),
 )
 choices = st.builds(Choice, name=names, config=configs)
 plans = st.builds(
@@ -31,12 +39,16 @@ plans = st.builds(
     concurrency=st.integers(1, 1000),
     executor=choices,
     max_cost=st.none() | st.floats(0.001, 1e9),
-    prices=st.dictionaries(names, st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), max_size=2),
+    prices=st.dictionaries(
+        names, st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), max_size=2
+    ),
 )
 
 
 @given(plan=plans)
-def test_a_plan_survives_its_file(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_plan_survives_its_file(
+    plan: Plan, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = tmp_path_factory.mktemp("plan") / "plan.toml"
     path.write_text(write_plan(plan), encoding="utf-8")
     read = read_plan(path)
@@ -46,9 +58,18 @@ def test_a_plan_survives_its_file(plan: Plan, tmp_path_factory: pytest.TempPathF
 
 def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
-    same = replace(plan, concurrency=1, executor=Choice(name="processes"), reporters=(Choice(name="html"),))
+    same = replace(
+        plan,
+        concurrency=1,
+        executor=Choice(name="processes"),
+        reporters=(Choice(name="html"),),
+    )
     assert plan_hash(same) == plan_hash(plan)
-    others = [replace(plan, seed=1), replace(plan, episodes=21), replace(plan, agent=Choice(name="optimal"))]
+    others = [
+        replace(plan, seed=1),
+        replace(plan, episodes=21),
+        replace(plan, agent=Choice(name="optimal")),
+    ]
     assert len({plan_hash(each) for each in [plan, *others]}) == 4
 
 
@@ -57,8 +78,14 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
     [
         ("version = 2", "wanted version 1, got 2; upgrade"),
         ("[env]\nuse = 'grid'", r"wanted a table \[agent\]"),
-        ("[env]\nuse = 'grid'\n[agent]\nname = 'x'", r"wanted \[agent\] with `use = NAME`"),
-        ("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisodes=0", r"run\.episodes: wanted .* at least 1, got 0"),
+        (
+            "[env]\nuse = 'grid'\n[agent]\nname = 'x'",
+            r"wanted \[agent\] with `use = NAME`",
+        ),
+        (
+            "[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisodes=0",
+            r"run\.episodes: wanted .* at least 1, got 0",
+        ),
         (
             "[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nseed=1.5",
             r"run\.seed: wanted a whole number of .*0, got 1\.5",
@@ -78,7 +105,9 @@ def test_what_is_no_plan_is_refused(text: str, message: str, tmp_path: Path) -> 
 def test_unknown_tables_and_fields_suggest_near_ones(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text("[agents]\nuse = 'x'")
-    with pytest.raises(UnknownName, match=r"unknown table of a plan 'agents'\. Did you mean agent"):
+    with pytest.raises(
+        UnknownName, match=r"unknown table of a plan 'agents'\. Did you mean agent"
+    ):
         read_plan(path)
     path.write_text("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisode=3")
     with pytest.raises(UnknownName, match="Did you mean episodes"):
@@ -91,22 +120,45 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "price", ["5", "[1]", "[1, -1]", "[1, true]", "[1, nan]", "[1, inf]", '["1", "2"]', "[1, 2, 3]", "{}"]
+    "price",
+    [
+        "5",
+        "[1]",
+        "[1, -1]",
+        "[1, true]",
+        "[1, nan]",
+        "[1, inf]",
+        '["1", "2"]',
+        "[1, 2, 3]",
+        "{}",
+    ],
 )
 def test_what_is_no_price_is_refused(price: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
-    path.write_text(f"[env]\nuse = 'grid'\n[agent]\nuse = 'random'\n[run.prices]\nnano = {price}\n")
-    with pytest.raises(ConfigError, match=r"run\.prices: wanted .*the price of a million tokens.* got"):
+    path.write_text(
+        f"[env]\nuse = 'grid'\n[agent]\nuse = 'random'\n[run.prices]\nnano = {price}\n"
+    )
+    with pytest.raises(
+        ConfigError, match=r"run\.prices: wanted .*the price of a million tokens.* got"
+    ):
         read_plan(path)
 
 
 def test_prices_can_be_set_on_the_command_line() -> None:
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
-    configured = configure_run(plan, {"prices": '{"openai:http://x/v1": [2.5, 10]}', "max_cost": "5"})
-    assert (configured.prices, configured.max_cost) == ({"openai:http://x/v1": (2.5, 10.0)}, 5.0)
+    configured = configure_run(
+        plan, {"prices": '{"openai:http://x/v1": [2.5, 10]}', "max_cost": "5"}
+    )
+    assert (configured.prices, configured.max_cost) == (
+        {"openai:http://x/v1": (2.5, 10.0)},
+        5.0,
+    )
     for wrong in ("{", "[]", "5", "null"):
         with pytest.raises(ConfigError, match=r"run\.prices: wanted"):
             configure_run(plan, {"prices": wrong})
     for wrong in ("0", "-1", "nan", "much"):
-        with pytest.raises(ConfigError, match=r"run\.max_cost: wanted an amount of money above 0, or none, got"):
+        with pytest.raises(
+            ConfigError,
+            match=r"run\.max_cost: wanted an amount of money above 0, or none, got",
+        ):
             configure_run(plan, {"max_cost": wrong})

@@ -20,7 +20,9 @@ def test_parts_are_named_with_plugin_and_version(catalogue: Catalogue) -> None:
     assert set(found["parts"]) >= {"corridor", "asking", "planted", "serial", "success"}  # type: ignore[arg-type]
 
 
-def test_parts_of_two_kinds_that_are_called_the_same_are_both_there(catalogue: Catalogue) -> None:
+def test_parts_of_two_kinds_that_are_called_the_same_are_both_there(
+    catalogue: Catalogue,
+) -> None:
     plan = replace(PLAN, rewards=(Choice(name="random"),), agent=Choice(name="random"))
     parts = provenance(resolve(plan, catalogue), {})["parts"]
     assert parts["agent random"] == "baselines:random v1"  # type: ignore[index, call-overload]
@@ -31,18 +33,30 @@ def test_parts_of_two_kinds_that_are_called_the_same_are_both_there(catalogue: C
 def test_the_plan_is_there_whole(catalogue: Catalogue) -> None:
     ready = resolve(PLAN, catalogue)
     found = provenance(ready, {})
-    assert (found["plan"], found["plan_hash"]) == (plan_tables(ready.plan), plan_hash(ready.plan))
+    assert (found["plan"], found["plan_hash"]) == (
+        plan_tables(ready.plan),
+        plan_hash(ready.plan),
+    )
     assert found["packages"]["numpy"] == version("numpy")  # type: ignore[index, call-overload]
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_models_and_notices_come_in_one_order_whoever_answered_first(order: int, catalogue: Catalogue) -> None:
-    told = {"b": {"notice": "Not real."}, "a": {"notice": "Small."}, "c": {"notice": "Not real."}, "d": {"notice": ""}}
+def test_models_and_notices_come_in_one_order_whoever_answered_first(
+    order: int, catalogue: Catalogue
+) -> None:
+    told = {
+        "b": {"notice": "Not real."},
+        "a": {"notice": "Small."},
+        "c": {"notice": "Not real."},
+        "d": {"notice": ""},
+    }
     found = provenance(resolve(PLAN, catalogue), dict([*told.items()][::order]))
     assert [*found["models"]] == ["a", "b", "c", "d"]  # type: ignore[arg-type, misc]
     assert found["notice"] == "Small. Not real."
 
 
 def test_what_is_not_installed_here_is_said(catalogue: Catalogue) -> None:
-    ready = resolve(replace(PLAN, metrics=(Choice(name="gone"),)), catalogue, absent=True)
+    ready = resolve(
+        replace(PLAN, metrics=(Choice(name="gone"),)), catalogue, absent=True
+    )
     assert provenance(ready, {})["parts"]["gone"] == "not installed here"  # type: ignore[index, call-overload]

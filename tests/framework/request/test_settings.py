@@ -50,7 +50,9 @@ class Config:
         ("mode", "2", 2),
     ],
 )
-def test_text_becomes_what_the_field_takes(field: str, text: str, value: object) -> None:
+def test_text_becomes_what_the_field_takes(
+    field: str, text: str, value: object
+) -> None:
     assert getattr(build(Config, {field: text}, "env"), field) == value
 
 
@@ -63,7 +65,9 @@ def test_text_becomes_what_the_field_takes(field: str, text: str, value: object)
         ("mode", "soon", r"env\.mode: wanted .*got 'soon'"),
     ],
 )
-def test_a_value_out_of_range_names_field_wanted_and_got(field: str, text: str, message: str) -> None:
+def test_a_value_out_of_range_names_field_wanted_and_got(
+    field: str, text: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         build(Config, {field: text}, "env")
 
@@ -97,7 +101,9 @@ class Numbers:
     ],
 )
 def test_no_number_of_a_configuration_is_infinite_or_nan(name: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=rf"^agent\.{name}: wanted a finite number, got \S"):
+    with pytest.raises(
+        ConfigError, match=rf"^agent\.{name}: wanted a finite number, got \S"
+    ):
         build(Numbers, {name: value}, "agent")
 
 
@@ -107,19 +113,26 @@ class Unbounded:
 
 
 def test_a_default_is_finite_too_and_a_text_may_say_anything() -> None:
-    with pytest.raises(ConfigError, match=r"agent\.most: wanted a finite number, got inf"):
+    with pytest.raises(
+        ConfigError, match=r"agent\.most: wanted a finite number, got inf"
+    ):
         build(Unbounded, {}, "agent")
     assert build(Unbounded, {"most": "3"}, "agent").most == 3
     assert build(Config, {"name": "inf"}, "env").name == "inf"
 
 
 def test_what_a_condition_wants_is_told_without_a_library_s_words() -> None:
-    with pytest.raises(ConfigError, match=r"agent\.even: wanted a value that passes .*lambda.*, got '3'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"agent\.even: wanted a value that passes .*lambda.*, got '3'",
+    ):
         build(Numbers, {"even": "3"}, "agent")
 
 
 def test_unknown_field_suggests_the_near_one() -> None:
-    with pytest.raises(UnknownName, match=r"unknown field of env 'sizes'\. Did you mean size"):
+    with pytest.raises(
+        UnknownName, match=r"unknown field of env 'sizes'\. Did you mean size"
+    ):
         build(Config, {"sizes": "7"}, "env")
 
 
@@ -137,7 +150,9 @@ def test_every_value_of_a_sweep_is_checked() -> None:
 
 
 def test_a_value_is_swept_once() -> None:
-    with pytest.raises(ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"):
+    with pytest.raises(
+        ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"
+    ):
         sweep(Config, {"size": "7,9,7"}, "env")
 
 
@@ -183,4 +198,9 @@ def test_what_a_field_takes_is_told_in_words() -> None:
         file: Annotated[str, Readable(Path)] | None = None
 
     told = {name: kind for name, kind, *_ in describe(Many)}
-    assert told == {"near": "int or none", "mode": "now, later", "seeds": "int, ...", "file": "str or none"}
+    assert told == {
+        "near": "int or none",
+        "mode": "now, later",
+        "seeds": "int, ...",
+        "file": "str or none",
+    }

@@ -13,9 +13,17 @@ from gde.request.variants import variants
 from gde.runs.evaluating import prepare
 
 
-def asked(agents: str, *settings: str, probes: tuple[str, ...] = (), file: Path | None = None) -> dict[str, Plan]:
-    names = {"env": ["grid"], "agent": [agents], "probe": list(probes)} if file is None else {}
-    return variants(Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins()))
+def asked(
+    agents: str, *settings: str, probes: tuple[str, ...] = (), file: Path | None = None
+) -> dict[str, Plan]:
+    names = (
+        {"env": ["grid"], "agent": [agents], "probe": list(probes)}
+        if file is None
+        else {}
+    )
+    return variants(
+        Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins())
+    )
 
 
 def test_one_agent_as_it_is_stays_one_plan() -> None:
@@ -23,8 +31,12 @@ def test_one_agent_as_it_is_stays_one_plan() -> None:
     assert plan.agent.config == {"effort": "high"}
 
 
-def test_agents_and_their_fields_are_crossed_and_settings_go_where_they_mean_something() -> None:
-    plans = asked("noisy,gpt-oss", "agent.p=0.1,0.4", "agent.model=nano", "model.batch_size=2")
+def test_agents_and_their_fields_are_crossed_and_settings_go_where_they_mean_something() -> (
+    None
+):
+    plans = asked(
+        "noisy,gpt-oss", "agent.p=0.1,0.4", "agent.model=nano", "model.batch_size=2"
+    )
     assert list(plans) == ["noisy-0.1", "noisy-0.4", "gpt-oss"]
     assert plans["noisy-0.4"].agent.config == {"p": 0.4}
     assert not plans["noisy-0.1"].language_model
@@ -42,7 +54,9 @@ def test_what_an_variant_cannot_feed_is_left_out_unless_nobody_can() -> None:
     plans = asked("gpt-oss,optimal", probes=("cogmap",))
     assert [choice.name for choice in plans["gpt-oss"].probes] == ["cogmap"]
     assert plans["optimal"].probes == ()
-    assert all(plan.probes for plan in asked("random,optimal", probes=("cogmap",)).values())
+    assert all(
+        plan.probes for plan in asked("random,optimal", probes=("cogmap",)).values()
+    )
 
 
 def test_a_plan_file_may_sweep_its_agent(tmp_path: Path) -> None:
@@ -54,21 +68,30 @@ def test_a_plan_file_may_sweep_its_agent(tmp_path: Path) -> None:
 def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
     file = tmp_path / "plan.toml"
     agents = (
-        '[[agent]]\nuse = "noisy"\np = [0.0, 0.5]\n[[agent]]\nuse = "gpt-oss"\nas = "llm"\n[[agent]]\nuse = "optimal"\n'
+        '[[agent]]\nuse = "noisy"\np = [0.0, 0.5]\n[[agent]]\nuse = '
+        '"gpt-oss"\nas = "llm"\n[[agent]]\nuse = "optimal"\n'
     )
     file.write_text(f'[env]\nuse = "grid"\n[model]\nbatch_size = 4\n{agents}')
     plans = asked("", "agent.effort=high", file=file)
     assert list(plans) == ["noisy-0.0", "noisy-0.5", "llm", "optimal"]
-    assert plans["llm"].agent.config == {"effort": "high"} and plans["llm"].language_model == {"batch_size": 4}
+    assert plans["llm"].agent.config == {"effort": "high"} and plans[
+        "llm"
+    ].language_model == {"batch_size": 4}
     assert not plans["optimal"].language_model
-    (only,) = variants(Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())).values()
+    (only,) = variants(
+        Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())
+    ).values()
     assert only.agent.name == "random"
     with pytest.raises(ConfigError, match="wanted one \\[agent\\], got a list"):
         read_plan(file)
 
 
-@pytest.mark.parametrize("agents", ["[[agent]]\np = 1\n", "agent = []\n", 'agent = ["noisy"]\n'])
-def test_a_list_of_agents_that_names_none_is_refused(agents: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "agents", ["[[agent]]\np = 1\n", "agent = []\n", 'agent = ["noisy"]\n']
+)
+def test_a_list_of_agents_that_names_none_is_refused(
+    agents: str, tmp_path: Path
+) -> None:
     file = tmp_path / "plan.toml"
     file.write_text(f'{agents}[env]\nuse = "grid"\n')
     with pytest.raises(ConfigError, match="wanted"):
@@ -78,14 +101,28 @@ def test_a_list_of_agents_that_names_none_is_refused(agents: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("agents", "settings", "message"),
     [
-        ("optimal,optimal", (), "agent 'optimal' is asked for twice: call one otherwise, --agent OTHER=optimal"),
-        ("optimal,random", ("agent.effort=low",), "unknown field of agent 'effort'. Known: ties"),
+        (
+            "optimal,optimal",
+            (),
+            "agent 'optimal' is asked for twice: call one otherwise, --agent OTHER=optimal",
+        ),
+        (
+            "optimal,random",
+            ("agent.effort=low",),
+            "unknown field of agent 'effort'. Known: ties",
+        ),
         ("optimal,nobody", (), "unknown agent 'nobody'"),
         ("gpt-oss,random", ("model.nonsense=3",), "unknown field of model 'nonsense'"),
-        ("random,optimal", ("model.batch_size=3",), "model.batch_size: agent 'random' uses no language model"),
+        (
+            "random,optimal",
+            ("model.batch_size=3",),
+            "model.batch_size: agent 'random' uses no language model",
+        ),
     ],
 )
-def test_what_cannot_be_run_is_refused(agents: str, settings: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_run_is_refused(
+    agents: str, settings: tuple[str, ...], message: str
+) -> None:
     with pytest.raises((ConfigError, UnknownName), match=message.replace(".", r"\.")):
         for plan in asked(agents, *settings).values():
             prepare(plan)

@@ -1,4 +1,6 @@
-"""What is added to a finished run is added: nothing that was there is lost, and nobody is asked again."""
+"""What is added to a finished run is added: nothing that was there is lost, and nobody
+is asked again.
+"""
 
 import json
 import sqlite3
@@ -30,7 +32,13 @@ from gde.runs.adding import current_plan
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
-PLAN = Plan(environment="long-corridor", agent="asking", probes=["where"], metrics=["success", "accuracy"], episodes=12)
+PLAN = Plan(
+    environment="long-corridor",
+    agent="asking",
+    probes=["where"],
+    metrics=["success", "accuracy"],
+    episodes=12,
+)
 
 
 @pytest.fixture
@@ -45,7 +53,9 @@ def by_source(result: Result) -> dict[str, list[Measurement]]:
     return found
 
 
-def without(*plugins: str, modules: tuple[str, ...] = ("gde.testing.plugin", "odd_parts")) -> Catalogue:
+def without(
+    *plugins: str, modules: tuple[str, ...] = ("gde.testing.plugin", "odd_parts")
+) -> Catalogue:
     return Catalogue(load_plugins(disable=plugins, modules=modules))
 
 
@@ -62,7 +72,11 @@ def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) 
     assert more.keys() - before.keys() == {"length"}
     again = rescore(run.run, ["length"], asking)
     assert by_source(again) == more
-    assert [choice.label for choice in now(run.run).metrics] == ["success", "accuracy", "length"]
+    assert [choice.label for choice in now(run.run).metrics] == [
+        "success",
+        "accuracy",
+        "length",
+    ]
     assert RunFolder.open(Path(run.run)).plan().metrics == PLAN.metrics
 
 
@@ -72,14 +86,20 @@ def change(run: Result, *statements: str) -> None:
         journal.write([(each, ()) for each in statements])
 
 
-def test_a_number_that_another_metric_gave_is_not_given_twice(run: Result, asking: Catalogue) -> None:
+def test_a_number_that_another_metric_gave_is_not_given_twice(
+    run: Result, asking: Catalogue
+) -> None:
     result = rescore(run.run, [Choice(name="success", alias="rival")], asking)
     assert by_source(result) == by_source(run)
     (failure,) = result.failures
-    assert failure.reason.startswith("metrics 'success' and 'rival' both give 'success'")
+    assert failure.reason.startswith(
+        "metrics 'success' and 'rival' both give 'success'"
+    )
 
 
-def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(run: Result, asking: Catalogue) -> None:
+def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(
+    run: Result, asking: Catalogue
+) -> None:
     change(run, "UPDATE turns SET success = 0")
     after = by_source(rescore(run.run, ["success"], asking))
     assert after["success"][0].value == 0
@@ -94,7 +114,11 @@ class Asking:
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         if not self.there:
             raise GdeError("no weights here")
-        return (Measurement(name="asked", value=1.0, unit="share", n=len(evidence.trajectories)),)
+        return (
+            Measurement(
+                name="asked", value=1.0, unit="share", n=len(evidence.trajectories)
+            ),
+        )
 
 
 @pytest.fixture
@@ -106,17 +130,27 @@ def asked(asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return plan
 
 
-def test_a_metric_that_fails_now_loses_nothing_that_it_measured(asked: Plan, asking: Catalogue, tmp_path: Path) -> None:
+def test_a_metric_that_fails_now_loses_nothing_that_it_measured(
+    asked: Plan, asking: Catalogue, tmp_path: Path
+) -> None:
     before = RunFolder.open(tmp_path / "asked").read_result()
     for _ in range(2):
         for after in (
-            probe(tmp_path / "asked", [Choice(name="where", alias="counterfactual")], asking, plan=asked),
+            probe(
+                tmp_path / "asked",
+                [Choice(name="where", alias="counterfactual")],
+                asking,
+                plan=asked,
+            ),
             rescore(tmp_path / "asked", (), asking, plan=asked),
         ):
             assert by_source(after)["asked"] == by_source(before)["asked"]
             assert after.status == "partial"
             (failure,) = after.failures
-            assert failure.reason == "no weights here (its numbers are those that it measured before)"
+            assert (
+                failure.reason
+                == "no weights here (its numbers are those that it measured before)"
+            )
 
 
 @pytest.mark.parametrize(
@@ -159,22 +193,39 @@ def indexed(folder: str) -> set[tuple[object, ...]]:
         return {tuple(row) for row in connection.execute(query)}
 
 
-def test_probes_are_added_under_their_names_and_by_layer(run: Result, asking: Catalogue) -> None:
+def test_probes_are_added_under_their_names_and_by_layer(
+    run: Result, asking: Catalogue
+) -> None:
     deep = Choice(name="layered", alias="deep", config={"layer": "0,1"})
     stored = indexed(run.run)
-    result = probe(run.run, [deep, Choice(name="where", alias="counterfactual")], asking)
+    result = probe(
+        run.run, [deep, Choice(name="where", alias="counterfactual")], asking
+    )
     assert stored < indexed(run.run)
-    assert all((Path(run.run) / "activations" / file).is_file() for file, *_ in indexed(run.run))
+    assert all(
+        (Path(run.run) / "activations" / file).is_file()
+        for file, *_ in indexed(run.run)
+    )
     after, before = by_source(result), by_source(run)
     assert {source: after[source] for source in before} == before
     assert {one.where["layer"] for one in after["deep"]} == {0, 1}
     assert {one.name for one in after["deep"]} == {"deep.accuracy"}
     assert [(one.value, one.where) for one in after["counterfactual"]] != []
-    main = [one.value for one in after["counterfactual"] if one.where["control"] == "none"]
-    assert main == [one.value for one in after["where"] if one.where["control"] == "none"]
-    controls = {one.where["control"] for one in after["deep"] if one.where["layer"] == 1}
+    main = [
+        one.value for one in after["counterfactual"] if one.where["control"] == "none"
+    ]
+    assert main == [
+        one.value for one in after["where"] if one.where["control"] == "none"
+    ]
+    controls = {
+        one.where["control"] for one in after["deep"] if one.where["layer"] == 1
+    }
     assert controls == {"none", "shuffled", "untrained"}
-    assert [choice.label for choice in now(run.run).probes] == ["where", "deep", "counterfactual"]
+    assert [choice.label for choice in now(run.run).probes] == [
+        "where",
+        "deep",
+        "counterfactual",
+    ]
     assert by_source(probe(run.run, catalogue=asking)) == after
 
 
@@ -185,9 +236,14 @@ def files(run: Path) -> dict[str, bytes]:
 def test_what_is_stored_is_probed_without_the_model(
     run: Result, asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once the weights are gone, what is fitted to the same places is what it was with them, to the last byte."""
+    """Once the weights are gone, what is fitted to the same places is what it was with
+    them, to the last byte.
+    """
     copytree(run.run, tmp_path / "copy")
-    added = [Choice(name="layered", alias="again", config={"layer": "1"}), Choice(name="where", alias="counterfactual")]
+    added = [
+        Choice(name="layered", alias="again", config={"layer": "1"}),
+        Choice(name="where", alias="counterfactual"),
+    ]
     expected = probe(tmp_path / "copy", added, asking)
 
     def gone(**_: object) -> None:
@@ -198,13 +254,19 @@ def test_what_is_stored_is_probed_without_the_model(
     assert files(Path(run.run)) == files(tmp_path / "copy")
     assert {"again", "counterfactual"} <= by_source(expected).keys()
     with pytest.raises(GdeError, match=r"^no weights here$"):
-        probe(run.run, [Choice(name="layered", alias="deep", config={"layer": "0"})], asking)
+        probe(
+            run.run,
+            [Choice(name="layered", alias="deep", config={"layer": "0"})],
+            asking,
+        )
     change(run, "DELETE FROM activations WHERE source = 'untrained' AND turn = 0")
     with pytest.raises(GdeError, match=r"^no weights here$"):
         probe(run.run, [Choice(name="where", alias="third")], asking)
 
 
-def test_a_run_that_notes_no_model_is_probed_with_it(run: Result, asking: Catalogue) -> None:
+def test_a_run_that_notes_no_model_is_probed_with_it(
+    run: Result, asking: Catalogue
+) -> None:
     change(run, "DELETE FROM facts WHERE name = 'models'")
     expected = by_source(run)["where"]
     assert by_source(probe(run.run, ["where"], asking))["where"] == expected
@@ -212,12 +274,16 @@ def test_a_run_that_notes_no_model_is_probed_with_it(run: Result, asking: Catalo
         assert journal.noted("models")["planted"]["n_layers"] == 2
 
 
-def test_what_was_added_is_still_there_when_the_run_is_gone_on_with(run: Result, asking: Catalogue) -> None:
+def test_what_was_added_is_still_there_when_the_run_is_gone_on_with(
+    run: Result, asking: Catalogue
+) -> None:
     added = rescore(run.run, ["length"], asking)
     assert resume(run.run, asking).measurements == added.measurements
 
 
-def test_a_run_that_is_not_finished_says_partial_until_it_is(run: Result, asking: Catalogue) -> None:
+def test_a_run_that_is_not_finished_says_partial_until_it_is(
+    run: Result, asking: Catalogue
+) -> None:
     whole = by_source(rescore(run.run, ["length"], asking))
     change(
         run,
@@ -244,18 +310,27 @@ def test_a_run_that_is_not_finished_says_partial_until_it_is(run: Result, asking
     ],
     ids=["rescore", "probe", "report", "resume"],
 )
-def test_an_edited_plan_is_refused(add: Callable[[str, Catalogue], object], run: Result, asking: Catalogue) -> None:
+def test_an_edited_plan_is_refused(
+    add: Callable[[str, Catalogue], object], run: Result, asking: Catalogue
+) -> None:
     path = Path(run.run) / "plan.toml"
     begun = path.read_text(encoding="utf-8")
     path.write_text(begun.replace("seed = 0", "seed = 1"), encoding="utf-8")
-    with pytest.raises(GdeError, match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): bring"):
+    with pytest.raises(
+        GdeError,
+        match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): bring",
+    ):
         add(run.run, asking)
-    path.write_text(begun.replace("concurrency = 32", "concurrency = 3"), encoding="utf-8")
+    path.write_text(
+        begun.replace("concurrency = 32", "concurrency = 3"), encoding="utf-8"
+    )
     add(run.run, asking)
     assert now(run.run).concurrency == 3
 
 
-def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(run: Result) -> None:
+def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(
+    run: Result,
+) -> None:
     bare = without(modules=("asking_parts",))
     assert [path.name for path in report(run.run, catalogue=bare)] == ["report.html"]
     result = rescore(run.run, ["success", "length"], bare)
@@ -281,7 +356,10 @@ def test_a_metric_that_is_not_installed_keeps_its_numbers(run: Result) -> None:
 
 def test_a_grid_run_outlives_the_grid_plugin(tmp_path: Path) -> None:
     plan = Plan(
-        environment=Choice(name="grid", config={"size": [5, 7]}), agent="random", metrics=["success"], episodes=3
+        environment=Choice(name="grid", config={"size": [5, 7]}),
+        agent="random",
+        metrics=["success"],
+        episodes=3,
     )
     whole = evaluate(plan, tmp_path / "run")
     bare = Catalogue(load_plugins(disable=["grid"]))
@@ -305,10 +383,14 @@ def test_what_is_asked_for_must_be_there(run: Result, asking: Catalogue) -> None
     assert (Path(run.run) / "result.json").read_bytes() == before
 
 
-def test_a_damaged_result_is_made_again_but_not_added_to(run: Result, asking: Catalogue) -> None:
+def test_a_damaged_result_is_made_again_but_not_added_to(
+    run: Result, asking: Catalogue
+) -> None:
     path = Path(run.run) / "result.json"
     path.write_text(json.dumps({"schema": 1}))
-    with pytest.raises(RunFolderError, match=r"is damaged .*: make it again with `gde rescore"):
+    with pytest.raises(
+        RunFolderError, match=r"is damaged .*: make it again with `gde rescore"
+    ):
         rescore(run.run, ["length"], asking)
     assert rescore(run.run, catalogue=asking).measurements == run.measurements
 

@@ -23,10 +23,20 @@ def make_run(tmp_path: Path, catalogue: Catalogue) -> MakeRun:
     """(name, agent, length, metrics) to the folder of a run."""
 
     def make(
-        name: str, agent: str = "scripted", length: int = 12, metrics: tuple[Choice, ...] = (ACCURACY,), seed: int = 0
+        name: str,
+        agent: str = "scripted",
+        length: int = 12,
+        metrics: tuple[Choice, ...] = (ACCURACY,),
+        seed: int = 0,
     ) -> Path:
         environment = Choice(name="corridor", config={"length": length})
-        plan = Plan(environment=environment, agent=Choice(name=agent), episodes=30, metrics=metrics, seed=seed)
+        plan = Plan(
+            environment=environment,
+            agent=Choice(name=agent),
+            episodes=30,
+            metrics=metrics,
+            seed=seed,
+        )
         evaluate(plan, tmp_path / name, catalogue)
         return tmp_path / name
 
@@ -38,7 +48,9 @@ def row(compared: Compared, name: str) -> Row:
     return found
 
 
-def test_a_row_has_every_test_of_its_pairs(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_a_row_has_every_test_of_its_pairs(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     compared = compare(make_run("a"), make_run("b", "random"), catalogue)
     accuracy = row(compared, "accuracy")
     assert compared.paired
@@ -52,27 +64,63 @@ def test_a_row_has_every_test_of_its_pairs(make_run: MakeRun, catalogue: Catalog
     json.dumps(asdict(compared))
 
 
-def test_the_other_way_round_only_signs_change(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_the_other_way_round_only_signs_change(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     a, b = make_run("a"), make_run("b", "random")
-    there, back = row(compare(a, b, catalogue), "accuracy"), row(compare(b, a, catalogue), "accuracy")
+    there, back = (
+        row(compare(a, b, catalogue), "accuracy"),
+        row(compare(b, a, catalogue), "accuracy"),
+    )
     assert (there.p, there.mde) == (back.p, back.mde)
     assert there.difference == -back.difference
 
 
-def test_breakdowns_are_families_of_their_own(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_breakdowns_are_families_of_their_own(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     def tested(name: str, **where: int) -> Row:
-        numbers = {"n": 9, "n_b": 9, "n_different": 9, "a": 0.0, "b": 0.0, "difference": 0.0}
-        rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+        numbers = {
+            "n": 9,
+            "n_b": 9,
+            "n_different": 9,
+            "a": 0.0,
+            "b": 0.0,
+            "difference": 0.0,
+        }
+        rest = dict.fromkeys(
+            (
+                "interval",
+                "p_permutation",
+                "p_wilcoxon",
+                "rank_biserial",
+                "effect_paper",
+                "mde",
+            )
+        )
         return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
 
     assert tested("accuracy").family == tested("success").family
     assert tested("accuracy", size=7).family == tested("accuracy", size=9).family
-    assert len({tested("accuracy").family, tested("accuracy", size=7).family, tested("success", size=7).family}) == 3
+    assert (
+        len(
+            {
+                tested("accuracy").family,
+                tested("accuracy", size=7).family,
+                tested("success", size=7).family,
+            }
+        )
+        == 3
+    )
 
 
-def test_runs_that_share_no_world_are_compared_only_when_asked_to(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_runs_that_share_no_world_are_compared_only_when_asked_to(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     a, b = make_run("a"), make_run("b", "random", length=20)
-    with pytest.raises(GdeError, match=r"share no world: .* or compare them with --unpaired"):
+    with pytest.raises(
+        GdeError, match=r"share no world: .* or compare them with --unpaired"
+    ):
         compare(a, b, catalogue)
     compared = compare(a, b, catalogue, paired=False)
     accuracy = row(compared, "accuracy")
@@ -83,26 +131,48 @@ def test_runs_that_share_no_world_are_compared_only_when_asked_to(make_run: Make
     assert accuracy.p_permutation <= accuracy.p < 0.01
 
 
-def test_shared_worlds_of_an_unpaired_comparison_are_told(make_run: MakeRun, catalogue: Catalogue) -> None:
-    (note,) = compare(make_run("a"), make_run("b", "random"), catalogue, paired=False).notes
+def test_shared_worlds_of_an_unpaired_comparison_are_told(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    (note,) = compare(
+        make_run("a"), make_run("b", "random"), catalogue, paired=False
+    ).notes
     assert note.startswith("11 worlds are in both runs")
 
 
-def test_metrics_are_configured_as_in_the_first_run(make_run: MakeRun, catalogue: Catalogue) -> None:
-    one, other = (Choice(name="pairs", config={"measures": (measure,)}) for measure in ("success", "accuracy"))
-    a, b = make_run("a", metrics=(ACCURACY, one)), make_run("b", metrics=(ACCURACY, other))
+def test_metrics_are_configured_as_in_the_first_run(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    one, other = (
+        Choice(name="pairs", config={"measures": (measure,)})
+        for measure in ("success", "accuracy")
+    )
+    a, b = (
+        make_run("a", metrics=(ACCURACY, one)),
+        make_run("b", metrics=(ACCURACY, other)),
+    )
     (note,) = compare(a, b, catalogue).notes
-    assert note == f"metric 'pairs' is configured differently in {b}: both are measured as in {a}"
-    assert compare(a, make_run("counterfactual", metrics=(ACCURACY, one)), catalogue).notes == ()
+    assert (
+        note
+        == f"metric 'pairs' is configured differently in {b}: both are measured as in {a}"
+    )
+    assert (
+        compare(a, make_run("counterfactual", metrics=(ACCURACY, one)), catalogue).notes
+        == ()
+    )
 
 
-def test_runs_without_a_metric_in_common_are_refused(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_runs_without_a_metric_in_common_are_refused(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     a, b = make_run("a"), make_run("b", metrics=(Choice(name="success"),))
     with pytest.raises(GdeError, match="share no metric"):
         compare(a, b, catalogue)
 
 
-def test_only_metrics_need_their_packages(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_only_metrics_need_their_packages(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     a, b = make_run("a"), make_run("b", "random")
     before = compare(a, b, catalogue)
     plan = (b / "plan.toml").read_text()
@@ -111,16 +181,37 @@ def test_only_metrics_need_their_packages(make_run: MakeRun, catalogue: Catalogu
     assert compare(a, b, catalogue).rows == before.rows
 
 
-def test_a_metric_that_raises_is_named_with_its_world(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_a_metric_that_raises_is_named_with_its_world(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     metrics = (ACCURACY, Choice(name="broken"))
     a, b = make_run("a", metrics=metrics), make_run("b", metrics=metrics)
-    with pytest.raises(GdeError, match=r"metric 'broken' fails on world .*: ZeroDivisionError"):
+    with pytest.raises(
+        GdeError, match=r"metric 'broken' fails on world .*: ZeroDivisionError"
+    ):
         compare(a, b, catalogue)
 
 
 def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
-    numbers = {"n": n, "n_b": n, "n_different": different or n, "a": 0.0, "b": 0.0, "difference": 0.0, "p": 1.0}
-    rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+    numbers = {
+        "n": n,
+        "n_b": n,
+        "n_different": different or n,
+        "a": 0.0,
+        "b": 0.0,
+        "difference": 0.0,
+        "p": 1.0,
+    }
+    rest = dict.fromkeys(
+        (
+            "interval",
+            "p_permutation",
+            "p_wilcoxon",
+            "rank_biserial",
+            "effect_paper",
+            "mde",
+        )
+    )
     return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
 
 
@@ -128,27 +219,44 @@ def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
     (note,) = out_of_reach([a_row(name, 6) for name in "abcdefg"])
     told = "no p value can fall below 0.22 once corrected (7 rows tested, at most 6 pairs differ): compare more worlds"
     assert note == told
-    assert out_of_reach([a_row("a", 6)]) == out_of_reach([a_row(name, 9) for name in "abcdefg"]) == []
+    assert (
+        out_of_reach([a_row("a", 6)])
+        == out_of_reach([a_row(name, 9) for name in "abcdefg"])
+        == []
+    )
 
 
 def test_the_conditions_of_a_measurement_are_out_of_reach_by_themselves() -> None:
     whole = [a_row("a", 20)]
     conditions = [a_row("a", 20, 4, size=size) for size in (5, 7)]
     (note,) = out_of_reach([*whole, *conditions], ["size"])
-    assert note.startswith("no p value of a by condition can fall below 0.25 once corrected (2 rows tested")
+    assert note.startswith(
+        "no p value of a by condition can fall below 0.25 once corrected (2 rows tested"
+    )
     assert out_of_reach([*whole, *conditions]) == []  # a breakdown of the metric's own
 
 
 def test_few_worlds_in_some_conditions_are_a_warning() -> None:
-    conditions = [a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)]
+    conditions = [
+        a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)
+    ]
     (note,) = few_worlds([a_row("a", 26), *conditions], ["size"])
-    assert note == "1 of 3 conditions have fewer than 10 shared worlds, as few as 4: impressions, not findings"
+    assert (
+        note
+        == "1 of 3 conditions have fewer than 10 shared worlds, as few as 4: impressions, not findings"
+    )
     assert few_worlds([a_row("a", 26), *conditions], ["density"]) == []
-    assert len(few_worlds([a_row("a", 8), *conditions], ["size"])) == 1  # of all worlds, which says it
+    assert (
+        len(few_worlds([a_row("a", 8), *conditions], ["size"])) == 1
+    )  # of all worlds, which says it
 
 
-def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(make_run: MakeRun, catalogue: Catalogue) -> None:
-    """Else the same test would count twice in its family, and every corrected p value be too large."""
+def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    """Else the same test would count twice in its family, and every corrected p value
+    be too large.
+    """
     compared = compare(make_run("a"), make_run("b", "random"), catalogue)
     assert [each.name for each in compared.rows] == ["accuracy"]
     accuracy = row(compared, "accuracy")
@@ -156,15 +264,28 @@ def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(make_run: MakeRu
     assert accuracy.title == "Accuracy"
 
 
-def test_a_comparison_says_what_was_compared(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_a_comparison_says_what_was_compared(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
     a, b = make_run("a"), make_run("b", "random")
     one, other = compare(a, b, catalogue).runs
-    assert (one.run, one.subject.agent, other.subject.agent) == (str(a), "scripted", "random")
-    assert (one.subject.environment, one.subject.episodes, one.subject.worlds) == ("corridor", 30, 11)
+    assert (one.run, one.subject.agent, other.subject.agent) == (
+        str(a),
+        "scripted",
+        "random",
+    )
+    assert (one.subject.environment, one.subject.episodes, one.subject.worlds) == (
+        "corridor",
+        30,
+        11,
+    )
 
 
 def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
-    make_run: MakeRun, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun,
+    catalogue: Catalogue,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     a = make_run("a")
     (tmp_path / "link").symlink_to(a)
@@ -175,51 +296,98 @@ def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
         with pytest.raises(GdeError, match=r"are the same run: name another"):
             compare(other, a, catalogue, paired=False)
     same = compare(a, make_run("counterfactual"), catalogue).rows
-    assert {(row.n_different, row.difference, row.p) for row in same} == {(0, 0.0, None)}
+    assert {(row.n_different, row.difference, row.p) for row in same} == {
+        (0, 0.0, None)
+    }
 
 
-def test_what_ends_in_one_of_two_ways_is_tested_once(make_run: MakeRun, catalogue: Catalogue) -> None:
-    """Success, the share that ended by it and the share that did not are one quantity."""
+def test_what_ends_in_one_of_two_ways_is_tested_once(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    """Success, the share that ended by it and the share that did not are one
+    quantity.
+    """
     metrics = (Choice(name="outcomes"), Choice(name="success"))
-    compared = compare(make_run("a", metrics=metrics), make_run("b", "random", metrics=metrics), catalogue)
+    compared = compare(
+        make_run("a", metrics=metrics),
+        make_run("b", "random", metrics=metrics),
+        catalogue,
+    )
     success, terminated, horizon = (
-        row(compared, name) for name in ("success", "endings.terminated", "endings.horizon")
+        row(compared, name)
+        for name in ("success", "endings.terminated", "endings.horizon")
     )
     assert success.p == success.p_wilcoxon, "it is the only member of its family"
     for other in (terminated, horizon):
-        assert (other.p, other.tested_as, other.reason) == (None, "success", "tested as Success rate")
-        assert other.p_wilcoxon == success.p_wilcoxon and abs(other.difference) == pytest.approx(-success.difference)
+        assert (other.p, other.tested_as, other.reason) == (
+            None,
+            "success",
+            "tested as Success rate",
+        )
+        assert other.p_wilcoxon == success.p_wilcoxon and abs(
+            other.difference
+        ) == pytest.approx(-success.difference)
 
 
-def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs() -> None:
+def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs() -> (
+    None
+):
     def runs(*numbers: float) -> tuple[dict[str, float], dict[str, float]]:
         half = len(numbers) // 2
-        return tuple({str(i): each for i, each in enumerate(part)} for part in (numbers[:half], numbers[half:]))  # type: ignore[return-value]
+        return tuple(
+            {str(i): each for i, each in enumerate(part)}
+            for part in (numbers[:half], numbers[half:])
+        )  # type: ignore[return-value]
 
     names = ("one", "less", "twice", "still", "calm")
     one, less, twice, still, calm = (Quantity(name=name, unit="") for name in names)
-    values = {one: runs(0, 1, 1, 0.5), less: runs(3, 2, 2, 2.5), twice: runs(0, 2, 2, 1)}
+    values = {
+        one: runs(0, 1, 1, 0.5),
+        less: runs(3, 2, 2, 2.5),
+        twice: runs(0, 2, 2, 1),
+    }
     same = {still: runs(1, 1, 1, 1), calm: runs(2, 2, 2, 2)}
     assert same_tests({**values, **same}, paired=False) == {less: one}
     apart = Quantity(name="apart", unit="")
-    assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}, paired=True) == {less: one, apart: one}
+    assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}, paired=True) == {
+        less: one,
+        apart: one,
+    }
 
 
-def test_headlines_are_compared_in_each_condition(make_run: MakeRun, catalogue: Catalogue) -> None:
-    compared = compare(make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue)
+def test_headlines_are_compared_in_each_condition(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    compared = compare(
+        make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue
+    )
     conditions = [each for each in compared.rows if each.where]
     assert [each.where for each in conditions] == [{"length": 5}, {"length": 9}]
     assert {each.family for each in conditions} == {("accuracy", "length")}
     assert sum(each.n for each in conditions) == row(compared, "accuracy").n
-    assert all(each.p is None or each.p >= (each.p_wilcoxon or 0) for each in conditions)
+    assert all(
+        each.p is None or each.p >= (each.p_wilcoxon or 0) for each in conditions
+    )
 
 
-def test_conditions_stand_in_the_order_of_the_plan(make_run: MakeRun, catalogue: Catalogue) -> None:
-    compared = compare(make_run("a", length=(9, 5)), make_run("b", "random", length=(9, 5)), catalogue)
-    assert [each.where for each in compared.rows if each.where] == [{"length": 9}, {"length": 5}]
+def test_conditions_stand_in_the_order_of_the_plan(
+    make_run: MakeRun, catalogue: Catalogue
+) -> None:
+    compared = compare(
+        make_run("a", length=(9, 5)), make_run("b", "random", length=(9, 5)), catalogue
+    )
+    assert [each.where for each in compared.rows if each.where] == [
+        {"length": 9},
+        {"length": 5},
+    ]
     assert compared.swept == ("length",)
 
 
 def test_few_worlds_are_a_warning(make_run: MakeRun, catalogue: Catalogue) -> None:
-    compared = compare(make_run("a", length=4), make_run("b", "random", length=4), catalogue)
-    assert "compared over 3 worlds, fewer than 10: an impression, not a finding" in compared.notes
+    compared = compare(
+        make_run("a", length=4), make_run("b", "random", length=4), catalogue
+    )
+    assert (
+        "compared over 3 worlds, fewer than 10: an impression, not a finding"
+        in compared.notes
+    )

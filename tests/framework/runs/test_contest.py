@@ -1,4 +1,6 @@
-"""Several variants in one folder: their runs, what they differ in, and going on after an interruption."""
+"""Several variants in one folder: their runs, what they differ in, and going on after
+an interruption.
+"""
 
 import json
 import shutil
@@ -15,14 +17,25 @@ from gde.reporting.page_files import write_contest_page
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.comparing import compare
-from gde.runs.contest import Contest, contest, is_contest, members, report_contest, rescore_contest, resume_contest
+from gde.runs.contest import (
+    Contest,
+    contest,
+    is_contest,
+    members,
+    report_contest,
+    rescore_contest,
+    resume_contest,
+)
 from gde.store.folder import RunFolder
 
 
 def plans(*agents: str, env: str = "corridor", length: int = 12) -> dict[str, Plan]:
     environment = Choice(name=env, config={"length": length})
     metrics = (Choice(name="accuracy"), Choice(name="success"))
-    return {each: Plan(environment=environment, agent=each, episodes=20, metrics=metrics) for each in agents}
+    return {
+        each: Plan(environment=environment, agent=each, episodes=20, metrics=metrics)
+        for each in agents
+    }
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +45,37 @@ def parts() -> Catalogue:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Contest:
-    return contest(plans("scripted", "random", "optimal"), tmp_path_factory.mktemp("runs") / "contest", parts)
+    return contest(
+        plans("scripted", "random", "optimal"),
+        tmp_path_factory.mktemp("runs") / "contest",
+        parts,
+    )
 
 
 def test_each_variant_has_a_run_of_its_own_on_the_same_worlds(found: Contest) -> None:
     assert is_contest(found.folder) and not is_contest(found.folder / "random")
-    assert list(members(found.folder)) == list(found.results) == ["scripted", "random", "optimal"]
-    assert {result.status for result in found.results.values()} == {found.status} == {"ok"}
+    assert (
+        list(members(found.folder))
+        == list(found.results)
+        == ["scripted", "random", "optimal"]
+    )
+    assert (
+        {result.status for result in found.results.values()} == {found.status} == {"ok"}
+    )
     assert [one.paired for one in found.compared] == [True] * 3
     stored = json.loads((found.folder / "contest.json").read_text())
-    assert len(stored["compared"]) == 3 and list(stored["variants"]) == sorted(found.results)
+    assert len(stored["compared"]) == 3 and list(stored["variants"]) == sorted(
+        found.results
+    )
 
 
-def test_p_values_are_corrected_over_all_pairs_together(found: Contest, parts: Catalogue) -> None:
+def test_p_values_are_corrected_over_all_pairs_together(
+    found: Contest, parts: Catalogue
+) -> None:
     scripted, random, _ = members(found.folder).values()
-    alone = {(row.name, *row.where): row for row in compare(scripted, random, parts).rows}
+    alone = {
+        (row.name, *row.where): row for row in compare(scripted, random, parts).rows
+    }
     among = {(row.name, *row.where): row for row in found.compared[0].rows}
     tested = [key for key, row in alone.items() if row.p is not None]
     assert tested and all((among[key].p or 0) > (alone[key].p or 0) for key in tested)
@@ -61,16 +90,22 @@ def test_page_and_screen_tell_every_variant_and_what_is_clear(found: Contest) ->
     assert "scripted" in text and "<script>" in text and "http:" not in text
     lines = contest_screen(found)
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
-    assert any("points below scripted on average over" in line for line in verdicts(found))
+    assert any(
+        "points below scripted on average over" in line for line in verdicts(found)
+    )
 
 
-def test_variants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogue) -> None:
+def test_variants_that_do_the_same_do_not_differ(
+    tmp_path: Path, parts: Catalogue
+) -> None:
     same = plans("scripted")["scripted"]
     found = contest({"one": same, "two": same}, tmp_path / "contest", parts)
     assert verdicts(found) == ["No headline differs clearly between any two variants."]
 
 
-def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path, parts: Catalogue) -> None:
+def test_going_on_runs_only_what_is_not_finished(
+    found: Contest, tmp_path: Path, parts: Catalogue
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
     (folder / "random" / "result.json").unlink()
@@ -80,15 +115,22 @@ def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path,
     assert again.results["random"].measurements == found.results["random"].measurements
     assert (folder / "optimal" / "result.json").stat().st_mtime_ns == kept
     more = rescore_contest(folder, ["length"], parts)
-    assert all(any(one.name == "length" for one in result.measurements) for result in more.results.values())
+    assert all(
+        any(one.name == "length" for one in result.measurements)
+        for result in more.results.values()
+    )
     assert len(report_contest(folder, catalogue=parts)) == 3
 
 
-def test_a_run_that_was_rescored_before_it_was_over_goes_on(tmp_path: Path, parts: Catalogue) -> None:
+def test_a_run_that_was_rescored_before_it_was_over_goes_on(
+    tmp_path: Path, parts: Catalogue
+) -> None:
     folder = tmp_path / "contest"
     whole = contest(plans("scripted", "random"), folder, parts)
     result = folder / "random" / "result.json"
-    with closing(sqlite3.connect(folder / "random" / "run.sqlite", isolation_level=None)) as journal:
+    with closing(
+        sqlite3.connect(folder / "random" / "run.sqlite", isolation_level=None)
+    ) as journal:
         for table in ("turns", "episodes"):
             journal.execute(f"DELETE FROM {table} WHERE episode = '0/7/0'")
     interrupted = rescore_contest(folder, catalogue=parts)
@@ -99,7 +141,9 @@ def test_a_run_that_was_rescored_before_it_was_over_goes_on(tmp_path: Path, part
     assert result.is_file()
 
 
-def test_runs_that_cannot_be_compared_are_not_all_right(found: Contest, tmp_path: Path, parts: Catalogue) -> None:
+def test_runs_that_cannot_be_compared_are_not_all_right(
+    found: Contest, tmp_path: Path, parts: Catalogue
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
     (folder / "random" / "plan.toml").write_text("garbage")
@@ -114,15 +158,27 @@ def test_a_refused_plan_leaves_nothing_behind(tmp_path: Path, parts: Catalogue) 
     assert not (tmp_path / "contest").exists()
 
 
-def test_a_folder_of_several_runs_says_what_it_is(found: Contest, parts: Catalogue) -> None:
-    with pytest.raises(RunFolderError, match="holds several runs: name one of the folders in it"):
+def test_a_folder_of_several_runs_says_what_it_is(
+    found: Contest, parts: Catalogue
+) -> None:
+    with pytest.raises(
+        RunFolderError, match="holds several runs: name one of the folders in it"
+    ):
         RunFolder.open(found.folder)
-    with pytest.raises(RunFolderError, match=r"exists: name another folder with --out, or go on with `gde resume"):
+    with pytest.raises(
+        RunFolderError,
+        match=r"exists: name another folder with --out, or go on with `gde resume",
+    ):
         contest(plans("scripted", "random"), found.folder, parts)
 
 
-@pytest.mark.parametrize("names", ['["../elsewhere"]', '["/etc"]', '[".."]', "[1]", '"random"', "[]", '["a", "a"]'])
+@pytest.mark.parametrize(
+    "names",
+    ['["../elsewhere"]', '["/etc"]', '[".."]', "[1]", '"random"', "[]", '["a", "a"]'],
+)
 def test_the_names_of_a_stranger_lead_nowhere(tmp_path: Path, names: str) -> None:
     (tmp_path / "contest.toml").write_text(f"version = 1\nvariants = {names}\n")
-    with pytest.raises(RunFolderError, match="wanted version 1 and the names of the variants' folders"):
+    with pytest.raises(
+        RunFolderError, match="wanted version 1 and the names of the variants' folders"
+    ):
         members(tmp_path)

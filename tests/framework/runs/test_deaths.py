@@ -1,4 +1,6 @@
-"""A worker that dies costs at most the episode that killed it; who it was is found out."""
+"""A worker that dies costs at most the episode that killed it; who it was is found
+out.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,14 @@ from gde.request.catalogue import Catalogue
 from gde.runs import sharing
 from gde.testing.parts import Corridor
 
-PLAN = Plan(environment=mined, agent=Counting, metrics=["success"], episodes=8, concurrency=3, executor="processes")
+PLAN = Plan(
+    environment=mined,
+    agent=Counting,
+    metrics=["success"],
+    episodes=8,
+    concurrency=3,
+    executor="processes",
+)
 
 
 def harmless() -> Corridor:
@@ -20,9 +29,14 @@ def harmless() -> Corridor:
 
 def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
     result = evaluate(PLAN, tmp_path / "run")
-    expected = evaluate(replace(PLAN, environment=harmless, executor="serial"), tmp_path / "harmless")
+    expected = evaluate(
+        replace(PLAN, environment=harmless, executor="serial"), tmp_path / "harmless"
+    )
     assert expected.status == "ok"
-    whole = {str(each.key): each for each in load_evidence(tmp_path / "harmless").trajectories}
+    whole = {
+        str(each.key): each
+        for each in load_evidence(tmp_path / "harmless").trajectories
+    }
     deadly = {key for key, each in whole.items() if each.world.labels["distance"] == 4}
     assert 0 < len(deadly) < len(whole)
     assert result.status == "partial"
@@ -31,19 +45,28 @@ def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
     assert all(reason in failure.reason for failure in result.failures)
     for each in load_evidence(tmp_path / "run").trajectories:
         if str(each.key) not in deadly:
-            assert (each.turns, each.ending) == (whole[str(each.key)].turns, whole[str(each.key)].ending)
+            assert (each.turns, each.ending) == (
+                whole[str(each.key)].turns,
+                whole[str(each.key)].ending,
+            )
 
 
-def test_a_worker_that_is_killed_from_outside_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_killed_from_outside_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OWN_PARTS_DEADLY", str(tmp_path / "killed"))
     request = replace(PLAN, environment=long_corridor, agent=KilledOnce)
     result = evaluate(request, tmp_path / "run")
     assert (tmp_path / "killed").exists()
     assert (result.status, result.failures) == ("ok", ())
-    undisturbed = evaluate(replace(request, executor="serial"), tmp_path / "undisturbed")
+    undisturbed = evaluate(
+        replace(request, executor="serial"), tmp_path / "undisturbed"
+    )
     assert result.measurements == undisturbed.measurements
     pairs = zip(
-        load_evidence(tmp_path / "run").trajectories, load_evidence(tmp_path / "undisturbed").trajectories, strict=True
+        load_evidence(tmp_path / "run").trajectories,
+        load_evidence(tmp_path / "undisturbed").trajectories,
+        strict=True,
     )
     assert all(one.turns == other.turns for one, other in pairs)
 
@@ -56,7 +79,9 @@ def test_where_every_episode_is_deadly_the_run_stops_and_can_be_mended(
     monkeypatch.setenv("OWN_PARTS_DEADLY", str(deadly))
     monkeypatch.setattr(sharing, "MOST_DEATHS", 1)
     request = replace(PLAN, environment=long_corridor, agent=Dying)
-    with pytest.raises(RunFailed, match=r"process ended with exit code 7 .* with `gde resume`") as raised:
+    with pytest.raises(
+        RunFailed, match=r"process ended with exit code 7 .* with `gde resume`"
+    ) as raised:
         evaluate(request, tmp_path / "run")
     assert raised.value.exit_code == 3
     deadly.unlink()

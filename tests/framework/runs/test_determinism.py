@@ -1,4 +1,6 @@
-"""The same plan and seed give the same bytes, whatever runs beside what, and wherever."""
+"""The same plan and seed give the same bytes, whatever runs beside what, and
+wherever.
+"""
 
 import os
 import subprocess
@@ -16,7 +18,16 @@ ENVIRONMENT = {"GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts"}
 
 
 def wanted(out: Path, *arguments: str, seed: int = 3) -> list[str]:
-    return ["eval", "--out", str(out), "--seed", str(seed), "--metric", "success", *arguments]
+    return [
+        "eval",
+        "--out",
+        str(out),
+        "--seed",
+        str(seed),
+        "--metric",
+        "success",
+        *arguments,
+    ]
 
 
 def elsewhere(out: Path, *arguments: str, hash_seed: str) -> str:
@@ -29,7 +40,12 @@ def elsewhere(out: Path, *arguments: str, hash_seed: str) -> str:
 
 def here(out: Path, *arguments: str, seed: int = 3) -> str:
     """Those of a run in this process, under whatever hash seed it has."""
-    done = CliRunner().invoke(build_app(), wanted(out, *arguments, seed=seed), env=ENVIRONMENT, catch_exceptions=False)
+    done = CliRunner().invoke(
+        build_app(),
+        wanted(out, *arguments, seed=seed),
+        env=ENVIRONMENT,
+        catch_exceptions=False,
+    )
     assert done.exit_code == 0, done.output
     return episodes(out)
 
@@ -43,11 +59,24 @@ def episodes(run: Path) -> str:
 @pytest.mark.parametrize(
     "parts",
     [
-        ("--env", "grid", "--agent", "noisy", "--set", "agent.p=0.5", "--episodes", "12", "--set", "run.repeats=2"),
+        (
+            "--env",
+            "grid",
+            "--agent",
+            "noisy",
+            "--set",
+            "agent.p=0.5",
+            "--episodes",
+            "12",
+            "--set",
+            "run.repeats=2",
+        ),
         ("--env", "corridor", "--agent", "asking", "--episodes", "12"),
     ],
 )
-def test_concurrency_workers_and_hash_seed_change_nothing(parts: tuple[str, ...], tmp_path: Path) -> None:
+def test_concurrency_workers_and_hash_seed_change_nothing(
+    parts: tuple[str, ...], tmp_path: Path
+) -> None:
     reference = elsewhere(tmp_path / "one", *parts, "--concurrency", "1", hash_seed="0")
     assert reference.count("\n") in {12, 24}
     many = elsewhere(tmp_path / "many", *parts, "--concurrency", "32", hash_seed="1")

@@ -22,7 +22,11 @@ def gde(*arguments: str, limited: bool = False) -> subprocess.Popen[str]:
 
     command = [sys.executable, "-m", "gde", *arguments]
     return subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=limit if limited else None
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=limit if limited else None,
     )
 
 
@@ -37,7 +41,11 @@ def test_a_file_that_cannot_grow_stops_the_run_and_it_goes_on(tmp_path: Path) ->
     stopped = gde(*evaluation(100, run), limited=True)
     _, said = stopped.communicate()
     assert stopped.returncode == 3, said
-    assert "cannot write the journal" in said and str(run) in said and "Traceback" not in said
+    assert (
+        "cannot write the journal" in said
+        and str(run) in said
+        and "Traceback" not in said
+    )
     again = gde("resume", str(run))
     _, said = again.communicate()
     assert again.returncode == 0, said
@@ -64,14 +72,27 @@ def test_a_folder_that_is_removed_is_named(tmp_path: Path) -> None:
         pytest.param("result.json", 0, marks=pytest.mark.slow),
     ],
 )
-def test_a_disk_that_fails_stops_the_run_and_it_goes_on(part: str, after: int, tmp_path: Path) -> None:
+def test_a_disk_that_fails_stops_the_run_and_it_goes_on(
+    part: str, after: int, tmp_path: Path
+) -> None:
     """EIO of every write from some moment on."""
     compiler = shutil.which("cc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("needs a C compiler, on Linux")
-    source, library, run = Path(__file__).with_name("failing_disk.c"), tmp_path / "failing_disk.so", tmp_path / "run"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    failing = {**os.environ, "LD_PRELOAD": str(library), "EIO_IN": part, "EIO_AFTER": str(after)}
+    source, library, run = (
+        Path(__file__).with_name("failing_disk.c"),
+        tmp_path / "failing_disk.so",
+        tmp_path / "run",
+    )
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True
+    )
+    failing = {
+        **os.environ,
+        "LD_PRELOAD": str(library),
+        "EIO_IN": part,
+        "EIO_AFTER": str(after),
+    }
     command = [sys.executable, "-m", "gde", *evaluation(20, run)]
     stopped = subprocess.run(command, env=failing, capture_output=True, text=True)
     said = stopped.stderr
@@ -91,13 +112,18 @@ mount -o remount,size=64m none "$RUN_DISK" || exit 99
 
 @pytest.mark.slow
 def test_a_full_disk_stops_the_run_and_it_goes_on(tmp_path: Path) -> None:
-    """A file system in memory that is full, in a name space of its own, and grows afterwards."""
+    """A file system in memory that is full, in a name space of its own, and grows
+    afterwards.
+    """
     disk = tmp_path / "disk"
     disk.mkdir()
     environment = {**os.environ, "RUN_DISK": str(disk), "PYTHON": sys.executable}
     command = ["unshare", "-rm", "sh", "-c", FULL, "sh", str(disk)]
     command += [sys.executable, "-m", "gde", *evaluation(400, disk / "run")]
-    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode
+    ):
         pytest.skip("needs name spaces")
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     if ended.returncode == 99:

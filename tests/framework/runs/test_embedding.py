@@ -1,4 +1,6 @@
-"""Runs begun from Python: in an event loop, with objects, stopped from outside, in a script without a main guard."""
+"""Runs begun from Python: in an event loop, with objects, stopped from outside, in a
+script without a main guard.
+"""
 
 import asyncio
 import json
@@ -16,7 +18,18 @@ from typing import Any
 import pytest
 from own_parts import Counting, Slow, episodes, go_right, long_corridor
 
-from gde import Choice, FunctionAgent, GdeError, Plan, Result, aevaluate, evaluate, report, rescore, resume
+from gde import (
+    Choice,
+    FunctionAgent,
+    GdeError,
+    Plan,
+    Result,
+    aevaluate,
+    evaluate,
+    report,
+    rescore,
+    resume,
+)
 from gde.store.folder import RunFolder
 from gde.testing.parts import Corridor
 
@@ -24,7 +37,12 @@ N = 8
 
 
 def plan(agent: Any = Counting, **fields: Any) -> Plan:
-    chosen: dict[str, Any] = {"environment": long_corridor, "metrics": ["success", episodes], "episodes": N, **fields}
+    chosen: dict[str, Any] = {
+        "environment": long_corridor,
+        "metrics": ["success", episodes],
+        "episodes": N,
+        **fields,
+    }
     return Plan(agent=agent, **chosen)
 
 
@@ -39,7 +57,9 @@ def n_turns(path: Path) -> int:
 
 def gde(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gde", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 # In an event loop
@@ -66,7 +86,9 @@ def test_aevaluate_leaves_the_loop_free(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_a_cancelled_evaluation_has_stopped_and_can_go_on(executor: str, tmp_path: Path) -> None:
+def test_a_cancelled_evaluation_has_stopped_and_can_go_on(
+    executor: str, tmp_path: Path
+) -> None:
     request, run = plan(Slow, executor=executor, concurrency=1), tmp_path / "run"
 
     async def program() -> None:
@@ -116,7 +138,9 @@ def interrupting(run: Path) -> Iterator[None]:
 
 def wait_for_turns(run: Path, n: int) -> None:
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not ((run / "plan.toml").is_file() and n_turns(run) >= n):
+    while time.monotonic() < deadline and not (
+        (run / "plan.toml").is_file() and n_turns(run) >= n
+    ):
         time.sleep(0.01)
 
 
@@ -125,7 +149,9 @@ def wait_for_turns(run: Path, n: int) -> None:
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_run_of_objects_alone(executor: str, tmp_path: Path) -> None:
-    result = evaluate(plan(FunctionAgent(go_right), executor=executor), tmp_path / "run")
+    result = evaluate(
+        plan(FunctionAgent(go_right), executor=executor), tmp_path / "run"
+    )
     assert (values(result)["success"], values(result)["episodes.all"]) == (1.0, N)
     assert result.provenance["parts"]["go_right"] == "python:go_right v1"  # type: ignore[index, call-overload]
 
@@ -135,10 +161,13 @@ def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:
     made = evaluate(request, run)
     rescored = gde("rescore", run, "--json")  # a process that has never seen them
     assert rescored.returncode == 0, rescored.stderr
-    assert {one["name"]: one["value"] for one in json.loads(rescored.stdout)["measurements"]} == values(made)
+    assert {
+        one["name"]: one["value"] for one in json.loads(rescored.stdout)["measurements"]
+    } == values(made)
     assert report(run) == [run / "report.html"]
     lost = (
-        r"is no offer; it is an object of the program that made the run: go on in Python .*resume\(RUN, plan=\.\.\.\)"
+        r"is no offer; it is an object of the program that made the run: go on "
+        r"in Python .*resume\(RUN, plan=\.\.\.\)"
     )
     with pytest.raises(GdeError, match=lost):
         resume(run)
@@ -149,12 +178,18 @@ def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:
 
 def test_an_object_can_be_added_to_a_run(tmp_path: Path) -> None:
     evaluate(plan(metrics=["success"]), tmp_path / "run")
-    assert values(rescore(tmp_path / "run", [episodes])).keys() >= {"success", "episodes.all"}
+    assert values(rescore(tmp_path / "run", [episodes])).keys() >= {
+        "success",
+        "episodes.all",
+    }
 
 
 def test_a_run_goes_on_with_its_own_plan_alone(tmp_path: Path) -> None:
     evaluate(plan(), tmp_path / "run")
-    with pytest.raises(GdeError, match=r"wanted the plan that the run began with \(\w{12}\), got another \(\w{12}\)"):
+    with pytest.raises(
+        GdeError,
+        match=r"wanted the plan that the run began with \(\w{12}\), got another \(\w{12}\)",
+    ):
         resume(tmp_path / "run", plan=plan(episodes=N + 1))
 
 
@@ -178,10 +213,15 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path) -> None
     assert done.stdout == "begun\nok\n"
 
 
-def test_what_lives_in_the_script_itself_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_what_lives_in_the_script_itself_is_refused_with_what_to_do(
+    tmp_path: Path,
+) -> None:
     done = script(SCRIPT.format(class_=MINE, agent="Mine"), tmp_path)
     assert done.stdout == "begun\n"
-    assert "Mine is defined in the script or notebook that is running, which its workers do not load" in done.stderr
+    assert (
+        "Mine is defined in the script or notebook that is running, which its workers do not load"
+        in done.stderr
+    )
     assert "put it into a module of its own, or take the executor serial" in done.stderr
     assert not (tmp_path / "run").exists()
 
@@ -189,13 +229,18 @@ def test_what_lives_in_the_script_itself_is_refused_with_what_to_do(tmp_path: Pa
 def script(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(text)
     command = [sys.executable, "script.py"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
-def test_what_cannot_be_pickled_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_what_cannot_be_pickled_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
     wrong = plan(lambda: Counting(), executor="processes")
     with pytest.raises(
-        GdeError, match=r"cannot send an object to its workers .*: define it at the top of a module, or"
+        GdeError,
+        match=r"cannot send an object to its workers .*: define it at the top of a module, or",
     ):
         evaluate(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -203,6 +248,8 @@ def test_what_cannot_be_pickled_is_refused_before_anything_is_written(tmp_path: 
 
 def test_paths_may_be_text(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
-    evaluate(Plan(environment=Corridor, agent=Counting, metrics=["success"], episodes=1), run)
+    evaluate(
+        Plan(environment=Corridor, agent=Counting, metrics=["success"], episodes=1), run
+    )
     assert values(rescore(run)) == {"success": 1.0}
     assert report(run, [Choice(name="html")]) == [tmp_path / "run" / "report.html"]

@@ -51,16 +51,24 @@ def gde_language_models() -> Sequence[AnyOffer]:
 def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, Finding]:
     monkeypatch.setitem(sys.modules, "plugin_of_the_test", sys.modules[__name__])
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "plugin_of_the_test")
-    monkeypatch.setattr("gde.runs.examining.self_test", lambda: Finding("self-test", True, ""))
+    monkeypatch.setattr(
+        "gde.runs.examining.self_test", lambda: Finding("self-test", True, "")
+    )
     return {each.subject: each for each in examine()}
 
 
-def test_every_extra_that_users_can_ask_for_is_looked_at(found: dict[str, Finding]) -> None:
-    declared = {*(distribution("gde-eval").metadata.get_all("Provides-Extra") or ())} - {"all", "dev", "docs"}
+def test_every_extra_that_users_can_ask_for_is_looked_at(
+    found: dict[str, Finding],
+) -> None:
+    declared = {
+        *(distribution("gde-eval").metadata.get_all("Provides-Extra") or ())
+    } - {"all", "dev", "docs"}
     assert {f"extra {name}" for name in declared} <= found.keys()
 
 
-def test_what_is_missing_is_said_with_the_line_that_installs_it(found: dict[str, Finding]) -> None:
+def test_what_is_missing_is_said_with_the_line_that_installs_it(
+    found: dict[str, Finding],
+) -> None:
     lacking = found["extra some of plugin_of_the_test"]
     assert not lacking.ok and not lacking.vital
     assert lacking.detail == (
@@ -71,20 +79,31 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(found: dict[str,
     assert (program.ok, program.detail) == (False, told)
 
 
-def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[str, Finding]) -> None:
-    assert found["language model rich"] == Finding("language model rich", True, "two [bracketed] files")
+def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(
+    found: dict[str, Finding],
+) -> None:
+    assert found["language model rich"] == Finding(
+        "language model rich", True, "two [bracketed] files"
+    )
     assert found["language model poor"] == Finding(
         "language model poor", False, "cannot say what it finds: OSError: no disk"
     )
-    assert "nano" in found["language model nano"].subject and "MiB" in found["language model nano"].detail
+    assert (
+        "nano" in found["language model nano"].subject
+        and "MiB" in found["language model nano"].detail
+    )
 
 
-def test_weights_in_the_cache_are_found_without_loading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_in_the_cache_are_found_without_loading_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from gde_plugins.language_models.local_weights import downloaded
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("gde_plugins.language_models.local_weights.PACKAGED", ())
-    assert downloaded() == [f"no weights in {tmp_path}: give the path of a folder, hf:PATH"]
+    assert downloaded() == [
+        f"no weights in {tmp_path}: give the path of a folder, hf:PATH"
+    ]
     weights = tmp_path / "models--some--model" / "snapshots" / "0" / "model.safetensors"
     weights.parent.mkdir(parents=True)
     weights.write_bytes(b"0" * 3 * 2**20)
@@ -101,11 +120,17 @@ def test_the_self_test_runs_everything_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert "corridor" in broken.detail
 
 
-def test_the_self_test_leaves_out_what_no_package_is_there_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And is not disturbed by a plugin that is asked for besides, of names like its own."""
+def test_the_self_test_leaves_out_what_no_package_is_there_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And is not disturbed by a plugin that is asked for besides, of names like its
+    own.
+    """
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,plugin_of_the_test")
     monkeypatch.setitem(sys.modules, "plugin_of_the_test", sys.modules[__name__])
-    monkeypatch.setattr(sys.modules[__name__], "LACKING", replace(LACKING, name="asking"))
+    monkeypatch.setattr(
+        sys.modules[__name__], "LACKING", replace(LACKING, name="asking")
+    )
     monkeypatch.setattr("gde.runs.examining.find_spec", lambda _: None)
     tested = self_test()
     assert tested.ok, tested.detail

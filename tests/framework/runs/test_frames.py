@@ -28,7 +28,9 @@ def test_one_row_a_turn_that_agrees_with_the_metrics(run: Path) -> None:
     frame, evidence = turns_frame(str(run)), load_evidence(run)
     assert len(frame) == sum(len(each.turns) for each in evidence.trajectories)
     assert frame.episode.nunique() == len(evidence.trajectories)
-    assert (frame.groupby("episode")["index"].max() + 1 == frame.groupby("episode").size()).all()
+    assert (
+        frame.groupby("episode")["index"].max() + 1 == frame.groupby("episode").size()
+    ).all()
     unusable = frame[frame.status == "empty"]
     assert len(unusable) > 0
     assert unusable.action.isna().all() and not unusable.optimal.any()
@@ -40,15 +42,25 @@ def test_one_row_a_turn_that_agrees_with_the_metrics(run: Path) -> None:
     assert turns_frame(evidence).equals(frame)
 
 
-def test_tokens_are_those_of_the_completion(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_tokens_are_those_of_the_completion(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     plan = Plan(environment="corridor", agent="asking", metrics=["success"], episodes=2)
     run = evaluate(plan, tmp_path / "run", catalogue).run
-    told = [turn.decision.completion for each in load_evidence(run).trajectories for turn in each.turns]
-    assert turns_frame(run).tokens.tolist() == [completion.n_completion for completion in told if completion]
+    told = [
+        turn.decision.completion
+        for each in load_evidence(run).trajectories
+        for turn in each.turns
+    ]
+    assert turns_frame(run).tokens.tolist() == [
+        completion.n_completion for completion in told if completion
+    ]
 
 
 class Streamed(Sequence[Trajectory]):
-    """Trajectories that are made as they are iterated over, and counted as long as somebody holds them."""
+    """Trajectories that are made as they are iterated over, and counted as long as
+    somebody holds them.
+    """
 
     def __init__(self, one: Trajectory, n: int) -> None:
         self._one, self._n = one, n

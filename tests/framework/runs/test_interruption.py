@@ -1,4 +1,6 @@
-"""A run that is killed loses no finished turn, asks again only for what was in flight, and ends as if undisturbed."""
+"""A run that is killed loses no finished turn, asks again only for what was in flight,
+and ends as if undisturbed.
+"""
 
 import os
 import signal
@@ -14,7 +16,17 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, GdeError, Plan, RunFailed, evaluate, load_evidence, read_plan, resume, write_plan
+from gde import (
+    Choice,
+    GdeError,
+    Plan,
+    RunFailed,
+    evaluate,
+    load_evidence,
+    read_plan,
+    resume,
+    write_plan,
+)
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.store import database
@@ -57,9 +69,20 @@ def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
     out.parent.mkdir(exist_ok=True)
     file = out.parent / f"{out.name}.toml"
     file.write_text(write_plan(request))
-    command = [sys.executable, "-m", "gde", "eval", "--plan", str(file), "--out", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "gde",
+        "eval",
+        "--plan",
+        str(file),
+        "--out",
+        str(out),
+    ]
     environment = {**os.environ, "GDE_LOAD_PLUGINS": MODULES}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def wait_for_turns(process: subprocess.Popen[bytes], out: Path, n: int) -> None:
@@ -79,7 +102,9 @@ def kill_during(request: Plan, out: Path, after_turns: int) -> None:
 
 
 @pytest.mark.parametrize("after_turns", [0, 1, 17, 40])
-def test_sigkill_loses_no_finished_turn(after_turns: int, tmp_path: Path, catalogue: Catalogue) -> None:
+def test_sigkill_loses_no_finished_turn(
+    after_turns: int, tmp_path: Path, catalogue: Catalogue
+) -> None:
     undisturbed_log, log = tmp_path / "undisturbed.log", tmp_path / "log"
     undisturbed = evaluate(plan(undisturbed_log), tmp_path / "undisturbed", catalogue)
     request = plan(log, pause=0.01)
@@ -87,7 +112,11 @@ def test_sigkill_loses_no_finished_turn(after_turns: int, tmp_path: Path, catalo
     if not (tmp_path / "killed" / "plan.toml").is_file():
         return  # killed before there was anything to lose
     kept = n_turns(tmp_path / "killed")
-    before = Counter(line.split()[1] for line in log.read_text().splitlines()) if log.exists() else Counter()
+    before = (
+        Counter(line.split()[1] for line in log.read_text().splitlines())
+        if log.exists()
+        else Counter()
+    )
     result = resume(tmp_path / "killed", catalogue)
 
     def unlogged(run: Path) -> str:
@@ -98,23 +127,34 @@ def test_sigkill_loses_no_finished_turn(after_turns: int, tmp_path: Path, catalo
     asked = Counter(line.split()[1] for line in log.read_text().splitlines())
     assert kept >= after_turns
     assert max(asked.values()) <= 2
-    assert sum(n - 1 for n in asked.values()) <= request.concurrency  # only what was in flight is asked again
-    assert sum(before.values()) - kept <= request.concurrency  # only what was in flight was lost
+    assert (
+        sum(n - 1 for n in asked.values()) <= request.concurrency
+    )  # only what was in flight is asked again
+    assert (
+        sum(before.values()) - kept <= request.concurrency
+    )  # only what was in flight was lost
 
 
-def test_interrupting_leaves_a_run_that_can_go_on(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_interrupting_leaves_a_run_that_can_go_on(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     request = plan(tmp_path / "log", pause=0.05)
     process = start(request, tmp_path / "run")
     wait_for_turns(process, tmp_path / "run", 3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors.decode()
-    assert f"interrupted; what was finished is kept, go on with `gde resume {tmp_path / 'run'}`".encode() in errors
+    assert (
+        f"interrupted; what was finished is kept, go on with `gde resume {tmp_path / 'run'}`".encode()
+        in errors
+    )
     assert b"Traceback" not in errors
     assert resume(tmp_path / "run", catalogue).status == "ok"
 
 
-def test_resuming_a_finished_run_asks_nothing_and_changes_nothing(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_resuming_a_finished_run_asks_nothing_and_changes_nothing(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     log = tmp_path / "log"
     result = evaluate(plan(log), tmp_path / "run", catalogue)
     asked, record = log.read_text(), exported(tmp_path / "run")
@@ -122,28 +162,51 @@ def test_resuming_a_finished_run_asks_nothing_and_changes_nothing(tmp_path: Path
     assert (log.read_text(), exported(tmp_path / "run")) == (asked, record)
 
 
-def test_an_agent_that_is_no_function_of_its_seed_is_found_out(tmp_path: Path, catalogue: Catalogue) -> None:
-    request = Plan(environment=Choice(name="long-corridor"), agent=Choice(name="scripted"), episodes=2)
+def test_an_agent_that_is_no_function_of_its_seed_is_found_out(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    request = Plan(
+        environment=Choice(name="long-corridor"),
+        agent=Choice(name="scripted"),
+        episodes=2,
+    )
     request = replace(request, metrics=(Choice(name="success"),))
     run = tmp_path / "run"
     evaluate(request, run, catalogue)
     change = "UPDATE turns SET action = 'LEFT' WHERE episode = '0/0/0' AND turn = 1"
     with closing(Journal.open(run / "run.sqlite")) as record:
-        record.write([("UPDATE episodes SET ending = NULL WHERE world = 0", ()), (change, ())])
+        record.write(
+            [("UPDATE episodes SET ending = NULL WHERE world = 0", ()), (change, ())]
+        )
     result = resume(run, catalogue)
     assert [failure.reason for failure in result.failures] == [
         "the agent is not a function of its seed: turn 1 was LEFT, repeated it is RIGHT"
     ]
 
 
-def test_a_world_that_is_no_longer_the_same_is_found_out(tmp_path: Path, catalogue: Catalogue) -> None:
-    request = Plan(environment=Choice(name="long-corridor"), agent=Choice(name="scripted"), episodes=2)
+def test_a_world_that_is_no_longer_the_same_is_found_out(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    request = Plan(
+        environment=Choice(name="long-corridor"),
+        agent=Choice(name="scripted"),
+        episodes=2,
+    )
     request = replace(request, metrics=(Choice(name="success"),))
     evaluate(request, tmp_path / "run", catalogue)
     with closing(Journal.open(tmp_path / "run" / "run.sqlite")) as record:
-        record.write([("UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0", ())])
+        record.write(
+            [
+                (
+                    "UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0",
+                    (),
+                )
+            ]
+        )
     (failure,) = resume(tmp_path / "run", catalogue).failures
-    assert failure.reason.startswith("the world is no longer what it was: the record has another, the environment")
+    assert failure.reason.startswith(
+        "the world is no longer what it was: the record has another, the environment"
+    )
 
 
 def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
@@ -158,7 +221,10 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
         return connection
 
     monkeypatch.setattr(database, "connect", small)
-    with pytest.raises(RunFailed, match=r"cannot write the journal: .*full; make room and go on with `gde resume`"):
+    with pytest.raises(
+        RunFailed,
+        match=r"cannot write the journal: .*full; make room and go on with `gde resume`",
+    ):
         evaluate(plan(log), tmp_path / "run", catalogue)
     monkeypatch.setattr(database, "connect", connect)
     kept = n_turns(tmp_path / "run")
@@ -192,26 +258,36 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
         (lambda run: run.mkdir(), r"is no run folder: wanted plan\.toml in it"),
     ],
 )
-def test_what_is_no_run_folder_is_refused(prepare: object, message: str, tmp_path: Path) -> None:
+def test_what_is_no_run_folder_is_refused(
+    prepare: object, message: str, tmp_path: Path
+) -> None:
     prepare(tmp_path / "run")  # type: ignore[operator]
     with pytest.raises(GdeError, match=message):
         resume(tmp_path / "run")
 
 
-def test_a_damaged_or_newer_record_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
-    request = Plan(environment=Choice(name="corridor"), agent=Choice(name="scripted"), episodes=1)
+def test_a_damaged_or_newer_record_is_refused(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    request = Plan(
+        environment=Choice(name="corridor"), agent=Choice(name="scripted"), episodes=1
+    )
     folder = RunFolder.create(request, tmp_path / "run")
     with closing(sqlite3.connect(folder.path / "run.sqlite")) as connection:
         connection.execute("PRAGMA user_version=99")
     with pytest.raises(GdeError, match=r"wanted schema \d+, got 99"):
         resume(folder.path, catalogue)
     for file in folder.path.glob("run.sqlite*"):
-        file.write_bytes(b"not a database at all, but long enough to be looked at as if it were one")
+        file.write_bytes(
+            b"not a database at all, but long enough to be looked at as if it were one"
+        )
     with pytest.raises(GdeError, match="the file is damaged"):
         resume(folder.path, catalogue)
 
 
-def test_plans_name_the_parts_that_are_gone(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_plans_name_the_parts_that_are_gone(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     request = plan(tmp_path / "log")
     folder = RunFolder.create(replace(request, episodes=1), tmp_path / "run")
     assert read_plan(folder.path / "plan.toml").environment.name == "long-corridor"
@@ -222,17 +298,28 @@ def test_plans_name_the_parts_that_are_gone(tmp_path: Path, catalogue: Catalogue
 def test_failed_episodes_can_begin_anew_once_the_outage_is_over(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Worlds 0 to 5 of the corridor; the simulator is away for those that begin in cell 1."""
-    wanted = Plan(environment="faulty", agent="scripted", metrics=["success"], episodes=6)
+    """Worlds 0 to 5 of the corridor; the simulator is away for those that begin in cell
+    1.
+    """
+    wanted = Plan(
+        environment="faulty", agent="scripted", metrics=["success"], episodes=6
+    )
     monkeypatch.setenv("ODD_PARTS_OUTAGE", "1")
     first = evaluate(wanted, tmp_path / "run", catalogue)
     lost = {failure.subject for failure in first.failures}
     assert first.status == "partial" and 0 < len(lost) < 6
-    assert resume(tmp_path / "run", catalogue).failures == first.failures  # final, unless asked for
+    assert (
+        resume(tmp_path / "run", catalogue).failures == first.failures
+    )  # final, unless asked for
     monkeypatch.delenv("ODD_PARTS_OUTAGE")
     second = resume(tmp_path / "run", catalogue, retry_failed=True)
     assert (second.status, second.failures) == ("ok", ())
-    assert second.provenance["retried"] == {episode: ["ConnectionError: the simulator is away"] for episode in lost}
+    assert second.provenance["retried"] == {
+        episode: ["ConnectionError: the simulator is away"] for episode in lost
+    }
     undisturbed = evaluate(wanted, tmp_path / "other", catalogue)
     assert second.measurements == undisturbed.measurements
-    assert load_evidence(tmp_path / "run").trajectories == load_evidence(tmp_path / "other").trajectories
+    assert (
+        load_evidence(tmp_path / "run").trajectories
+        == load_evidence(tmp_path / "other").trajectories
+    )

@@ -1,4 +1,6 @@
-"""A judge that asks a language model, through a whole run: counted, kept, gone on with, and held against the truth."""
+"""A judge that asks a language model, through a whole run: counted, kept, gone on with,
+and held against the truth.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,8 +17,15 @@ N = 6
 STOP = "ASKING_PARTS_STOP"
 
 
-def plan(log: Path, *rewards: Choice | str, agent: Choice | str = "scripted", **change: object) -> Plan:
-    judge = Choice(name="progress-judge", alias="judge", config={"model": f"noted:{log}"})
+def plan(
+    log: Path,
+    *rewards: Choice | str,
+    agent: Choice | str = "scripted",
+    **change: object,
+) -> Plan:
+    judge = Choice(
+        name="progress-judge", alias="judge", config={"model": f"noted:{log}"}
+    )
     wanted = Plan(
         environment=Choice(name="corridor", config={"length": 6}),
         agent=agent,  # type: ignore[arg-type]
@@ -33,23 +42,42 @@ def asked(log: Path) -> Counter[str]:
 
 
 def distances(result: Result) -> dict[object, float | None]:
-    return {one.where["reward"]: one.value for one in result.measurements if one.name == "epic"}
+    return {
+        one.where["reward"]: one.value
+        for one in result.measurements
+        if one.name == "epic"
+    }
 
 
 def traces(folder: Path) -> dict[tuple[str, str], list[float]]:
-    return {(one.model, one.episode): one.values.tolist() for one in load_evidence(folder).reward_traces}
+    return {
+        (one.model, one.episode): one.values.tolist()
+        for one in load_evidence(folder).reward_traces
+    }
 
 
-def test_a_judge_is_asked_about_every_observation_once(tmp_path: Path, asking: Catalogue) -> None:
+def test_a_judge_is_asked_about_every_observation_once(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     log = tmp_path / "log"
     result = evaluate(plan(log), tmp_path / "run", asking)
     assert result.status == "ok"
     evidence = load_evidence(tmp_path / "run", asking)
-    seen = {turn.observation.text for one in evidence.trajectories for turn in one.turns}
+    seen = {
+        turn.observation.text for one in evidence.trajectories for turn in one.turns
+    }
     assert len(asked(log)) == asked(log).total() == len(seen)
     for one in evidence.trajectories:
-        cells = [turn.state.index for turn in one.turns if turn.state and turn.state.index is not None]
-        assert np.allclose(traces(tmp_path / "run")["judge", str(one.key)], np.array(cells) / 5, atol=1e-3)
+        cells = [
+            turn.state.index
+            for turn in one.turns
+            if turn.state and turn.state.index is not None
+        ]
+        assert np.allclose(
+            traces(tmp_path / "run")["judge", str(one.key)],
+            np.array(cells) / 5,
+            atol=1e-3,
+        )
     assert distances(result)["judge"] == pytest.approx(0, abs=0.01)
 
 
@@ -83,8 +111,12 @@ def test_agent_and_judge_of_one_run_have_one_model_and_answers_of_their_own(
     evidence = load_evidence(tmp_path / "run", asking)
     turns = [turn for one in evidence.trajectories for turn in one.turns]
     assert result.status == "ok"
-    assert len(asked(log)) == len(turns) + len({turn.observation.text for turn in turns})
-    assert asked(log).total() - len(asked(log)) <= 2  # only what was in flight is asked again
+    assert len(asked(log)) == len(turns) + len(
+        {turn.observation.text for turn in turns}
+    )
+    assert (
+        asked(log).total() - len(asked(log)) <= 2
+    )  # only what was in flight is asked again
     assert list(result.provenance["models"]) == [f"noted:{log}"]  # type: ignore[arg-type, call-overload]
 
 
@@ -93,31 +125,56 @@ def test_two_models_of_one_agent_are_told_apart(
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     config = {"model": f"noted:{first}", "adviser": f"noted:{second}"}
-    wanted = plan(tmp_path / "judge", agent=Choice(name="advised", config=config), rewards=())
-    wanted = replace(wanted, language_model={"note": "of the first"}, metrics=(Choice(name="success"),))
+    wanted = plan(
+        tmp_path / "judge", agent=Choice(name="advised", config=config), rewards=()
+    )
+    wanted = replace(
+        wanted,
+        language_model={"note": "of the first"},
+        metrics=(Choice(name="success"),),
+    )
     monkeypatch.setenv(STOP, "4")
     with pytest.raises(KeyboardInterrupt):
         evaluate(wanted, tmp_path / "run", asking)
     monkeypatch.delenv(STOP)
     result = resume(tmp_path / "run", asking)
-    turns = [turn for one in load_evidence(tmp_path / "run", asking).trajectories for turn in one.turns]
+    turns = [
+        turn
+        for one in load_evidence(tmp_path / "run", asking).trajectories
+        for turn in one.turns
+    ]
     assert len(asked(first)) == len(asked(second)) == len(turns)
-    assert {turn.decision.completion.model for turn in turns if turn.decision.completion} == {f"noted:{first}"}
+    assert {
+        turn.decision.completion.model for turn in turns if turn.decision.completion
+    } == {f"noted:{first}"}
     assert set(result.provenance["models"]) == {f"noted:{first}", f"noted:{second}"}  # type: ignore[arg-type]
 
 
-def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, asking: Catalogue) -> None:
-    """The broken counterfactual of an advised agent hands on the adviser's words, which the first model never said."""
+def test_activations_are_those_of_the_model_that_is_probed(
+    tmp_path: Path, asking: Catalogue
+) -> None:
+    """The broken counterfactual of an advised agent hands on the adviser's words, which
+    the first model never said.
+    """
     for agent, probed in (("advised", True), ("parrot", False)):
         config = {"model": "planted", "adviser": f"noted:{tmp_path / agent}"}
-        wanted = plan(tmp_path / "log", agent=Choice(name=agent, config=config), rewards=(), probes=["where"])
-        result = evaluate(replace(wanted, metrics=("success",)), tmp_path / f"run-{agent}", asking)
-        values = [one.value for one in result.measurements if one.name.startswith("where")]
+        wanted = plan(
+            tmp_path / "log",
+            agent=Choice(name=agent, config=config),
+            rewards=(),
+            probes=["where"],
+        )
+        result = evaluate(
+            replace(wanted, metrics=("success",)), tmp_path / f"run-{agent}", asking
+        )
+        values = [
+            one.value for one in result.measurements if one.name.startswith("where")
+        ]
         assert any(value is not None for value in values) == probed
         if not probed:
-            assert {one.reason for one in result.measurements if one.name == "where"} >= {
-                "no turn has activations at position 'pre' of layer 1"
-            }
+            assert {
+                one.reason for one in result.measurements if one.name == "where"
+            } >= {"no turn has activations at position 'pre' of layer 1"}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +189,10 @@ def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, askin
     ids=["sloppy", "moody", "deaf"],
 )  # fmt: skip
 def test_a_bad_judge_is_a_failure_with_a_reason_and_costs_no_other(
-    counterfactual: Choice | str, failures: dict[str, str], tmp_path: Path, asking: Catalogue
+    counterfactual: Choice | str,
+    failures: dict[str, str],
+    tmp_path: Path,
+    asking: Catalogue,
 ) -> None:
     choice = (
         counterfactual
@@ -140,29 +200,43 @@ def test_a_bad_judge_is_a_failure_with_a_reason_and_costs_no_other(
         else Choice(name=counterfactual, config={"model": "appraising"})
     )
     result = evaluate(plan(tmp_path / "log", choice), tmp_path / "run", asking)
-    found = {one.subject: one.reason for one in result.failures if one.stage == "reward"}
+    found = {
+        one.subject: one.reason for one in result.failures if one.stage == "reward"
+    }
     assert result.status == "partial"
     assert found.keys() == {f"{choice.label} on {episode}" for episode in failures}
     for episode, reason in failures.items():
         assert found[f"{choice.label} on {episode}"].startswith(reason)
     assert distances(result)["judge"] == pytest.approx(0, abs=0.01)
-    unjudged = {one.where["reward"]: one.value for one in result.measurements if one.name == "epic.unjudged"}
+    unjudged = {
+        one.where["reward"]: one.value
+        for one in result.measurements
+        if one.name == "epic.unjudged"
+    }
     assert unjudged["judge"] == 0
     assert (unjudged[choice.label] == 1) == (len(failures) == N)
 
 
-def test_a_metric_asks_once_and_is_rescored_without_asking(tmp_path: Path, asking: Catalogue) -> None:
+def test_a_metric_asks_once_and_is_rescored_without_asking(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     log = tmp_path / "log"
     poll = Choice(name="poll", config={"model": f"noted:{log}"})
     wanted = plan(tmp_path / "judge", metrics=(poll,), rewards=())
     first = evaluate(wanted, tmp_path / "run", asking)
     assert [(one.name, one.value) for one in first.measurements] == [("poll", 0.5)]
-    assert rescore(tmp_path / "run", catalogue=asking).measurements == first.measurements
+    assert (
+        rescore(tmp_path / "run", catalogue=asking).measurements == first.measurements
+    )
     assert asked(log).total() == 1
 
 
-def test_a_run_is_rescored_for_its_rewards_later(tmp_path: Path, asking: Catalogue) -> None:
-    result = evaluate(plan(tmp_path / "log", metrics=("success",)), tmp_path / "run", asking)
+def test_a_run_is_rescored_for_its_rewards_later(
+    tmp_path: Path, asking: Catalogue
+) -> None:
+    result = evaluate(
+        plan(tmp_path / "log", metrics=("success",)), tmp_path / "run", asking
+    )
     assert distances(result) == {}
     assert distances(rescore(tmp_path / "run", ["epic"], asking)).keys() == {"judge"}
 
@@ -176,7 +250,13 @@ def test_a_run_is_rescored_for_its_rewards_later(tmp_path: Path, asking: Catalog
             "epic needs an environment that knows what is optimal, or .*'silent'",
         ),
         (
-            {"rewards": (Choice(name="progress-judge", alias="judge", config={"model": "oracle"}),)},
+            {
+                "rewards": (
+                    Choice(
+                        name="progress-judge", alias="judge", config={"model": "oracle"}
+                    ),
+                )
+            },
             "unknown language model 'oracle'",
         ),
         ({"rewards": ("oracle", "oracle")}, "reward model 'oracle' is asked for twice"),

@@ -1,6 +1,8 @@
-"""SIGKILL at random moments of every stage, the first ones included: nothing is lost, the run ends as if undisturbed.
+"""SIGKILL at random moments of every stage, the first ones included: nothing is lost,
+the run ends as if undisturbed.
 
-Many more in the nox session `faults`, where GDE_KILLS says how often and GDE_SEED which moments.
+Many more in the nox session `faults`, where GDE_KILLS says how often and GDE_SEED which
+moments.
 """
 
 import os
@@ -25,9 +27,14 @@ from gde.runs.verifying import verify
 from gde.store.lock import only_writer
 
 KILLS, SEED = int(os.environ.get("GDE_KILLS", 0)), int(os.environ.get("GDE_SEED", 0))
-RAY = pytest.param("ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray"))
+RAY = pytest.param(
+    "ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
+)
 WORKERS = {"serial": 1, "processes": 2, "ray": 2}
-pytestmark = [pytest.mark.skipif(not KILLS, reason="nox -s faults"), pytest.mark.timeout(0)]
+pytestmark = [
+    pytest.mark.skipif(not KILLS, reason="nox -s faults"),
+    pytest.mark.timeout(0),
+]
 
 
 def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Plan:
@@ -52,7 +59,9 @@ def cluster(executor: str) -> Iterator[dict[str, Json]]:
         return
     from ray.cluster_utils import Cluster
 
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    nodes = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
+    )
     try:
         yield {"address": nodes.address, "cpus": 1}
     finally:
@@ -62,14 +71,24 @@ def cluster(executor: str) -> Iterator[dict[str, Json]]:
 def outcome(run: Path) -> tuple[object, ...]:
     """All that a run has recorded."""
     found = load_evidence(run, CATALOGUE)
-    traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
-    reports = [(one.fit, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
+    traces = [
+        (one.model, one.episode, one.values.tolist(), one.failure)
+        for one in found.reward_traces
+    ]
+    reports = [
+        (one.fit, one.measurements, one.rows, one.decoded.tolist())
+        for one in found.probe_reports
+    ]
     return [*found.trajectories], sorted(traces), reports
 
 
 def asked_again(log: Path) -> tuple[int, int]:
     """Requests more than once, of the agent and of the judge."""
-    agent = Counter(line.split()[1] for line in log.read_text().splitlines()) if log.exists() else Counter()
+    agent = (
+        Counter(line.split()[1] for line in log.read_text().splitlines())
+        if log.exists()
+        else Counter()
+    )
     judge = Path(f"{log}.judge")
     judged = Counter(judge.read_text().splitlines()) if judge.exists() else Counter()
     return sum(n - 1 for n in agent.values()), sum(n - 1 for n in judged.values())
@@ -79,10 +98,16 @@ def asked_again(log: Path) -> tuple[int, int]:
 @pytest.mark.parametrize("executor", ["serial", "processes", RAY])
 def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> None:
     rng, killed, late = random.Random(f"{executor} {SEED}"), Counter[str](), 0
-    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", CATALOGUE)
+    undisturbed = evaluate(
+        plan(tmp_path / "undisturbed.log", "serial"),
+        tmp_path / "undisturbed",
+        CATALOGUE,
+    )
     expected, within = outcome(tmp_path / "undisturbed"), 4 * WORKERS[executor]
     with cluster(executor) as config:
-        seconds = durations(plan(tmp_path / "timed.log", executor, config), tmp_path / "timed")
+        seconds = durations(
+            plan(tmp_path / "timed.log", executor, config), tmp_path / "timed"
+        )
         for i in range(10**9):
             if killed.total() >= KILLS:
                 break
@@ -93,7 +118,12 @@ def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> 
                 run.reach(stage)
                 time.sleep(rng.uniform(0, seconds[stage]))
                 aim = rng.random()
-                if stage == "rollout" and executor == "processes" and aim < 0.5 and (workers := run.workers()):
+                if (
+                    stage == "rollout"
+                    and executor == "processes"
+                    and aim < 0.5
+                    and (workers := run.workers())
+                ):
                     stage = "a worker"
                     kill_worker(rng.choice(workers))
                     assert run.end() == 0, run.refusal
@@ -111,8 +141,15 @@ def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> 
                 assert resume(out, CATALOGUE).measurements == undisturbed.measurements
                 assert outcome(out) == expected
                 agent, judge = asked_again(tmp_path / f"{out.name}.log")
-                assert agent <= kills * within and judge <= kills * 4, (agent, judge, kills)
-            print(f"\r{executor}, seed {SEED}: {killed.total()} kills {dict(killed)}, {late} too late", end="")  # noqa: T201
+                assert agent <= kills * within and judge <= kills * 4, (
+                    agent,
+                    judge,
+                    kills,
+                )
+            print(  # noqa: T201
+                f"\r{executor}, seed {SEED}: {killed.total()} kills {dict(killed)}, {late} too late",
+                end="",
+            )
     print()  # noqa: T201 - the figures for docs/faults.md
 
 
@@ -126,9 +163,19 @@ def kill_worker(pid: int) -> None:
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
-    """After a kill, two go on at once: one of them holds the folder, the other is refused or finds it finished."""
-    rng, ends, killed = random.Random(f"two {executor} {SEED}"), Counter[str](), Counter[str]()
-    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", CATALOGUE)
+    """After a kill, two go on at once: one of them holds the folder, the other is
+    refused or finds it finished.
+    """
+    rng, ends, killed = (
+        random.Random(f"two {executor} {SEED}"),
+        Counter[str](),
+        Counter[str](),
+    )
+    undisturbed = evaluate(
+        plan(tmp_path / "undisturbed.log", "serial"),
+        tmp_path / "undisturbed",
+        CATALOGUE,
+    )
     expected = outcome(tmp_path / "undisturbed")
     seconds = durations(plan(tmp_path / "timed.log", executor), tmp_path / "timed")
     for i in range(-(-KILLS // 3)):
@@ -140,12 +187,16 @@ def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
         killed[stage] += run.kill()
         wait_for_orphans(out)
         both = [Run(request, out), Run(request, out)]
-        if rng.random() < 0.5:  # one of them, or whoever holds the folder, is killed as well
+        if (
+            rng.random() < 0.5
+        ):  # one of them, or whoever holds the folder, is killed as well
             time.sleep(rng.uniform(0, sum(seconds.values())))
             killed["one of two"] += both[0].kill()
         codes = [each.end() for each in both]
         for each, code in zip(both, codes, strict=True):
-            assert code in (0, -signal.SIGKILL) or (code == 2 and "is being written by" in each.refusal)
+            assert code in (0, -signal.SIGKILL) or (
+                code == 2 and "is being written by" in each.refusal
+            )
         ends[" and ".join(map(str, sorted(codes)))] += 1
         wait_for_orphans(out)
         assert verify(out) == ()
@@ -155,14 +206,30 @@ def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
 
 
 def test_the_command_is_killed_before_it_has_begun(tmp_path: Path) -> None:
-    """The whole of `gde eval`, in its first moments and around the time at which it makes its folder."""
+    """The whole of `gde eval`, in its first moments and around the time at which it
+    makes its folder.
+    """
     rng, made = random.Random(f"command {SEED}"), Counter[bool]()
     for i in range(-(-KILLS // 20)):
         out, file = tmp_path / f"run{i}", tmp_path / f"run{i}.toml"
         file.write_text(write_plan(plan(tmp_path / f"run{i}.log", "serial")))
-        command = [sys.executable, "-m", "gde", "eval", "--plan", str(file), "--out", str(out)]
+        command = [
+            sys.executable,
+            "-m",
+            "gde",
+            "eval",
+            "--plan",
+            str(file),
+            "--out",
+            str(out),
+        ]
         environment = {**os.environ, "GDE_LOAD_PLUGINS": ",".join(MODULES)}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         soon = rng.random() < 0.5
         while not soon and not out.is_dir():
             time.sleep(0.001)
@@ -173,7 +240,9 @@ def test_the_command_is_killed_before_it_has_begun(tmp_path: Path) -> None:
         if out.is_dir():
             assert verify(out) == ()
             assert resume(out, CATALOGUE).status == "ok"
-    print(f"the command, seed {SEED}: {made[False]} before its folder was there, {made[True]} after")  # noqa: T201
+    print(  # noqa: T201
+        f"the command, seed {SEED}: {made[False]} before its folder was there, {made[True]} after"
+    )
 
 
 def wait_for_orphans(out: Path) -> None:

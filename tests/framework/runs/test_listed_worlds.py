@@ -1,4 +1,6 @@
-"""Environments with a list of worlds: each is used once, and a list that is not there stops a run before it begins."""
+"""Environments with a list of worlds: each is used once, and a list that is not there
+stops a run before it begins.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,9 @@ from gde.stages.rollout import episode_keys, list_worlds
 Starts = Callable[..., list[object]]
 
 
-def plan(length: object = 7, episodes: int = 200, seed: int = 0, env: str = "listed") -> Plan:
+def plan(
+    length: object = 7, episodes: int = 200, seed: int = 0, env: str = "listed"
+) -> Plan:
     return Plan(
         environment=Choice(name=env, config={"length": length}),  # type: ignore[dict-item]
         agent=Choice(name="scripted"),
@@ -31,7 +35,11 @@ def starts(tmp_path: Path, catalogue: Catalogue) -> Starts:
     def start(wanted: Plan) -> list[object]:
         folder = tmp_path / f"{wanted.episodes}-{wanted.seed}"
         evaluate(wanted, folder, catalogue)
-        return [one.turns[0].state.index for one in load_evidence(folder).trajectories if one.turns[0].state]
+        return [
+            one.turns[0].state.index
+            for one in load_evidence(folder).trajectories
+            if one.turns[0].state
+        ]
 
     return start
 
@@ -44,7 +52,9 @@ def test_fewer_episodes_are_a_sample_that_grows(starts: Starts) -> None:
     three = starts(plan(episodes=3))
     assert len({*three}) == 3
     assert starts(plan(episodes=5))[:3] == three
-    assert {tuple(starts(plan(episodes=3, seed=seed))) for seed in range(1, 6)} != {tuple(three)}
+    assert {tuple(starts(plan(episodes=3, seed=seed))) for seed in range(1, 6)} != {
+        tuple(three)
+    }
 
 
 def test_every_condition_has_the_worlds_that_it_lists(catalogue: Catalogue) -> None:
@@ -69,5 +79,8 @@ def test_a_run_goes_on_only_with_the_list_that_it_began_with(
     result = evaluate(plan(), tmp_path / "run", catalogue)
     assert resume(tmp_path / "run", catalogue).measurements == result.measurements
     monkeypatch.setenv("ODD_PARTS_MAKE", "brittle")
-    with pytest.raises(GdeError, match="lists other worlds than when this run began: bring back what they were read"):
+    with pytest.raises(
+        GdeError,
+        match="lists other worlds than when this run began: bring back what they were read",
+    ):
         resume(tmp_path / "run", catalogue)

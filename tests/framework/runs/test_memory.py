@@ -1,4 +1,6 @@
-"""A run may have more episodes than fit into memory: whoever goes through them keeps numbers, not episodes."""
+"""A run may have more episodes than fit into memory: whoever goes through them keeps
+numbers, not episodes.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,7 +10,16 @@ from weakref import ref
 
 import pytest
 
-from gde import Catalogue, Choice, Evidence, Measurement, Plan, Trajectory, load_evidence, rescore
+from gde import (
+    Catalogue,
+    Choice,
+    Evidence,
+    Measurement,
+    Plan,
+    Trajectory,
+    load_evidence,
+    rescore,
+)
 from gde.reporting.page.html import page
 from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export, summaries
@@ -18,17 +29,24 @@ from gde.store.folder import RunFolder
 
 EPISODES = 40
 HELD = 8
-"""Episodes that may be in memory at once: the one in hand, a few examples for a page, and what awaits its release."""
+"""Episodes that may be in memory at once: the one in hand, a few examples for a page,
+and what awaits its release.
+"""
 WORLDS = {
     "plain": Choice(name="grid", config={"size": 5}),
     "fog": Choice(name="grid", config={"size": 5, "view_radius": 1}),
-    "perturbed": Choice(name="grid", config={"size": 7, "perturbation": "put_back", "perturbation_turn": 1}),
+    "perturbed": Choice(
+        name="grid",
+        config={"size": 7, "perturbation": "put_back", "perturbation_turn": 1},
+    ),
     "keys": Choice(name="key-no-door", config={"artefact": ["none", "key"]}),
 }
 
 
 class Fleeting(Sequence[Trajectory]):
-    """Gives new objects whenever it is iterated over, and knows how many of them were alive at once."""
+    """Gives new objects whenever it is iterated over, and knows how many of them were
+    alive at once.
+    """
 
     def __init__(self, kept: Sequence[Trajectory]) -> None:
         self._kept = kept
@@ -53,16 +71,28 @@ class Fleeting(Sequence[Trajectory]):
 
     def _made(self, one: Trajectory) -> Trajectory:
         made = replace(one)
-        self._alive = [other for other in self._alive if other() is not None] + [ref(made)]
+        self._alive = [other for other in self._alive if other() is not None] + [
+            ref(made)
+        ]
         self.most = max(self.most, len(self._alive))
         return made
 
 
 @pytest.fixture(scope="module", params=WORLDS)
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("memory") / "run"
     noisy = Choice(name="noisy", config={"p": 0.3})
-    evaluate(Plan(environment=WORLDS[request.param], agent=noisy, episodes=EPISODES // 2, repeats=2), folder)
+    evaluate(
+        Plan(
+            environment=WORLDS[request.param],
+            agent=noisy,
+            episodes=EPISODES // 2,
+            repeats=2,
+        ),
+        folder,
+    )
     return folder
 
 
@@ -75,12 +105,16 @@ def default_metrics(run: Path) -> list[str]:
     return [choice.name for choice in RunFolder.open(run).plan().metrics]
 
 
-def measured(name: str, evidence: Evidence, catalogue: Catalogue) -> Sequence[Measurement]:
+def measured(
+    name: str, evidence: Evidence, catalogue: Catalogue
+) -> Sequence[Measurement]:
     resources = Resources(catalogue)
     return resources.metric(resources.find_metric(name))(evidence)
 
 
-def test_default_metrics_keep_no_episodes(run: Path, fleeting: Fleeting, catalogue: Catalogue) -> None:
+def test_default_metrics_keep_no_episodes(
+    run: Path, fleeting: Fleeting, catalogue: Catalogue
+) -> None:
     recorded = load_evidence(run)
     for name in default_metrics(run):
         found = measured(name, replace(recorded, trajectories=fleeting), catalogue)
@@ -89,12 +123,17 @@ def test_default_metrics_keep_no_episodes(run: Path, fleeting: Fleeting, catalog
 
 
 def test_the_page_keeps_its_examples(run: Path, fleeting: Fleeting) -> None:
-    folder, evidence = RunFolder.open(run), replace(load_evidence(run), trajectories=fleeting)
+    folder, evidence = (
+        RunFolder.open(run),
+        replace(load_evidence(run), trajectories=fleeting),
+    )
     assert page(folder.plan(), folder.read_result(), evidence)
     assert 0 < fleeting.most <= HELD
 
 
-def test_numbers_do_not_depend_on_whether_episodes_are_kept(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_do_not_depend_on_whether_episodes_are_kept(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = rescore(run)
     monkeypatch.setattr(stage, "KEPT", 0)
     read = rescore(run)
@@ -108,5 +147,10 @@ def test_episodes_are_listed_as_they_are_exported(run: Path, tmp_path: Path) -> 
     listed, recorded = summaries(run), load_evidence(run).trajectories
     assert len(listed) == n == len(recorded)
     for summary, one in zip(listed, recorded, strict=True):
-        told = {"episode": str(one.key), "world": one.world.id, "turns": len(one.turns), "ending": one.ending}
+        told = {
+            "episode": str(one.key),
+            "world": one.world.id,
+            "turns": len(one.turns),
+            "ending": one.ending,
+        }
         assert summary == {**told, **one.labels}

@@ -1,4 +1,6 @@
-"""Parts that misbehave in ways that no exception announces: named in the record, and nobody else is harmed."""
+"""Parts that misbehave in ways that no exception announces: named in the record, and
+nobody else is harmed.
+"""
 
 import sys
 from asyncio import CancelledError
@@ -104,10 +106,16 @@ class Mistaken(Corridor):
     horizon: Any = 10
 
     def state(self) -> State:
-        return super().state() if self.index is None else replace(super().state(), index=self.index)
+        return (
+            super().state()
+            if self.index is None
+            else replace(super().state(), index=self.index)
+        )
 
     def mdp(self) -> TabularMDP:
-        return replace(super().mdp(), actions=self.names) if self.names else super().mdp()
+        return (
+            replace(super().mdp(), actions=self.names) if self.names else super().mdp()
+        )
 
     def task(self) -> Task:
         return replace(super().task(), horizon=self.horizon)
@@ -170,29 +178,97 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
         ("corridor", lambda: Leaving(), "SystemExit: bye"),
         (lambda: Quitting(), "scripted", "SystemExit: 1"),
         ("corridor", lambda: Raising(what=Odd("fish")), "Odd: fish"),
-        ("corridor", lambda: Raising(what=GeneratorExit("fish")), "GeneratorExit: fish"),
-        ("corridor", lambda: Raising(what=BaseExceptionGroup("fish", [Odd()])), "BaseExceptionGroup: fish"),
-        ("corridor", lambda: Raising(what=CancelledError("fish")), "CancelledError: fish"),
+        (
+            "corridor",
+            lambda: Raising(what=GeneratorExit("fish")),
+            "GeneratorExit: fish",
+        ),
+        (
+            "corridor",
+            lambda: Raising(what=BaseExceptionGroup("fish", [Odd()])),
+            "BaseExceptionGroup: fish",
+        ),
+        (
+            "corridor",
+            lambda: Raising(what=CancelledError("fish")),
+            "CancelledError: fish",
+        ),
         ("corridor", lambda: Raising(what=Odd("fish"), early=True), "Odd: fish"),
-        ("corridor", lambda: Raising(what=CancelledError("fish"), early=True), "CancelledError: fish"),
-        ("corridor", lambda: Raising(what=GeneratorExit("fish"), early=True), "GeneratorExit: fish"),
+        (
+            "corridor",
+            lambda: Raising(what=CancelledError("fish"), early=True),
+            "CancelledError: fish",
+        ),
+        (
+            "corridor",
+            lambda: Raising(what=GeneratorExit("fish"), early=True),
+            "GeneratorExit: fish",
+        ),
         (lambda: Breaking(what=Odd("fish")), "scripted", "Odd: fish"),
-        (lambda: Breaking(what=GeneratorExit("fish")), "scripted", "GeneratorExit: fish"),
-        (lambda: Breaking(what=CancelledError("fish")), "scripted", "CancelledError: fish"),
-        (lambda: Breaking(what=StopIteration("fish")), "scripted", "StopIteration: fish"),
-        (lambda: Certifying(word={"actions": ("FLY",)}), "scripted", "some of LEFT, RIGHT, got 'FLY'"),
-        (lambda: Certifying(word={"actions": ()}), "scripted", "a return to be had, got none for -1.0"),
-        (lambda: Certifying(word={"value": float("nan")}), "scripted", "-inf or None, got nan"),
+        (
+            lambda: Breaking(what=GeneratorExit("fish")),
+            "scripted",
+            "GeneratorExit: fish",
+        ),
+        (
+            lambda: Breaking(what=CancelledError("fish")),
+            "scripted",
+            "CancelledError: fish",
+        ),
+        (
+            lambda: Breaking(what=StopIteration("fish")),
+            "scripted",
+            "StopIteration: fish",
+        ),
+        (
+            lambda: Certifying(word={"actions": ("FLY",)}),
+            "scripted",
+            "some of LEFT, RIGHT, got 'FLY'",
+        ),
+        (
+            lambda: Certifying(word={"actions": ()}),
+            "scripted",
+            "a return to be had, got none for -1.0",
+        ),
+        (
+            lambda: Certifying(word={"value": float("nan")}),
+            "scripted",
+            "-inf or None, got nan",
+        ),
         (lambda: Certifying(word={"value": "1"}), "scripted", "-inf or None, got '1'"),
-        (lambda: Mistaken(index=-1), "scripted", "the index of a state of mdp(), of 3, got -1"),
-        (lambda: Mistaken(index=99), "scripted", "the index of a state of mdp(), of 3, got 99"),
-        (lambda: Mistaken(names=("A", "B")), "scripted", "actions of the task, LEFT, RIGHT, got A, B"),
+        (
+            lambda: Mistaken(index=-1),
+            "scripted",
+            "the index of a state of mdp(), of 3, got -1",
+        ),
+        (
+            lambda: Mistaken(index=99),
+            "scripted",
+            "the index of a state of mdp(), of 3, got 99",
+        ),
+        (
+            lambda: Mistaken(names=("A", "B")),
+            "scripted",
+            "actions of the task, LEFT, RIGHT, got A, B",
+        ),
         (lambda: Mistaken(horizon=0), "scripted", "a horizon of 1 turn or more, got 0"),
-        (lambda: Mistaken(horizon=-3), "scripted", "a horizon of 1 turn or more, got -3"),
-        ("corridor", lambda: Unsure(shares={"LEFT": 3.0}), "probabilities from 0 to 1, got 3.0 of 'LEFT'"),
+        (
+            lambda: Mistaken(horizon=-3),
+            "scripted",
+            "a horizon of 1 turn or more, got -3",
+        ),
+        (
+            "corridor",
+            lambda: Unsure(shares={"LEFT": 3.0}),
+            "probabilities from 0 to 1, got 3.0 of 'LEFT'",
+        ),
         ("corridor", lambda: Unsure(shares={"LEFT": -1.0}), "got -1.0 of 'LEFT'"),
         ("corridor", lambda: Unsure(shares={"LEFT": "1"}), "got '1' of 'LEFT'"),
-        ("corridor", lambda: Unsure(shares={"FLY": 1.0}), "admissible actions, of LEFT, RIGHT, got 'FLY'"),
+        (
+            "corridor",
+            lambda: Unsure(shares={"FLY": 1.0}),
+            "admissible actions, of LEFT, RIGHT, got 'FLY'",
+        ),
         (lambda: Unspeakable(), "scripted", "RuntimeError: half a character: ?"),
         (lambda: Halved(), "scripted", "surrogates not allowed"),
         (lambda: Paying(coin=float("nan")), "scripted", "nan"),
@@ -208,7 +284,11 @@ def test_an_episode_fails_and_says_why(
     tmp_path: Path,
     catalogue: Catalogue,
 ) -> None:
-    wanted = replace(PLAN, environment=Choice.of(environment, alias="e"), agent=Choice.of(agent, alias="a"))
+    wanted = replace(
+        PLAN,
+        environment=Choice.of(environment, alias="e"),
+        agent=Choice.of(agent, alias="a"),
+    )
     found = failures(wanted, tmp_path / "run", catalogue)
     assert len(found) == 1 and all(reason in each for each in found)
 
@@ -239,35 +319,57 @@ def deep(**settings: Any) -> Plan:
     return replace(PLAN, agent=Choice.of(lambda: Deep(**settings), alias="deep"))
 
 
-def test_a_failure_tells_where_it_was_raised_once_for_a_reason(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_failure_tells_where_it_was_raised_once_for_a_reason(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     wanted = replace(deep(), metrics=("success", Choice.of(astray)))
     stored = evaluate(wanted, tmp_path / "run", catalogue)
     result = RunFolder.open(tmp_path / "run").read_result()
     assert result.failures == stored.failures
     first, *others = [one for one in result.failures if one.stage == "rollout"]
-    assert "in _descend" in first.traceback and first.traceback.endswith("RuntimeError: too deep\n")
+    assert "in _descend" in first.traceback and first.traceback.endswith(
+        "RuntimeError: too deep\n"
+    )
     assert "During handling" not in first.traceback
     assert first.traceback.count("\n    self._descend(left - 1)") == 3
-    assert others and {one.reason for one in others} == {first.reason} and not any(one.traceback for one in others)
+    assert (
+        others
+        and {one.reason for one in others} == {first.reason}
+        and not any(one.traceback for one in others)
+    )
     (metric,) = [one for one in result.failures if one.stage == "metric"]
     assert "in astray" in metric.traceback
     again = rescore(tmp_path / "run", catalogue=catalogue)
     assert [one for one in again.failures if one.stage == "rollout"] == [first, *others]
 
 
-def test_a_failure_that_was_expected_needs_no_traceback(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_failure_that_was_expected_needs_no_traceback(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     result = evaluate(deep(expected=True), tmp_path / "run", catalogue)
-    assert {one.reason for one in result.failures} == {"too deep"} and not any(one.traceback for one in result.failures)
+    assert {one.reason for one in result.failures} == {"too deep"} and not any(
+        one.traceback for one in result.failures
+    )
 
 
-def test_of_a_long_traceback_the_end_is_kept(tmp_path: Path, catalogue: Catalogue) -> None:
-    result = evaluate(deep(depth=200, words="long " * 10_000 + "end"), tmp_path / "run", catalogue)
+def test_of_a_long_traceback_the_end_is_kept(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    result = evaluate(
+        deep(depth=200, words="long " * 10_000 + "end"), tmp_path / "run", catalogue
+    )
     kept = result.failures[0].traceback
     assert kept.endswith("end\n") and len(kept) == CHARACTERS
 
 
-def test_a_metric_that_ends_the_process_is_one_failure(tmp_path: Path, catalogue: Catalogue) -> None:
-    result = evaluate(replace(PLAN, metrics=("success", Choice.of(leaves))), tmp_path / "run", catalogue)
+def test_a_metric_that_ends_the_process_is_one_failure(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    result = evaluate(
+        replace(PLAN, metrics=("success", Choice.of(leaves))),
+        tmp_path / "run",
+        catalogue,
+    )
     assert result.status == "partial"
     assert [failure.reason for failure in result.failures] == ["SystemExit: 7"]
     assert "success" in {each.name for each in result.measurements}
@@ -278,36 +380,62 @@ def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> 
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
 
 
-@pytest.mark.parametrize("what", [KeyboardInterrupt(), BaseExceptionGroup("both", [Odd(), KeyboardInterrupt()])])
-def test_an_interruption_is_nobody_s_failure(what: BaseException, tmp_path: Path, catalogue: Catalogue) -> None:
+@pytest.mark.parametrize(
+    "what",
+    [KeyboardInterrupt(), BaseExceptionGroup("both", [Odd(), KeyboardInterrupt()])],
+)
+def test_an_interruption_is_nobody_s_failure(
+    what: BaseException, tmp_path: Path, catalogue: Catalogue
+) -> None:
     with pytest.raises(KeyboardInterrupt):
-        evaluate(replace(PLAN, agent=Choice.of(lambda: Raising(what=what), "a")), tmp_path / "run", catalogue)
+        evaluate(
+            replace(PLAN, agent=Choice.of(lambda: Raising(what=what), "a")),
+            tmp_path / "run",
+            catalogue,
+        )
 
 
 @pytest.mark.parametrize(
-    "word", [{"actions": (), "value": None}, {"actions": (), "value": -inf}, {"actions": (), "value": -0.0}]
+    "word",
+    [
+        {"actions": (), "value": None},
+        {"actions": (), "value": -inf},
+        {"actions": (), "value": -0.0},
+    ],
 )
 def test_where_nothing_is_to_be_had_no_action_need_be_best(
     word: dict[str, Any], tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    wanted = replace(PLAN, environment=Choice.of(lambda: Certifying(word=word), alias="e"))
+    wanted = replace(
+        PLAN, environment=Choice.of(lambda: Certifying(word=word), alias="e")
+    )
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
 
 
-def test_probabilities_may_be_of_some_actions_and_off_by_rounding(tmp_path: Path, catalogue: Catalogue) -> None:
-    wanted = replace(PLAN, agent=Choice.of(lambda: Unsure(shares={"LEFT": 1 + 1e-12}), alias="a"))
+def test_probabilities_may_be_of_some_actions_and_off_by_rounding(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    wanted = replace(
+        PLAN, agent=Choice.of(lambda: Unsure(shares={"LEFT": 1 + 1e-12}), alias="a")
+    )
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
 
 
-def test_a_metric_fails_whatever_it_raises(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_metric_fails_whatever_it_raises(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     wanted = replace(PLAN, metrics=(Choice.of(odd), Choice(name="success")))
     result = evaluate(wanted, tmp_path / "run", catalogue)
-    assert [(one.stage, one.reason) for one in result.failures] == [("metric", "Odd: number")]
+    assert [(one.stage, one.reason) for one in result.failures] == [
+        ("metric", "Odd: number")
+    ]
     assert [one.source for one in result.measurements] == ["success"]
 
 
 class Stumbling:
-    """Implements `gde.parts.executor.Executor`: raises something after the first item."""
+    """Implements `gde.parts.executor.Executor`: raises something after the first
+    item.
+    """
 
     workers = 1
     fault: BaseException | None = None
@@ -328,13 +456,21 @@ class Stumbling:
     ],
 )
 def test_a_fault_of_the_executor_stops_the_run_and_names_it(
-    fault: BaseException, said: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+    fault: BaseException,
+    said: str,
+    tmp_path: Path,
+    catalogue: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wanted = replace(PLAN, executor=Choice.of(Stumbling, "rope"))
     monkeypatch.setattr(Stumbling, "fault", fault)
     with pytest.raises(RunFailed) as stopped:
         evaluate(wanted, tmp_path / "run", catalogue)
-    assert stopped.value.exit_code == 3 and stopped.value.__notes__ == [str(tmp_path / "run")]
-    assert str(stopped.value).startswith(f"executor 'rope' of {__name__} failed ({said}); what was finished is kept")
+    assert stopped.value.exit_code == 3 and stopped.value.__notes__ == [
+        str(tmp_path / "run")
+    ]
+    assert str(stopped.value).startswith(
+        f"executor 'rope' of {__name__} failed ({said}); what was finished is kept"
+    )
     monkeypatch.setattr(Stumbling, "fault", None)
     assert resume(tmp_path / "run", catalogue, plan=wanted).status == "ok"

@@ -1,10 +1,11 @@
-"""Runs that were recorded come out the same, to the byte of what is observed and the digit of what is
-measured.
+"""Runs that were recorded come out the same, to the byte of what is observed and the
+digit of what is measured.
 
-A line of recorded_runs.json holds a plan, and of each turn state, status, action, optimal actions, value, reward and
-the hash of the observation; of each completion the answer and hashes of reasoning and tokens. Whoever changes results
-on purpose raises the version of the offer and records anew; bounds of shares that had been 0 or 1 against what was
-seen are such a change.
+A line of recorded_runs.json holds a plan, and of each turn state, status, action,
+optimal actions, value, reward and the hash of the observation; of each completion the
+answer and hashes of reasoning and tokens. Whoever changes results on purpose raises the
+version of the offer and records anew; bounds of shares that had been 0 or 1 against
+what was seen are such a change.
 """
 
 import json
@@ -17,7 +18,9 @@ import pytest
 
 from gde import Choice, Evidence, Plan, Trajectory, evaluate, load_evidence
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "recorded_runs.json").read_text(encoding="utf-8"))
+RECORDED: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "recorded_runs.json").read_text(encoding="utf-8")
+)
 
 
 @cache
@@ -33,7 +36,9 @@ def again(name: str, folder: Path) -> tuple[Evidence, list[Any]]:
         metrics=told["metrics"],
     )
     result = evaluate(plan, folder / name)
-    return load_evidence(folder / name), [json.loads(json.dumps(shown(one))) for one in result.measurements]
+    return load_evidence(folder / name), [
+        json.loads(json.dumps(shown(one))) for one in result.measurements
+    ]
 
 
 def shown(one: Any) -> list[Any]:
@@ -70,7 +75,9 @@ def test_the_episodes_are_those_of_the_record(name: str, folder: Path) -> None:
     if name == "nano":
         pytest.importorskip("torch")
     evidence, _ = again(name, folder)
-    assert {str(one.key): written(one) for one in evidence.trajectories} == RECORDED[name]["episodes"]
+    assert {str(one.key): written(one) for one in evidence.trajectories} == RECORDED[
+        name
+    ]["episodes"]
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -84,9 +91,15 @@ def test_the_measurements_are_those_of_the_record(name: str, folder: Path) -> No
 def test_the_model_says_what_it_said(folder: Path) -> None:
     pytest.importorskip("torch")
     evidence, _ = again("nano", folder)
-    completions = [turn.decision.completion for one in evidence.trajectories for turn in one.turns]
+    completions = [
+        turn.decision.completion for one in evidence.trajectories for turn in one.turns
+    ]
     said = [
-        [each.text, digest((each.reasoning or "").encode()), digest(tokens(each.tokens))]
+        [
+            each.text,
+            digest((each.reasoning or "").encode()),
+            digest(tokens(each.tokens)),
+        ]
         for each in completions
         if each is not None
     ]

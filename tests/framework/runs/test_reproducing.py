@@ -1,4 +1,6 @@
-"""A published study: every plan in a folder of its own, what is finished kept, the numbers side by side."""
+"""A published study: every plan in a folder of its own, what is finished kept, the
+numbers side by side.
+"""
 
 import json
 from pathlib import Path
@@ -16,51 +18,91 @@ from gde.stages.progress import Progress
 SCRIPTED = Choice(name="scripted")
 
 
-def study(out: Path, catalogue: Catalogue, agent: Choice = SCRIPTED, scale: float = 0.3) -> Study:
-    return reproduce(Request(name="corridors", scale=scale, agent=agent), out, catalogue)
+def study(
+    out: Path, catalogue: Catalogue, agent: Choice = SCRIPTED, scale: float = 0.3
+) -> Study:
+    return reproduce(
+        Request(name="corridors", scale=scale, agent=agent), out, catalogue
+    )
 
 
-def test_every_plan_is_run_and_held_against_the_printed_numbers(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_every_plan_is_run_and_held_against_the_printed_numbers(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     found = study(tmp_path / "study", catalogue)
     assert found.status == "ok"
     assert {path.name for path in (tmp_path / "study").iterdir()} == {"short", "long"}
-    assert [(row.paper, row.ours.value, row.ours.n) for row in found.rows] == [(0.75, 1.0, 3), (None, 1.0, 3)]
+    assert [(row.paper, row.ours.value, row.ours.n) for row in found.rows] == [
+        (0.75, 1.0, 3),
+        (None, 1.0, 3),
+    ]
     assert found.figures == ()
     assert found.figures_missing == "figures need altair"
     assert json.loads(json.dumps(study_json(found)))["rows"][0]["ours"]["value"] == 1.0
 
 
-def test_the_agent_is_whoever_is_asked_for(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_the_agent_is_whoever_is_asked_for(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     lost = Choice(name="scripted", config={"actions": ["LEFT"]})
-    assert [row.ours.value for row in study(tmp_path / "study", catalogue, lost).rows] == [0.0, 0.0]
+    assert [
+        row.ours.value for row in study(tmp_path / "study", catalogue, lost).rows
+    ] == [0.0, 0.0]
 
 
-def test_what_is_finished_is_not_run_again(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_what_is_finished_is_not_run_again(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     out = tmp_path / "study"
     first = study(out, catalogue)
     before = (out / "short" / "run.sqlite").stat().st_mtime_ns
     (out / "long" / "result.json").unlink()
     stages: list[Progress] = []
-    again = reproduce(Request(name="corridors", scale=0.3, agent=SCRIPTED), out, catalogue, stages.append)
+    again = reproduce(
+        Request(name="corridors", scale=0.3, agent=SCRIPTED),
+        out,
+        catalogue,
+        stages.append,
+    )
     assert again.rows == first.rows
     assert (out / "short" / "run.sqlite").stat().st_mtime_ns == before
-    assert [(each.done, each.total) for each in stages if each.stage == "plans"] == [(0, 2), (1, 2)]
+    assert [(each.done, each.total) for each in stages if each.stage == "plans"] == [
+        (0, 2),
+        (1, 2),
+    ]
 
 
-def test_a_folder_of_another_study_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_folder_of_another_study_is_refused(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     study(tmp_path / "study", catalogue)
-    with pytest.raises(GdeError, match="short holds a run of another plan: name another folder with --out"):
+    with pytest.raises(
+        GdeError,
+        match="short holds a run of another plan: name another folder with --out",
+    ):
         study(tmp_path / "study", catalogue, scale=0.5)
 
 
-def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     (tmp_path / "file").write_text("data")
     for out in (tmp_path / "file", tmp_path / "file" / "study"):
-        with pytest.raises(GdeError, match=f"cannot make the run folder {out}: .*; name another one with --out"):
-            reproduce(Request(name="corridors", scale=0.3, agent=SCRIPTED), out, catalogue, watch=pytest.fail)
+        with pytest.raises(
+            GdeError,
+            match=f"cannot make the run folder {out}: .*; name another one with --out",
+        ):
+            reproduce(
+                Request(name="corridors", scale=0.3, agent=SCRIPTED),
+                out,
+                catalogue,
+                watch=pytest.fail,
+            )
 
 
-def test_a_folder_of_another_study_is_refused_before_anything_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_folder_of_another_study_is_refused_before_anything_is_run(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     study(tmp_path / "study", catalogue)
     rmtree(tmp_path / "study" / "short")
     with pytest.raises(GdeError, match="long holds a run of another plan"):
@@ -68,13 +110,17 @@ def test_a_folder_of_another_study_is_refused_before_anything_is_run(tmp_path: P
     assert not (tmp_path / "study" / "short").exists()
 
 
-def test_a_run_that_was_scored_otherwise_is_scored_again(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_run_that_was_scored_otherwise_is_scored_again(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     first = study(tmp_path / "study", catalogue)
     rescore(tmp_path / "study" / "short", (Choice(name="length"),), catalogue)
     assert study(tmp_path / "study", catalogue).rows == first.rows
 
 
-def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_all_plans_are_checked_before_the_first_is_run(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     with pytest.raises(GdeError, match="unknown agent 'nobody'"):
         study(tmp_path / "study", catalogue, Choice(name="nobody"))
     assert not (tmp_path / "study").exists()
@@ -83,14 +129,32 @@ def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["corridors", "--scale", "0"], "--scale: wanted a finite number above 0, got 0.0"),
-        (["corridors", "--scale", "inf"], "--scale: wanted a finite number above 0, got inf"),
+        (
+            ["corridors", "--scale", "0"],
+            "--scale: wanted a finite number above 0, got 0.0",
+        ),
+        (
+            ["corridors", "--scale", "inf"],
+            "--scale: wanted a finite number above 0, got inf",
+        ),
         (["corridors", "--set", "env.size=9"], "unknown part of --set 'env'"),
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
-        (["armchair", "--agent", "scripted"], "--agent scripted: armchair has agents of its own or none; drop it"),
-        (["armchair", "--model", "hf:PATH"], "agent.model: armchair has agents of its own or none; drop it"),
-        (["armchair", "--set", "agent.p=1"], "agent.p: armchair has agents of its own or none; drop it"),
-        (["armchair", "--executor", "nosuch"], "--executor nosuch: armchair has no plans to run; drop it"),
+        (
+            ["armchair", "--agent", "scripted"],
+            "--agent scripted: armchair has agents of its own or none; drop it",
+        ),
+        (
+            ["armchair", "--model", "hf:PATH"],
+            "agent.model: armchair has agents of its own or none; drop it",
+        ),
+        (
+            ["armchair", "--set", "agent.p=1"],
+            "agent.p: armchair has agents of its own or none; drop it",
+        ),
+        (
+            ["armchair", "--executor", "nosuch"],
+            "--executor nosuch: armchair has no plans to run; drop it",
+        ),
         (
             ["armchair", "--set", "executor.workers=2"],
             "executor.workers: armchair has no plans to run; drop it",
@@ -99,11 +163,17 @@ def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue
             ["armchair", "--set", "model.depth=2"],
             "model.depth: armchair has no plans to run; drop it",
         ),
-        (["armchair", "--reward", "oracle"], "--reward oracle: no plan of armchair has reward models; drop it"),
+        (
+            ["armchair", "--reward", "oracle"],
+            "--reward oracle: no plan of armchair has reward models; drop it",
+        ),
     ],
 )
 def test_what_cannot_be_served_is_refused_in_one_line(
-    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
     found = CliRunner().invoke(build_app(), ["reproduce", *arguments])
@@ -111,14 +181,27 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert message in str(found.exception)
 
 
-def test_whoever_interrupts_it_is_told_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_interrupts_it_is_told_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
-    command = ["reproduce", "corridors", "--agent", "scripted", "--scale", "0.2", "--out", str(tmp_path / "study")]
+    command = [
+        "reproduce",
+        "corridors",
+        "--agent",
+        "scripted",
+        "--scale",
+        "0.2",
+        "--out",
+        str(tmp_path / "study"),
+    ]
     with monkeypatch.context() as patch:
         patch.setattr("gde.runs.reproducing.load_evidence", interrupt)
         found = CliRunner().invoke(build_app(), command)
     assert found.exit_code == 130
-    assert f"go on with the same command and `--out {tmp_path / 'study'}`" in found.stderr
+    assert (
+        f"go on with the same command and `--out {tmp_path / 'study'}`" in found.stderr
+    )
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["short"]
     assert CliRunner().invoke(build_app(), command).exit_code == 0
 
@@ -127,10 +210,21 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_the_command_prints_the_table_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_the_table_and_writes_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
     out = tmp_path / "study"
-    options = ["--agent", "scripted", "--set", "agent.actions=LEFT,RIGHT,RIGHT", "--scale", "0.2", "--out", str(out)]
+    options = [
+        "--agent",
+        "scripted",
+        "--set",
+        "agent.actions=LEFT,RIGHT,RIGHT",
+        "--scale",
+        "0.2",
+        "--out",
+        str(out),
+    ]
     found = CliRunner().invoke(build_app(), ["reproduce", "corridors", *options])
     assert found.exit_code == 0, found.output
     assert "success in the short corridor" in found.stdout

@@ -1,4 +1,6 @@
-"""How many workers a run is of use to, and that every episode is the work of one of them."""
+"""How many workers a run is of use to, and that every episode is the work of one of
+them.
+"""
 
 from contextlib import closing
 from itertools import chain
@@ -30,10 +32,21 @@ NANO, SERVED = "nano", "openai:http://127.0.0.1:9/v1"
     ],
 )
 def test_a_worker_has_all_it_can_answer_together_before_another_gets_any(
-    model: str, episodes: int, concurrency: int, workers: int, n: int, tmp_path: Path, catalogue: Catalogue
+    model: str,
+    episodes: int,
+    concurrency: int,
+    workers: int,
+    n: int,
+    tmp_path: Path,
+    catalogue: Catalogue,
 ) -> None:
     agent = Choice(name="gpt-oss", config={"model": model})
-    ready = prepare(Plan(environment="grid", agent=agent, episodes=episodes, concurrency=concurrency), catalogue)
+    ready = prepare(
+        Plan(
+            environment="grid", agent=agent, episodes=episodes, concurrency=concurrency
+        ),
+        catalogue,
+    )
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         found = shares(ready, ((),), journal, workers)
     assert len(found) == n

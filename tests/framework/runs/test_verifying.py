@@ -22,7 +22,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("verifying") / "run"
     catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts")))
     evaluate(
-        Plan(environment="corridor", agent="asking", probes=["where"], metrics=["success"], episodes=6), run, catalogue
+        Plan(
+            environment="corridor",
+            agent="asking",
+            probes=["where"],
+            metrics=["success"],
+            episodes=6,
+        ),
+        run,
+        catalogue,
     )
     return run
 
@@ -39,7 +47,9 @@ def _result(run: Path) -> None:
 
 
 def _plan(run: Path) -> None:
-    (run / "plan.toml").write_text((run / "plan.toml").read_text().replace("seed = 0", "seed = 1"))
+    (run / "plan.toml").write_text(
+        (run / "plan.toml").read_text().replace("seed = 0", "seed = 1")
+    )
 
 
 def _array(folder: str) -> Callable[[Path], None]:
@@ -63,7 +73,9 @@ def _array(folder: str) -> Callable[[Path], None]:
         (lambda run: (run / "run.sqlite").write_bytes(b"x" * 5000), "damaged"),
     ],
 )
-def test_what_is_damaged_is_named(damage: Callable[[Path], object], fault: str, whole: Path, tmp_path: Path) -> None:
+def test_what_is_damaged_is_named(
+    damage: Callable[[Path], object], fault: str, whole: Path, tmp_path: Path
+) -> None:
     run = Path(shutil.copytree(whole, tmp_path / "run"))
     assert verify(run) == ()
     damage(run)

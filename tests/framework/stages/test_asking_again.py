@@ -1,4 +1,6 @@
-"""A part can show the run's agent its turns again; what it then asks is what it asked."""
+"""A part can show the run's agent its turns again; what it then asks is what it
+asked.
+"""
 
 import asyncio
 from pathlib import Path
@@ -39,7 +41,9 @@ PLAN = Plan(
 )
 
 
-def test_the_agent_asks_again_what_it_asked(catalogue: Catalogue, tmp_path: Path) -> None:
+def test_the_agent_asks_again_what_it_asked(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
     evaluate(PLAN, tmp_path / "run", catalogue)
     evidence = load_evidence(tmp_path / "run", catalogue)
     context = Resources(resolve(PLAN, catalogue)).context("metric", "some")
@@ -59,18 +63,30 @@ def test_the_agent_asks_again_what_it_asked(catalogue: Catalogue, tmp_path: Path
             assert made[0].asked[-1].asked_of(completion.model) == completion.request
 
 
-def test_a_world_that_is_another_now_is_refused(catalogue: Catalogue, tmp_path: Path) -> None:
+def test_a_world_that_is_another_now_is_refused(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
     evaluate(PLAN, tmp_path / "run", catalogue)
     (one, *_) = load_evidence(tmp_path / "run", catalogue).trajectories
-    other = Plan(environment=Choice(name="corridor", config={"length": 6}), agent=Choice(name="asking"), episodes=2)
+    other = Plan(
+        environment=Choice(name="corridor", config={"length": 6}),
+        agent=Choice(name="asking"),
+        episodes=2,
+    )
     context = Resources(resolve(other, catalogue)).context("metric", "some")
     with pytest.raises(GdeError, match="the world is no longer what it was"):
         context.agent(one, Noting)
 
 
-def test_outside_of_a_run_there_is_no_agent(catalogue: Catalogue, tmp_path: Path) -> None:
+def test_outside_of_a_run_there_is_no_agent(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
     evaluate(PLAN, tmp_path / "run", catalogue)
     (one, *_) = load_evidence(tmp_path / "run", catalogue).trajectories
-    for context in (OutsideRun(), PlainContext(), Resources(catalogue).context("metric", "some")):
+    for context in (
+        OutsideRun(),
+        PlainContext(),
+        Resources(catalogue).context("metric", "some"),
+    ):
         with pytest.raises(GdeError, match="episode 0/0/0"):
             context.agent(one, Noting)

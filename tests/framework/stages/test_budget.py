@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from gde import Choice, Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
+from gde import (
+    Choice,
+    Completion,
+    GdeError,
+    Plan,
+    RunFailed,
+    evaluate,
+    load_evidence,
+    resume,
+)
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
@@ -18,7 +27,13 @@ from gde.stages.budget import Budget, cost_before, spent_before
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
-PLAN = Plan(environment="long-corridor", agent="asking-logged", metrics=["success"], episodes=5, concurrency=3)
+PLAN = Plan(
+    environment="long-corridor",
+    agent="asking-logged",
+    metrics=["success"],
+    episodes=5,
+    concurrency=3,
+)
 TOLD = Completion(text="", reasoning=None, finish="stop", n_prompt=3, n_completion=2)
 UNTOLD = replace(TOLD, n_completion=None)
 
@@ -52,8 +67,12 @@ def test_no_more_calls_are_made_than_there_are() -> None:
 
 
 @pytest.mark.parametrize("died", [False, True])
-def test_workers_share_what_is_left_and_no_death_adds_to_it(died: bool, tmp_path: Path, catalogue: Catalogue) -> None:
-    """Three shares of ten calls, of which the first had four before the run was resumed."""
+def test_workers_share_what_is_left_and_no_death_adds_to_it(
+    died: bool, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    """Three shares of ten calls, of which the first had four before the run was
+    resumed.
+    """
     ready = prepare(replace(PLAN, max_calls=14), catalogue)
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         for turn in range(4):
@@ -61,25 +80,39 @@ def test_workers_share_what_is_left_and_no_death_adds_to_it(died: bool, tmp_path
         parts = shares(ready, ((),), journal, 3)
         if died:  # after two more answers
             for turn in range(4, 6):
-                asyncio.run(journal.call("0/0/0", turn, replace(TOLD, request=str(turn))))
+                asyncio.run(
+                    journal.call("0/0/0", turn, replace(TOLD, request=str(turn)))
+                )
         left = [left_to(share, journal) for share in parts]
-    assert left == [{"max_calls": 2.0 if died else 4.0}, {"max_calls": 3.0}, {"max_calls": 3.0}]
+    assert left == [
+        {"max_calls": 2.0 if died else 4.0},
+        {"max_calls": 3.0},
+        {"max_calls": 3.0},
+    ]
     assert spend(Budget(ready.plan, None, left[1]), [TOLD] * 20) == 3
 
 
-def test_what_workers_have_spent_is_known_to_what_comes_after_them(tmp_path: Path, asking: Catalogue) -> None:
+def test_what_workers_have_spent_is_known_to_what_comes_after_them(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     """A judge asks after the rollout, of the same budget."""
     log = tmp_path / "log"
     judge = Choice(name="progress-judge", config={"model": f"noted:{log}"})
     request = replace(PLAN, agent="asking", rewards=[judge], language_model={})
     with pytest.raises(RunFailed, match="are spent"):
-        evaluate(replace(request, max_calls=turns(request, tmp_path, asking) + 2), tmp_path / "run", asking)
+        evaluate(
+            replace(request, max_calls=turns(request, tmp_path, asking) + 2),
+            tmp_path / "run",
+            asking,
+        )
     assert len(log.read_text().splitlines()) == 2
 
 
 def turns(request: Plan, folder: Path, catalogue: Catalogue) -> int:
     """As many as the agent's calls."""
-    return evaluate(replace(request, rewards=[]), folder / "whole", catalogue).subject.turns
+    return evaluate(
+        replace(request, rewards=[]), folder / "whole", catalogue
+    ).subject.turns
 
 
 def test_tokens_are_counted_as_they_are_told() -> None:
@@ -94,7 +127,9 @@ def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
 
     budget = limited(max_tokens=1000)
     assert spend(budget, [UNTOLD]) == 1
-    with pytest.raises(RunFailed, match=r"run\.max_tokens cannot be kept.*: set run\.max_calls"):
+    with pytest.raises(
+        RunFailed, match=r"run\.max_tokens cannot be kept.*: set run\.max_calls"
+    ):
         asyncio.run(another(budget))
 
 
@@ -106,19 +141,29 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
     wanted = replace(plan, **{limit: {"max_calls": 11, "max_tokens": 900}[limit]})
     (tmp_path / "log").unlink()
-    with pytest.raises(RunFailed, match=rf"run\.{limit}=\d+ are spent; what was finished is kept: raise it in plan"):
+    with pytest.raises(
+        RunFailed,
+        match=rf"run\.{limit}=\d+ are spent; what was finished is kept: raise it in plan",
+    ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     with closing(folder.journal()) as journal:
         calls, tokens = spent_before(journal)
         assert journal.failed_episodes() == []
-    assert len((tmp_path / "log").read_text().splitlines()) == calls  # none was paid for and lost
+    assert (
+        len((tmp_path / "log").read_text().splitlines()) == calls
+    )  # none was paid for and lost
     assert calls == 11 if limit == "max_calls" else tokens is not None and tokens >= 900
     with pytest.raises(RunFailed, match="are spent"):
         resume(folder.path, catalogue)
-    (folder.path / "plan.toml").write_text(write_plan(replace(folder.plan(), **{limit: None})))
+    (folder.path / "plan.toml").write_text(
+        write_plan(replace(folder.plan(), **{limit: None}))
+    )
     assert resume(folder.path, catalogue).measurements == undisturbed.measurements
-    assert load_evidence(folder.path).trajectories == load_evidence(tmp_path / "undisturbed").trajectories
+    assert (
+        load_evidence(folder.path).trajectories
+        == load_evidence(tmp_path / "undisturbed").trajectories
+    )
 
 
 PRICES = {"m": (1_000_000.0, 2_000_000.0)}
@@ -140,7 +185,9 @@ def paid(budget: Budget, answers: list[Completion], model: str = "m") -> int:
     return len(answers)
 
 
-@pytest.mark.parametrize(("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)])
+@pytest.mark.parametrize(
+    ("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)]
+)
 def test_money_is_counted_by_prices(money: float, answers: int) -> None:
     assert paid(limited(max_cost=money, prices=PRICES), [TOLD] * 12) == answers
 
@@ -148,12 +195,16 @@ def test_money_is_counted_by_prices(money: float, answers: int) -> None:
 def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
     budget = limited(max_cost=1e9, prices=PRICES)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
-    with pytest.raises(RunFailed, match=r"the cost of some answers is not known: set run\.max_calls"):
+    with pytest.raises(
+        RunFailed, match=r"the cost of some answers is not known: set run\.max_calls"
+    ):
         asyncio.run(_call(budget, "m"))
 
 
 def test_a_model_without_a_price_is_not_asked() -> None:
-    with pytest.raises(RunFailed, match=r"without the price of other: add it to run\.prices"):
+    with pytest.raises(
+        RunFailed, match=r"without the price of other: add it to run\.prices"
+    ):
         asyncio.run(_call(limited(max_cost=1.0, prices=PRICES), "other"))
 
 
@@ -162,21 +213,33 @@ async def _call(budget: Budget, model: str) -> None:
         raise AssertionError("asked")
 
 
-def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     plan = replace(PLAN, language_model={"log": str(tmp_path / "log")})
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
     assert "cost" not in undisturbed.provenance
     model = str(undisturbed.subject.model)
     wanted = replace(plan, max_cost=900.0, prices={model: (1e6, 1e6)})
-    with pytest.raises(RunFailed, match=r"run\.max_cost=900\.0 are spent; what was finished is kept: raise it in plan"):
+    with pytest.raises(
+        RunFailed,
+        match=r"run\.max_cost=900\.0 are spent; what was finished is kept: raise it in plan",
+    ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
-    assert (folder.plan().max_cost, folder.plan().prices) == (wanted.max_cost, wanted.prices)
+    assert (folder.plan().max_cost, folder.plan().prices) == (
+        wanted.max_cost,
+        wanted.prices,
+    )
     with closing(folder.journal()) as journal:
         spent = cost_before(journal, wanted.prices)
-        assert journal.failed_episodes() == [] and spent.money >= 900 and spent.untold == 0
+        assert (
+            journal.failed_episodes() == [] and spent.money >= 900 and spent.untold == 0
+        )
         assert (spent.calls, spent.money) == spent_before(journal)
-    (folder.path / "plan.toml").write_text(write_plan(replace(folder.plan(), max_cost=None)))
+    (folder.path / "plan.toml").write_text(
+        write_plan(replace(folder.plan(), max_cost=None))
+    )
     result = resume(folder.path, catalogue)
     assert result.measurements == undisturbed.measurements
     with closing(folder.journal()) as journal:
@@ -185,14 +248,25 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(tmp_path
     assert str(whole) in "\n".join(screen(result).notes).replace("\n", " ")
 
 
-def test_a_sum_that_lacks_something_says_so(tmp_path: Path, catalogue: Catalogue) -> None:
-    plan = replace(PLAN, language_model={"log": str(tmp_path / "log")}, prices={"another": (1.0, 1.0)})
+def test_a_sum_that_lacks_something_says_so(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    plan = replace(
+        PLAN,
+        language_model={"log": str(tmp_path / "log")},
+        prices={"another": (1.0, 1.0)},
+    )
     cost = evaluate(plan, tmp_path / "run", catalogue).provenance["cost"]
     assert cost["untold"] == cost["answers"] > 0  # type: ignore[index, call-overload]
     assert "not known, so it is more" in str(cost)
 
 
-def test_a_model_without_a_price_is_refused_before_anything_runs(tmp_path: Path, catalogue: Catalogue) -> None:
-    with pytest.raises(GdeError, match=r"run\.max_cost: wanted the price of \S+ in run\.prices, got none"):
+def test_a_model_without_a_price_is_refused_before_anything_runs(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    with pytest.raises(
+        GdeError,
+        match=r"run\.max_cost: wanted the price of \S+ in run\.prices, got none",
+    ):
         evaluate(replace(PLAN, max_cost=1.0), tmp_path / "run", catalogue)
     assert not (tmp_path / "run").exists()

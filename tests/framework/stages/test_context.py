@@ -1,4 +1,6 @@
-"""What a part is made with: the run's models, metrics and readouts by name, its own seed and folder."""
+"""What a part is made with: the run's models, metrics and readouts by name, its own
+seed and folder.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -36,13 +38,18 @@ def resources(catalogue: Catalogue, journal: Journal) -> Iterator[Resources]:
 
 
 def test_one_name_is_one_model_for_all_parts(resources: Resources) -> None:
-    agent, judge = resources.context("agent", "advised"), resources.context("reward_model", "judge")
+    agent, judge = (
+        resources.context("agent", "advised"),
+        resources.context("reward_model", "judge"),
+    )
     agent.model("planted"), judge.model("planted"), judge.model("appraising")
     assert resources.models.get("planted") is resources.models.get("planted")
     assert resources.models.get("planted") is not resources.models.get("appraising")
 
 
-def test_what_a_part_asks_is_kept_under_its_name(resources: Resources, journal: Journal) -> None:
+def test_what_a_part_asks_is_kept_under_its_name(
+    resources: Resources, journal: Journal
+) -> None:
     for kind, label in (("reward_model", "judge"), ("metric", "poll")):
         asyncio.run(resources.context(kind, label).model("planted").complete(ASKED))
     found = {row["scope"] for row in journal.query("SELECT scope FROM calls")}
@@ -50,11 +57,15 @@ def test_what_a_part_asks_is_kept_under_its_name(resources: Resources, journal: 
 
 
 def test_a_model_that_nobody_offers_is_named(resources: Resources) -> None:
-    with pytest.raises(UnknownName, match=r"unknown language model 'plantet'\. Did you mean planted"):
+    with pytest.raises(
+        UnknownName, match=r"unknown language model 'plantet'\. Did you mean planted"
+    ):
         resources.context("agent", "a").model("plantet")
 
 
-def test_metrics_are_those_of_the_run_else_the_offered_ones(resources: Resources) -> None:
+def test_metrics_are_those_of_the_run_else_the_offered_ones(
+    resources: Resources,
+) -> None:
     context = resources.context("metric", "pairs")
     assert context.metric("success") is context.metric("success")
     assert context.metric("mine") is context.metric("trends")
@@ -77,15 +88,29 @@ def test_a_reward_model_that_asks_for_itself_is_refused(resources: Resources) ->
 
 def test_seeds_follow_from_plan_kind_and_name_alone(catalogue: Catalogue) -> None:
     def seed(root: int, kind: str, label: str) -> int:
-        return Resources(resolve(replace(PLAN, seed=root), catalogue)).context(kind, label).seed
+        return (
+            Resources(resolve(replace(PLAN, seed=root), catalogue))
+            .context(kind, label)
+            .seed
+        )
 
-    places = [(root, kind, label) for root in (0, 1) for kind in ("agent", "metric") for label in ("a", "b")]
+    places = [
+        (root, kind, label)
+        for root in (0, 1)
+        for kind in ("agent", "metric")
+        for label in ("a", "b")
+    ]
     assert [seed(*place) for place in places] == [seed(*place) for place in places]
     assert len({seed(*place) for place in places}) == len(places)
 
 
-def test_every_part_has_a_folder_that_is_gone_with_the_run(resources: Resources) -> None:
-    first, second = resources.context("agent", "../a").scratch, resources.context("metric", "../a").scratch
+def test_every_part_has_a_folder_that_is_gone_with_the_run(
+    resources: Resources,
+) -> None:
+    first, second = (
+        resources.context("agent", "../a").scratch,
+        resources.context("metric", "../a").scratch,
+    )
     (first / "notes").write_text("mine")
     assert first != second
     assert first.parent == second.parent
@@ -94,20 +119,32 @@ def test_every_part_has_a_folder_that_is_gone_with_the_run(resources: Resources)
     assert not first.parent.exists()
 
 
-def test_a_readout_is_the_one_that_was_fitted(tmp_path: Path, catalogue: Catalogue) -> None:
-    plan = Plan(environment="long-corridor", agent="asking", probes=["where"], metrics=["success"], episodes=30)
+def test_a_readout_is_the_one_that_was_fitted(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    plan = Plan(
+        environment="long-corridor",
+        agent="asking",
+        probes=["where"],
+        metrics=["success"],
+        episodes=30,
+    )
     evaluate(plan, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     with (
         closing(folder.journal(write=False)) as journal,
-        closing(Resources(resolve(folder.plan(), catalogue), journal, folder.probes)) as resources,
+        closing(
+            Resources(resolve(folder.plan(), catalogue), journal, folder.probes)
+        ) as resources,
     ):
         context = resources.context("metric", "m")
         readout = context.readout("where", "where-centroid-layer1-pre-none")
         assert readout.arrays()["means"].shape == (11, 3 * 64)
         with pytest.raises(UnknownName, match="unknown fit of probe where 'where-mlp'"):
             context.readout("where", "where-mlp")
-        with pytest.raises(GdeError, match="wanted a probe of this run, which has where"):
+        with pytest.raises(
+            GdeError, match="wanted a probe of this run, which has where"
+        ):
             context.readout("cogmap", "any")
 
 

@@ -11,7 +11,16 @@ from threading import Thread
 
 import pytest
 
-from gde import Choice, Decision, Evidence, Measurement, Observation, Plan, evaluate, load_evidence
+from gde import (
+    Choice,
+    Decision,
+    Evidence,
+    Measurement,
+    Observation,
+    Plan,
+    evaluate,
+    load_evidence,
+)
 from gde.request.catalogue import Catalogue
 from gde.stages.deadlines import Interruptible, Overdue, interrupting
 from gde.testing.parts import ScriptedAgent
@@ -48,7 +57,10 @@ begun = [0.0]
 
 @pytest.mark.parametrize("hang", [sleep, spin, listen])
 def test_whatever_hangs_is_interrupted(hang: Callable[[], None]) -> None:
-    handler, timer = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    handler, timer = (
+        signal.getsignal(signal.SIGALRM),
+        signal.getitimer(signal.ITIMER_REAL),
+    )
     with pytest.raises(Overdue, match="too late"), interrupting(0.1, "too late"):
         hang()
     assert signal.getsignal(signal.SIGALRM) == handler
@@ -91,7 +103,9 @@ def test_interruptible_work_passes_values_errors_and_cancellations_on() -> None:
 
     async def both() -> list[str]:
         events: list[str] = []
-        task = asyncio.ensure_future(asyncio.wait_for(Interruptible(work(events), 5, "late"), 0.2))
+        task = asyncio.ensure_future(
+            asyncio.wait_for(Interruptible(work(events), 5, "late"), 0.2)
+        )
         with pytest.raises(TimeoutError):
             await task
         assert await Interruptible(asyncio.sleep(0.01, "value"), 5, "late") == "value"
@@ -101,7 +115,9 @@ def test_interruptible_work_passes_values_errors_and_cancellations_on() -> None:
 
 
 class Stuck(ScriptedAgent):
-    """Never comes back in worlds that begin in the first cell, and does not give way either."""
+    """Never comes back in worlds that begin in the first cell, and does not give way
+    either.
+    """
 
     async def act(self, observation: Observation) -> Decision:
         if observation.text.startswith("#A"):
@@ -122,8 +138,14 @@ class StuckReporter:
         return Path()
 
 
-def test_an_agent_that_stands_still_fails_its_episodes(tmp_path: Path, catalogue: Catalogue) -> None:
-    result = evaluate(replace(PLAN, agent=Choice.of(Stuck), turn_seconds=0.3), tmp_path / "run", catalogue)
+def test_an_agent_that_stands_still_fails_its_episodes(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    result = evaluate(
+        replace(PLAN, agent=Choice.of(Stuck), turn_seconds=0.3),
+        tmp_path / "run",
+        catalogue,
+    )
     found = load_evidence(tmp_path / "run", catalogue).trajectories
     late = {str(each.key) for each in found if each.world.labels["distance"] == 2}
     assert 0 < len(late) < 8
@@ -132,9 +154,14 @@ def test_an_agent_that_stands_still_fails_its_episodes(tmp_path: Path, catalogue
     }
 
 
-def test_metrics_and_reports_that_stand_still_are_failures(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_metrics_and_reports_that_stand_still_are_failures(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     wanted = replace(
-        PLAN, metrics=("success", Choice.of(stuck)), reporters=(Choice.of(StuckReporter),), part_seconds=0.3
+        PLAN,
+        metrics=("success", Choice.of(stuck)),
+        reporters=(Choice.of(StuckReporter),),
+        part_seconds=0.3,
     )
     result = evaluate(wanted, tmp_path / "run", catalogue)
     assert result.status == "partial"

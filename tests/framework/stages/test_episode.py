@@ -1,4 +1,6 @@
-"""One episode: what is true and best before a decision, decisions that cannot be used, and deadlines."""
+"""One episode: what is true and best before a decision, decisions that cannot be used,
+and deadlines.
+"""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -6,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Decision, GdeError, Observation, Outcome, Plan, RunFailed, evaluate, load_evidence, resume
+from gde import (
+    Choice,
+    Decision,
+    GdeError,
+    Observation,
+    Outcome,
+    Plan,
+    RunFailed,
+    evaluate,
+    load_evidence,
+    resume,
+)
 from gde.data.observation import Optimum
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
@@ -21,7 +34,9 @@ from gde.testing.worlds import Recipe
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=4)
 
 
-def played(plan: Plan, folder: Path, catalogue: Catalogue) -> tuple[Result, list[Trajectory]]:
+def played(
+    plan: Plan, folder: Path, catalogue: Catalogue
+) -> tuple[Result, list[Trajectory]]:
     result = evaluate(plan, folder, catalogue)
     return result, [*load_evidence(folder, catalogue).trajectories]
 
@@ -38,7 +53,9 @@ def test_the_environment_s_own_word_goes_before_the_solution() -> None:
     own.reset(0), solved.reset(0)
     assert Judge().moment(own).optimum == own.optimum()
     found = Judge().moment(solved).optimum
-    assert found == Optimum(actions=("RIGHT",), value=float(solved.at - 2), means="solved")
+    assert found == Optimum(
+        actions=("RIGHT",), value=float(solved.at - 2), means="solved"
+    )
 
 
 def test_an_optimum_needs_neither_state_nor_process() -> None:
@@ -49,7 +66,9 @@ def test_an_optimum_needs_neither_state_nor_process() -> None:
     assert moment.optimum == recipe.optimum()
 
 
-def test_a_process_is_solved_once_and_again_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_is_solved_once_and_again_when_it_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     solved: list[object] = []
     solve = judging.solve
     monkeypatch.setattr(judging, "solve", lambda mdp: solved.append(mdp) or solve(mdp))
@@ -76,36 +95,57 @@ class Answers(ScriptedAgent):
 def test_an_unusable_decision_leaves_the_world_and_its_success_as_they_are(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(PLAN, environment=Choice(name="recipe"), agent=Choice.of(lambda: Answers(("STEP0", "STEP1"))))
+    plan = replace(
+        PLAN,
+        environment=Choice(name="recipe"),
+        agent=Choice.of(lambda: Answers(("STEP0", "STEP1"))),
+    )
     _, trajectories = played(plan, tmp_path / "run", catalogue)
     silent = 0
     for one in trajectories:
         for before, turn in zip(one.turns, one.turns[1:], strict=False):
             if turn.decision.action is None:
                 silent += 1
-                assert (turn.success, turn.reward, turn.terminated) == (before.success, 0.0, False)
+                assert (turn.success, turn.reward, turn.terminated) == (
+                    before.success,
+                    0.0,
+                    False,
+                )
     assert silent
     assert any(0 < (one.success or 0) < 1 for one in trajectories)
 
 
-def test_a_changed_completion_is_recorded_as_it_was_given(tmp_path: Path, asking: Catalogue) -> None:
-    result, trajectories = played(replace(PLAN, agent=Choice(name="editor")), tmp_path / "run", asking)
+def test_a_changed_completion_is_recorded_as_it_was_given(
+    tmp_path: Path, asking: Catalogue
+) -> None:
+    result, trajectories = played(
+        replace(PLAN, agent=Choice(name="editor")), tmp_path / "run", asking
+    )
     assert result.status == "ok"
     for turn in (turn for one in trajectories for turn in one.turns):
         assert turn.decision.status == "ok"
         assert turn.decision.completion is not None
-        assert (turn.decision.completion.text, turn.decision.completion.model) == ("RIGHT", "planted")
+        assert (turn.decision.completion.text, turn.decision.completion.model) == (
+            "RIGHT",
+            "planted",
+        )
         assert turn.decision.completion.tokens
 
 
-def test_a_completion_from_nowhere_is_an_error_that_says_so(tmp_path: Path, asking: Catalogue) -> None:
-    result, trajectories = played(replace(PLAN, agent=Choice(name="forger")), tmp_path / "run", asking)
+def test_a_completion_from_nowhere_is_an_error_that_says_so(
+    tmp_path: Path, asking: Catalogue
+) -> None:
+    result, trajectories = played(
+        replace(PLAN, agent=Choice(name="forger")), tmp_path / "run", asking
+    )
     assert result.status == "failed"
     for one in trajectories:
         assert (one.ending, one.turns[-1].decision.status) == ("failed", "error")
         assert one.failure.startswith("the decision's completion is in no journal: ")
         assert "Decide by a completion of context.model(...)" in one.failure
-    assert {each.reason for each in result.failures} == {one.failure for one in trajectories}
+    assert {each.reason for each in result.failures} == {
+        one.failure for one in trajectories
+    }
 
 
 @pytest.mark.parametrize("agent", ["asking", "careless"])
@@ -138,10 +178,22 @@ class Dawdling(ScriptedAgent):
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
-        (replace(PLAN, agent=Dawdling(), turn_seconds=0.2), "turn 0: more than run.turn_seconds=0.2"),
-        (replace(PLAN, agent=Dawdling(), episode_seconds=0.3), "episode: more than run.episode_seconds=0.3"),
-        (replace(PLAN, environment="trap", turn_seconds=0.3), "turn [01]: more than run.turn_seconds=0.3"),
-        (replace(PLAN, environment="trap", episode_seconds=0.4), "episode: more than run.episode_seconds=0.4"),
+        (
+            replace(PLAN, agent=Dawdling(), turn_seconds=0.2),
+            "turn 0: more than run.turn_seconds=0.2",
+        ),
+        (
+            replace(PLAN, agent=Dawdling(), episode_seconds=0.3),
+            "episode: more than run.episode_seconds=0.3",
+        ),
+        (
+            replace(PLAN, environment="trap", turn_seconds=0.3),
+            "turn [01]: more than run.turn_seconds=0.3",
+        ),
+        (
+            replace(PLAN, environment="trap", episode_seconds=0.4),
+            "episode: more than run.episode_seconds=0.4",
+        ),
     ],
     ids=["agent-turn", "agent-episode", "world-turn", "world-episode"],
 )
@@ -158,9 +210,13 @@ def test_what_takes_too_long_fails_its_episode_and_stops_no_other(
     assert {one.ending for one in trajectories if one not in late} == {"terminated"}
 
 
-def test_a_run_that_takes_too_long_stops_and_can_go_on(tmp_path: Path, asking: Catalogue) -> None:
+def test_a_run_that_takes_too_long_stops_and_can_go_on(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     plan = replace(PLAN, environment=Choice(name="trap"), run_seconds=1.0, episodes=8)
-    with pytest.raises(RunFailed, match=r"run\.run_seconds=1 are over; go on with `gde resume`"):
+    with pytest.raises(
+        RunFailed, match=r"run\.run_seconds=1 are over; go on with `gde resume`"
+    ):
         evaluate(plan, tmp_path / "run", asking)
     kept = load_evidence(tmp_path / "run", asking).trajectories
     assert 0 < len(kept) < 8
@@ -184,8 +240,14 @@ class Mute(ScriptedAgent):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"environment": Choice.of(Silent)}, "TypeError: step must give an Outcome, got None"),
-        ({"agent": Choice.of(Mute)}, "TypeError: act must give a Decision, got 'RIGHT'"),
+        (
+            {"environment": Choice.of(Silent)},
+            "TypeError: step must give an Outcome, got None",
+        ),
+        (
+            {"agent": Choice.of(Mute)},
+            "TypeError: act must give a Decision, got 'RIGHT'",
+        ),
     ],
 )
 def test_what_is_no_outcome_or_decision_is_named(

@@ -1,4 +1,6 @@
-"""Evidence is read from the folder as it is used, part by part, and makes the worlds of the record again."""
+"""Evidence is read from the folder as it is used, part by part, and makes the worlds of
+the record again.
+"""
 
 import sqlite3
 from collections.abc import Sequence
@@ -8,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Evidence, GdeError, Plan, Trajectory, World, evaluate, load_evidence
+from gde import (
+    Choice,
+    Evidence,
+    GdeError,
+    Plan,
+    Trajectory,
+    World,
+    evaluate,
+    load_evidence,
+)
 from gde.data.mdp import TabularMDP
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
@@ -44,10 +55,14 @@ def keys(trajectories: Sequence[Trajectory]) -> list[str]:
     return [str(one.key) for one in trajectories]
 
 
-def test_trajectories_are_a_sequence_in_the_order_of_their_keys(evidence: Evidence) -> None:
+def test_trajectories_are_a_sequence_in_the_order_of_their_keys(
+    evidence: Evidence,
+) -> None:
     every = evidence.trajectories
     assert len(every) == 6
-    assert keys(every) == [f"{condition}/{world}/0" for condition in (0, 1) for world in range(3)]
+    assert keys(every) == [
+        f"{condition}/{world}/0" for condition in (0, 1) for world in range(3)
+    ]
     assert every[-1] == [*every][-1]
     assert every[1:3] == tuple(every)[1:3]
     assert every == tuple(every)
@@ -71,14 +86,22 @@ def test_few_are_kept_in_memory_and_many_are_read_whenever_they_are_used(
 def test_a_condition_has_its_own_episodes_and_traces(evidence: Evidence) -> None:
     for condition, labels in enumerate(({"length": 3}, {"length": 5})):
         part = restricted(evidence, labels, condition)
-        assert keys(part.trajectories) == [f"{condition}/{world}/0" for world in range(3)]
-        assert sorted(trace.episode for trace in part.reward_traces) == keys(part.trajectories)
+        assert keys(part.trajectories) == [
+            f"{condition}/{world}/0" for world in range(3)
+        ]
+        assert sorted(trace.episode for trace in part.reward_traces) == keys(
+            part.trajectories
+        )
         assert part.part == labels
-        in_memory = restricted(replace(evidence, trajectories=tuple(evidence.trajectories)), labels)
+        in_memory = restricted(
+            replace(evidence, trajectories=tuple(evidence.trajectories)), labels
+        )
         assert in_memory.trajectories == part.trajectories
 
 
-def test_the_process_of_a_world_is_made_once_and_is_the_one_of_the_episode(evidence: Evidence) -> None:
+def test_the_process_of_a_world_is_made_once_and_is_the_one_of_the_episode(
+    evidence: Evidence,
+) -> None:
     assert evidence.mdp is not None
     for one in evidence.trajectories:
         mdp = evidence.mdp(one)
@@ -109,19 +132,29 @@ class Bare:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        (Moved, "the world is no longer what it was: the record has .* of 3, the environment elsewhere"),
-        (Bare, "environment 'Bare' is no Markov decision process that could be tabulated"),
+        (
+            Moved,
+            "the world is no longer what it was: the record has .* of 3, the environment elsewhere",
+        ),
+        (
+            Bare,
+            "environment 'Bare' is no Markov decision process that could be tabulated",
+        ),
     ],
 )
 def test_another_world_than_that_of_the_record_gives_none(
     environment: type[object], message: str, evidence: Evidence, catalogue: Catalogue
 ) -> None:
-    models = WorldModels(lambda: resolve(replace(PLAN, environment=Choice.of(environment)), catalogue))
+    models = WorldModels(
+        lambda: resolve(replace(PLAN, environment=Choice.of(environment)), catalogue)
+    )
     with pytest.raises(GdeError, match=message):
         models(evidence.trajectories[0])
 
 
-def test_an_environment_that_is_not_installed_gives_none(evidence: Evidence, catalogue: Catalogue) -> None:
+def test_an_environment_that_is_not_installed_gives_none(
+    evidence: Evidence, catalogue: Catalogue
+) -> None:
     gone = replace(PLAN, environment=Choice(name="gone"))
     models = WorldModels(lambda: resolve(gone, catalogue, absent=True))
     with pytest.raises(GdeError, match="unknown environment 'gone'"):
@@ -141,9 +174,14 @@ def test_a_world_is_told_by_its_name() -> None:
         check_world("a", World(id="b"))
 
 
-def test_an_episode_that_has_not_ended_is_no_evidence(run: Path, tmp_path: Path, catalogue: Catalogue) -> None:
+def test_an_episode_that_has_not_ended_is_no_evidence(
+    run: Path, tmp_path: Path, catalogue: Catalogue
+) -> None:
     copy = tmp_path / "run.sqlite"
-    with closing(sqlite3.connect(run / "run.sqlite")) as source, closing(sqlite3.connect(copy)) as target:
+    with (
+        closing(sqlite3.connect(run / "run.sqlite")) as source,
+        closing(sqlite3.connect(copy)) as target,
+    ):
         source.backup(target)
         target.execute("UPDATE episodes SET ending = NULL WHERE episode = '0/1/0'")
         target.commit()

@@ -1,4 +1,6 @@
-"""Where calls of environments are made: those that block side by side in threads, all others in the event loop."""
+"""Where calls of environments are made: those that block side by side in threads, all
+others in the event loop.
+"""
 
 import asyncio
 import threading
@@ -45,7 +47,9 @@ COUNTED = Count()
 
 
 class Slow(Corridor):
-    """Takes ten milliseconds a step, and waits as an emulator in another process would."""
+    """Takes ten milliseconds a step, and waits as an emulator in another process
+    would.
+    """
 
     def step(self, action: str) -> Outcome:
         COUNTED.enter()
@@ -77,11 +81,17 @@ def counted() -> Count:
     return COUNTED
 
 
-SLOW = EnvironmentOffer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
+SLOW = EnvironmentOffer(
+    name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True
+)
 
 
 def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
-    choices: dict[str, Any] = {"environment": Choice(name="slow", part=SLOW), "agent": walker, "metrics": ("length",)}
+    choices: dict[str, Any] = {
+        "environment": Choice(name="slow", part=SLOW),
+        "agent": walker,
+        "metrics": ("length",),
+    }
     result = evaluate(Plan(**choices, episodes=24, concurrency=12), tmp_path / "run")
     assert result.status == "ok"
     assert counted.most > 1
@@ -89,17 +99,25 @@ def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("most", "episodes"), [(None, 12), (2, 2), (50, 12)])
-def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(most: int | None, episodes: int) -> None:
-    ready = resolve(Plan(environment=Slow, agent=walker, concurrency=12), Catalogue.default())
+def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(
+    most: int | None, episodes: int
+) -> None:
+    ready = resolve(
+        Plan(environment=Slow, agent=walker, concurrency=12), Catalogue.default()
+    )
     (condition,) = ready.conditions
     entry = condition.environment.entry
     entry = replace(entry, offer=replace(entry.offer, at_once=most))
-    crowded = replace(condition, environment=replace(condition.environment, entry=entry))
+    crowded = replace(
+        condition, environment=replace(condition.environment, entry=entry)
+    )
     assert at_once(replace(ready, conditions=(crowded,))) == episodes
 
 
 async def threads_of(hosts: Hosts, times: int) -> list[str]:
-    """The thread in which each of some episodes, one after another, has its environment called."""
+    """The thread in which each of some episodes, one after another, has its environment
+    called.
+    """
     threads = []
     for _ in range(times):
         async with hosts.borrow() as host:
@@ -115,14 +133,24 @@ def test_calls_are_made_in_the_event_loop_unless_a_thread_is_asked_for() -> None
     assert asyncio.run(threads_of(threaded, 2)) == ["gde-environment"] * 2
 
 
-def test_calls_with_deadlines_have_threads_though_they_do_not_block(counted: Count, tmp_path: Path) -> None:
-    choices: dict[str, Any] = {"environment": Slow, "agent": walker, "metrics": ("length",)}
+def test_calls_with_deadlines_have_threads_though_they_do_not_block(
+    counted: Count, tmp_path: Path
+) -> None:
+    choices: dict[str, Any] = {
+        "environment": Slow,
+        "agent": walker,
+        "metrics": ("length",),
+    }
     evaluate(Plan(**choices, episodes=2, turn_seconds=30.0), tmp_path / "run")
     assert counted.threads == {"gde-environment"}
 
 
 def test_a_hanging_step_fails_its_episode_and_no_other(tmp_path: Path) -> None:
-    choices: dict[str, Any] = {"environment": Stuck, "agent": walker, "metrics": ("length",)}
+    choices: dict[str, Any] = {
+        "environment": Stuck,
+        "agent": walker,
+        "metrics": ("length",),
+    }
     result = evaluate(Plan(**choices, episodes=12, turn_seconds=0.5), tmp_path / "run")
     trajectories = load_evidence(tmp_path / "run").trajectories
     failed = {str(one.key) for one in trajectories if one.ending == "failed"}

@@ -1,4 +1,6 @@
-"""Threads side by side: what they give comes in the order of the work, and none outlives the call."""
+"""Threads side by side: what they give comes in the order of the work, and none
+outlives the call.
+"""
 
 import threading
 from contextlib import closing
@@ -16,16 +18,25 @@ def running() -> list[str]:
 
 
 @given(st.lists(st.integers(0, 3), max_size=12))
-def test_outputs_come_in_the_order_of_the_work_each_lane_from_one_thread(lanes: list[int]) -> None:
+def test_outputs_come_in_the_order_of_the_work_each_lane_from_one_thread(
+    lanes: list[int],
+) -> None:
     given_ = [*in_lanes(lambda n: (n, current_thread()), range(len(lanes)), lanes)]
     assert [n for n, _ in given_] == [*range(len(lanes))]
-    threads = {lane: {thread for (_, thread), of in zip(given_, lanes, strict=True) if of == lane} for lane in lanes}
+    threads = {
+        lane: {
+            thread for (_, thread), of in zip(given_, lanes, strict=True) if of == lane
+        }
+        for lane in lanes
+    }
     assert all(len(each) == 1 for each in threads.values())
     assert len(set.union(set(), *threads.values())) == len(threads)
     assert not running()
 
 
-def test_a_single_lane_is_the_thread_that_asks_and_begins_nothing_before_it_is_asked_for() -> None:
+def test_a_single_lane_is_the_thread_that_asks_and_begins_nothing_before_it_is_asked_for() -> (
+    None
+):
     done: list[int] = []
     outputs = in_lanes(done.append, [1, 2, 3], [5, 5, 5])
     next(outputs)
@@ -60,7 +71,10 @@ def test_an_interruption_waits_for_what_is_under_way_and_begins_nothing_else(
         done.append(n)
         return n
 
-    with pytest.raises(interruption), closing(in_lanes(work, [0, 1, 2, 3], [0, 1, 1, 1])) as outputs:
+    with (
+        pytest.raises(interruption),
+        closing(in_lanes(work, [0, 1, 2, 3], [0, 1, 1, 1])) as outputs,
+    ):
         assert next(outputs) == 0
         assert begun.wait(30)
         Timer(0.1, interrupted.set).start()

@@ -1,4 +1,6 @@
-"""Language models are asked once for everything, on behalf of whoever asked, and what they answered is kept."""
+"""Language models are asked once for everything, on behalf of whoever asked, and what
+they answered is kept.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,7 +25,9 @@ def request(text: str = "?", seed: int = 0) -> ChatRequest:
 
 @dataclass
 class Drifting(ScriptedModel):
-    """Never gives the same answer twice, as a server may; fails as often as it is told to."""
+    """Never gives the same answer twice, as a server may; fails as often as it is told
+    to.
+    """
 
     failures: int = 0
     asked: list[ChatRequest] = field(default_factory=list)
@@ -34,7 +38,9 @@ class Drifting(ScriptedModel):
         await asyncio.sleep(0.001)
         if len(self.asked) <= self.failures:
             raise GdeError("the server is gone")
-        return replace(await super().complete(request), text=f"answer {len(self.asked)}")
+        return replace(
+            await super().complete(request), text=f"answer {len(self.asked)}"
+        )
 
     def close(self) -> None:
         self.closed += 1
@@ -68,23 +74,41 @@ def test_also_when_it_is_asked_at_once(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["journal", "no journal"])
-def test_a_failure_is_the_asker_s_and_the_next_one_asks_again(kept: bool, journal: Journal) -> None:
+def test_a_failure_is_the_asker_s_and_the_next_one_asks_again(
+    kept: bool, journal: Journal
+) -> None:
     model = Drifting(failures=1)
-    asking = Models(lambda _: model, journal if kept else None).scope("0/0/0").model("m")
+    asking = (
+        Models(lambda _: model, journal if kept else None).scope("0/0/0").model("m")
+    )
 
     async def at_once() -> list[Completion | BaseException]:
-        return await asyncio.gather(*(asking.complete(request()) for _ in range(3)), return_exceptions=True)
+        return await asyncio.gather(
+            *(asking.complete(request()) for _ in range(3)), return_exceptions=True
+        )
 
     first, *others = asyncio.run(at_once())
     assert isinstance(first, GdeError)
-    assert {each.text for each in others if isinstance(each, Completion)} == {"answer 2"}
+    assert {each.text for each in others if isinstance(each, Completion)} == {
+        "answer 2"
+    }
     assert len(model.asked) == 2
 
 
 def test_what_was_answered_is_not_asked_by_a_later_process(journal: Journal) -> None:
     model = Drifting()
-    first = asyncio.run(Models(lambda _: model, journal).scope("reward judge").model("m").complete(request()))
-    again = asyncio.run(Models(lambda _: model, journal).scope("reward judge").model("m").complete(request()))
+    first = asyncio.run(
+        Models(lambda _: model, journal)
+        .scope("reward judge")
+        .model("m")
+        .complete(request())
+    )
+    again = asyncio.run(
+        Models(lambda _: model, journal)
+        .scope("reward judge")
+        .model("m")
+        .complete(request())
+    )
     assert again == first
     assert len(model.asked) == 1
 
@@ -115,7 +139,9 @@ def test_a_completion_keeps_its_identity_when_it_is_changed(journal: Journal) ->
 def test_a_completion_from_nowhere_is_refused(identity: str, journal: Journal) -> None:
     scope = Models(lambda _: ScriptedModel(), journal).scope("0/0/0")
     forged = Completion(text="RIGHT", reasoning=None, finish="stop", request=identity)
-    with pytest.raises(GdeError, match=r"in no journal: .RIGHT.*context\.model.* keeps `request`"):
+    with pytest.raises(
+        GdeError, match=r"in no journal: .RIGHT.*context\.model.* keeps `request`"
+    ):
         check_known(scope, forged)
 
 
@@ -165,11 +191,16 @@ def test_a_name_is_one_model_that_is_noted_and_closed_once(journal: Journal) -> 
     assert [each.closed for each in made] == [0, 0]
     models.close()
     assert [each.closed for each in made] == [1, 1]
-    assert {name: info["name"] for name, info in journal.noted(NOTED).items()} == {"a": "scripted", "b": "scripted"}
+    assert {name: info["name"] for name, info in journal.noted(NOTED).items()} == {
+        "a": "scripted",
+        "b": "scripted",
+    }
 
 
 def test_what_a_model_can_do_beyond_completing_it_still_can(journal: Journal) -> None:
-    models = Models(lambda name: PlantedModel() if name == "white" else ScriptedModel(), journal)
+    models = Models(
+        lambda name: PlantedModel() if name == "white" else ScriptedModel(), journal
+    )
     white, black = (models.scope("0/0/0").model(name) for name in ("white", "black"))
     assert isinstance(white, WhiteBox)
     assert not isinstance(black, WhiteBox)
@@ -179,13 +210,18 @@ def test_what_a_model_can_do_beyond_completing_it_still_can(journal: Journal) ->
 
 
 @pytest.mark.parametrize("identity", ["weights", "revision"])
-def test_a_model_that_is_another_by_now_is_refused(journal: Journal, identity: str) -> None:
+def test_a_model_that_is_another_by_now_is_refused(
+    journal: Journal, identity: str
+) -> None:
     def made(versions: dict[str, str]) -> Models:
         return Models(lambda _: Versioned(versions), journal)
 
     made({identity: "one", "torch": "1"}).get("m")
     assert made({identity: "one", "torch": "2"}).get("m").info.versions["torch"] == "2"
-    with pytest.raises(GdeError, match=rf"'m' is no longer the one .* its {identity} were one, now other; bring them"):
+    with pytest.raises(
+        GdeError,
+        match=rf"'m' is no longer the one .* its {identity} were one, now other; bring them",
+    ):
         made({identity: "other"}).get("m")
     with pytest.raises(GdeError, match="now unknown"):
         made({}).get("m")

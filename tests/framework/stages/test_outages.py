@@ -1,4 +1,6 @@
-"""A model out of reach stops the run, which resumes where it was; a short outage costs no episode."""
+"""A model out of reach stops the run, which resumes where it was; a short outage costs
+no episode.
+"""
 
 import asyncio
 from contextlib import closing
@@ -15,12 +17,20 @@ from gde.stages.outages import PATIENCE, Reach, SecondChances
 from gde.store.folder import RunFolder
 
 AWAY = Unavailable("no server here")
-PLAN = Plan(environment="long-corridor", agent="asking-flickering", metrics=["success"], episodes=6, seed=3)
+PLAN = Plan(
+    environment="long-corridor",
+    agent="asking-flickering",
+    metrics=["success"],
+    episodes=6,
+    seed=3,
+)
 
 
 @pytest.fixture
 def flickering() -> Catalogue:
-    return Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts", "outage_parts")))
+    return Catalogue(
+        load_plugins(modules=("gde.testing.plugin", "odd_parts", "outage_parts"))
+    )
 
 
 def outage(monkeypatch: pytest.MonkeyPatch, **when: object) -> None:
@@ -35,7 +45,10 @@ def test_after_some_requests_in_a_row_without_answer_the_run_stops() -> None:
     for _ in range(PATIENCE - 1):
         reach.unanswered("m", AWAY)
     reach.answered("another")
-    with pytest.raises(RunFailed, match=r"^no server here; no request succeeded; run stopped.* with `gde resume`"):
+    with pytest.raises(
+        RunFailed,
+        match=r"^no server here; no request succeeded; run stopped.* with `gde resume`",
+    ):
         reach.unanswered("m", AWAY)
 
 
@@ -48,7 +61,9 @@ def test_what_is_put_back_comes_once_more_after_all_others() -> None:
             came.append(item)
             if item != 1:
                 reach.answered("m")
-            elif not items.put_back(item, "1", AWAY):  # others were answered: it is its own fault
+            elif not items.put_back(
+                item, "1", AWAY
+            ):  # others were answered: it is its own fault
                 came.append("failed")
 
     asyncio.run(work())
@@ -89,7 +104,12 @@ def test_what_is_put_back_waits_for_those_that_are_under_way() -> None:
 @pytest.mark.parametrize("concurrency", [1, 5])
 @pytest.mark.parametrize("after", [0, 20])
 def test_an_outage_stops_the_run_and_fails_no_episode(
-    agent: str, concurrency: int, after: int, tmp_path: Path, flickering: Catalogue, monkeypatch: pytest.MonkeyPatch
+    agent: str,
+    concurrency: int,
+    after: int,
+    tmp_path: Path,
+    flickering: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wanted = replace(PLAN, agent=agent, concurrency=concurrency)
     outage(monkeypatch)
@@ -103,7 +123,10 @@ def test_an_outage_stops_the_run_and_fails_no_episode(
     outage(monkeypatch)
     result = resume(tmp_path / "run", flickering)
     assert (result.status, result.measurements) == ("ok", undisturbed.measurements)
-    assert load_evidence(tmp_path / "run").trajectories == load_evidence(tmp_path / "undisturbed").trajectories
+    assert (
+        load_evidence(tmp_path / "run").trajectories
+        == load_evidence(tmp_path / "undisturbed").trajectories
+    )
 
 
 def test_a_moment_s_outage_costs_no_episode(
@@ -124,7 +147,9 @@ def test_a_request_that_alone_is_never_answered_fails_its_episode(
     evaluate(alone, tmp_path / "undisturbed", flickering)
     outage(monkeypatch, seeds=frozenset(outage_parts.OUTAGE.asked[:1]))
     result = evaluate(alone, tmp_path / "run", flickering)
-    assert [(one.subject, one.reason) for one in result.failures] == [("0/0/0", "no server here")]
+    assert [(one.subject, one.reason) for one in result.failures] == [
+        ("0/0/0", "no server here")
+    ]
     outage(monkeypatch)
     again = resume(tmp_path / "run", flickering, retry_failed=True)
     assert again.subject.retried == 1
@@ -136,11 +161,17 @@ def test_judgements_wait_for_the_end_of_an_outage_as_well(
     judged = replace(PLAN, rewards=["judge-flickering"])
     outage(monkeypatch)
     evaluate(judged, tmp_path / "undisturbed", flickering)
-    n_turns = sum(len(one.turns) for one in load_evidence(tmp_path / "undisturbed").trajectories)
+    n_turns = sum(
+        len(one.turns) for one in load_evidence(tmp_path / "undisturbed").trajectories
+    )
     outage(monkeypatch, after=n_turns + 5)
     with pytest.raises(RunFailed, match="no request succeeded"):
         evaluate(judged, tmp_path / "run", flickering)
     outage(monkeypatch, at=frozenset({1}))
     assert resume(tmp_path / "run", flickering).status == "ok"
-    traces = [load_evidence(tmp_path / run).reward_traces for run in ("run", "undisturbed")]
-    assert [one.values.tolist() for one in traces[0]] == [one.values.tolist() for one in traces[1]]
+    traces = [
+        load_evidence(tmp_path / run).reward_traces for run in ("run", "undisturbed")
+    ]
+    assert [one.values.tolist() for one in traces[0]] == [
+        one.values.tolist() for one in traces[1]
+    ]

@@ -1,4 +1,6 @@
-"""What decoded numbers stand for goes with them from the labels to the stored report."""
+"""What decoded numbers stand for goes with them from the labels to the stored
+report.
+"""
 
 from contextlib import closing
 from dataclasses import replace
@@ -21,7 +23,8 @@ LABELS = ProbeLabels(values=np.array([0, 1, 1]), classes=("free", "taken"))
 
 def test_classes_are_those_of_all_episodes() -> None:
     assert dataset_classes(
-        {"0/0/0": LABELS, "0/1/0": LABELS, "0/2/0": replace(LABELS, classes=())}, {"0/0/0", "0/1/0"}
+        {"0/0/0": LABELS, "0/1/0": LABELS, "0/2/0": replace(LABELS, classes=())},
+        {"0/0/0", "0/1/0"},
     ) == (
         "free",
         "taken",
@@ -30,13 +33,17 @@ def test_classes_are_those_of_all_episodes() -> None:
 
 def test_classes_that_differ_are_named_with_their_episodes() -> None:
     labels = {"0/0/0": LABELS, "0/1/0": replace(LABELS, classes=("taken", "free"))}
-    with pytest.raises(GdeError, match=r"free, taken in episode 0/0/0; taken, free in episode 0/1/0"):
+    with pytest.raises(
+        GdeError, match=r"free, taken in episode 0/0/0; taken, free in episode 0/1/0"
+    ):
         dataset_classes(labels, {"0/0/0", "0/1/0"})
 
 
 def test_a_dataset_keeps_its_classes_when_rows_are_taken() -> None:
     inputs, groups = np.zeros((3, 2), np.float32), np.array(["a", "b", "c"])
-    dataset = ProbeDataset(inputs=inputs, labels=LABELS.values, groups=groups, classes=LABELS.classes)
+    dataset = ProbeDataset(
+        inputs=inputs, labels=LABELS.values, groups=groups, classes=LABELS.classes
+    )
     assert dataset.take(np.array([True, False, True])).classes == ("free", "taken")
 
 
@@ -58,19 +65,28 @@ def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
 
 def test_every_variant_at_every_position_has_all_controls() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = list(list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post"))))
+    found = list(
+        list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post")))
+    )
     assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
     measured = [fit for fit in found if fit.control == "none"]
     assert found[0] == measured[0] and len(measured) == 8
     for own in measured:
-        controls = {fit.control for fit in found if replace(fit, control="none") == own} - {"none"}
+        controls = {
+            fit.control for fit in found if replace(fit, control="none") == own
+        } - {"none"}
         assert controls == set(CONTROLS if own.layer == 0 else OF_A_LAYER)
 
 
 def test_fits_to_the_same_activations_follow_each_other() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post")))
-    read = [(fit.layer, fit.position, "none" if fit.control == "shuffled" else fit.control) for fit in found]
+    found = list_fits(
+        "p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post"))
+    )
+    read = [
+        (fit.layer, fit.position, "none" if fit.control == "shuffled" else fit.control)
+        for fit in found
+    ]
     runs = [place for place, _ in groupby(read)]
     assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2
 
@@ -79,14 +95,24 @@ def test_coordinates_of_tokens_keep_how_many_there_were() -> None:
     inputs = np.ones((4, 3, 2), np.float32)
     inputs[1:, 2] = np.nan
     data = ProbeDataset(inputs=inputs, labels=np.arange(4), groups=np.array([*"abcd"]))
-    blind = controlled(data, "coordinates", np.array([False, False, True, True]), np.random.default_rng(0))
-    assert np.array_equal(blind.inputs, np.where(np.isnan(inputs), np.nan, 0), equal_nan=True)
+    blind = controlled(
+        data,
+        "coordinates",
+        np.array([False, False, True, True]),
+        np.random.default_rng(0),
+    )
+    assert np.array_equal(
+        blind.inputs, np.where(np.isnan(inputs), np.nan, 0), equal_nan=True
+    )
     assert np.array_equal(blind.labels, data.labels)
 
 
 def test_labels_are_shuffled_among_training_turns_alone() -> None:
     n, held_out = 40, np.arange(40) % 3 == 0
-    inputs, groups = np.zeros((n, 2), np.float32), np.array([f"world {i}" for i in range(n)])
+    inputs, groups = (
+        np.zeros((n, 2), np.float32),
+        np.array([f"world {i}" for i in range(n)]),
+    )
     data = ProbeDataset(inputs=inputs, labels=np.arange(n), groups=groups)
     shuffled = controlled(data, "shuffled", held_out, np.random.default_rng(0))
     assert np.array_equal(shuffled.labels[held_out], data.labels[held_out])

@@ -1,4 +1,6 @@
-"""Listeners are told of every turn and every episode once, in the order in which they came into the record."""
+"""Listeners are told of every turn and every episode once, in the order in which they
+came into the record.
+"""
 
 import asyncio
 import time
@@ -29,7 +31,9 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-async def write(journal: Journal, one: Trajectory, turns: int | None = None, pause: float = 0.0) -> None:
+async def write(
+    journal: Journal, one: Trajectory, turns: int | None = None, pause: float = 0.0
+) -> None:
     await journal.begin(one.key, one.seed, one.world, {}, one.horizon)
     for turn in one.turns[:turns]:
         await journal.turn(one.key, turn)
@@ -38,8 +42,12 @@ async def write(journal: Journal, one: Trajectory, turns: int | None = None, pau
         await journal.end(one.key, one.ending, "", one.final_state)
 
 
-def told(journal: Journal, path: Path, work: Callable[[], None]) -> list[tuple[str, int]]:
-    """(episode, turn) of each turn and (episode, -1) of each end, while the work is done."""
+def told(
+    journal: Journal, path: Path, work: Callable[[], None]
+) -> list[tuple[str, int]]:
+    """(episode, turn) of each turn and (episode, -1) of each end, while the work is
+    done.
+    """
     events: list[tuple[str, int]] = []
 
     def episode(trajectory: Trajectory, done: int, total: int) -> None:
@@ -67,7 +75,9 @@ def test_turns_come_in_order_and_before_the_end_of_their_episode(
         assert mine == [*range(len(one.turns)), -1]
 
 
-def test_what_was_there_before_is_not_told_again(journal: Journal, tmp_path: Path) -> None:
+def test_what_was_there_before_is_not_told_again(
+    journal: Journal, tmp_path: Path
+) -> None:
     asyncio.run(write(journal, EPISODES[0]))
     asyncio.run(write(journal, EPISODES[1], turns=2))
 
@@ -80,30 +90,43 @@ def test_what_was_there_before_is_not_told_again(journal: Journal, tmp_path: Pat
         asyncio.run(rest())
 
     events = told(journal, tmp_path / "run.sqlite", go_on)
-    assert events == [("0/1/0", turn) for turn in [*range(2, len(EPISODES[1].turns)), -1]]
+    assert events == [
+        ("0/1/0", turn) for turn in [*range(2, len(EPISODES[1].turns)), -1]
+    ]
 
 
-def test_progress_counts_what_is_finished_of_the_whole(journal: Journal, tmp_path: Path) -> None:
+def test_progress_counts_what_is_finished_of_the_whole(
+    journal: Journal, tmp_path: Path
+) -> None:
     asyncio.run(write(journal, EPISODES[0]))
     seen: list[Progress] = []
     with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
         asyncio.run(write(journal, EPISODES[1]))
-    assert [(one.stage, one.done, one.total) for one in (seen[0], seen[-1])] == [("episodes", 1, 3), ("episodes", 2, 3)]
+    assert [(one.stage, one.done, one.total) for one in (seen[0], seen[-1])] == [
+        ("episodes", 1, 3),
+        ("episodes", 2, 3),
+    ]
     assert seen[-1].detail == "12 turns"
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 
-def test_what_is_done_of_episodes_under_way_is_told(journal: Journal, tmp_path: Path) -> None:
+def test_what_is_done_of_episodes_under_way_is_told(
+    journal: Journal, tmp_path: Path
+) -> None:
     asyncio.run(write(journal, EPISODES[0]))
     asyncio.run(write(journal, EPISODES[1], turns=3))
     assert journal.under_way() == pytest.approx(3 / EPISODES[1].horizon)
     seen: list[Progress] = []
     with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
         asyncio.run(write(journal, EPISODES[2], turns=1))
-    assert seen[-1].within == pytest.approx(3 / EPISODES[1].horizon + 1 / EPISODES[2].horizon)
+    assert seen[-1].within == pytest.approx(
+        3 / EPISODES[1].horizon + 1 / EPISODES[2].horizon
+    )
 
 
-def test_the_record_is_read_for_nobody_else(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_is_read_for_nobody_else(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[str] = []
     for name in ("turns_since", "trajectory"):
         monkeypatch.setattr(Journal, name, lambda *_, name=name: read.append(name))

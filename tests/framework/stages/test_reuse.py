@@ -1,4 +1,6 @@
-"""What was answered in an earlier run is not asked again, and only where it has one answer."""
+"""What was answered in an earlier run is not asked again, and only where it has one
+answer.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -45,11 +47,16 @@ ANSWER = Completion(
     answered_by="m",
 )
 GREEDY = Sampling(temperature=0.0)
-REQUEST = ChatRequest(messages=(Message(role="user", content="where?"),), seed=1, sampling=GREEDY)
+REQUEST = ChatRequest(
+    messages=(Message(role="user", content="where?"),), seed=1, sampling=GREEDY
+)
 
 
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
-    with closing(Answers.open(tmp_path / "a")) as first, closing(Answers.open(tmp_path / "a")) as second:
+    with (
+        closing(Answers.open(tmp_path / "a")) as first,
+        closing(Answers.open(tmp_path / "a")) as second,
+    ):
         assert second.get("k") is None
         first.put("k", replace(ANSWER, request="r", model="m"))
         assert second.get("k") == ANSWER
@@ -80,7 +87,11 @@ class Other(PlantedModel):
 
 def test_a_sample_is_never_looked_up(tmp_path: Path) -> None:
     sampled = replace(REQUEST, sampling=Sampling(temperature=0.1))
-    assert Reuse(tmp_path / "a").key(PlantedModel(), {}, sampled) == "" == Reuse().key(PlantedModel(), {}, REQUEST)
+    assert (
+        Reuse(tmp_path / "a").key(PlantedModel(), {}, sampled)
+        == ""
+        == Reuse().key(PlantedModel(), {}, REQUEST)
+    )
     assert not (tmp_path / "a").exists()
 
 
@@ -88,19 +99,28 @@ def test_a_damaged_answer_is_none_and_is_replaced(tmp_path: Path) -> None:
     with closing(Answers.open(tmp_path / "a")) as answers:
         answers.put("k", ANSWER)
         with closing(sqlite3.connect(tmp_path / "a", isolation_level=None)) as other:
-            other.execute("""UPDATE answers SET answer = replace(answer, 'length', 'stop')""")
+            other.execute(
+                """UPDATE answers SET answer = replace(answer, 'length', 'stop')"""
+            )
         assert answers.get("k") is None
         answers.put("k", ANSWER)
         assert answers.get("k") == ANSWER
 
 
-def test_another_file_is_refused_and_left_alone(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_another_file_is_refused_and_left_alone(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     (tmp_path / "text").write_text("no database, and long enough to be read as one")
     with closing(sqlite3.connect(tmp_path / "other")) as other:
         other.execute("CREATE TABLE mine (x)")
     for name in ("text", "other", "absent/file"):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else b""
-        plan = Plan(environment="corridor", agent="scripted", episodes=2, cache=str(tmp_path / name))
+        plan = Plan(
+            environment="corridor",
+            agent="scripted",
+            episodes=2,
+            cache=str(tmp_path / name),
+        )
         with pytest.raises(GdeError, match=r"run\.cache=.*: wanted a file of answers"):
             evaluate(plan, tmp_path / "run", catalogue)
         assert not (tmp_path / "run").exists()
@@ -114,8 +134,13 @@ class Asking(AskingAgent):
     temperature: float = 0.0
 
     async def act(self, observation: Observation) -> Decision:
-        message, sampling = Message(role="user", content=observation.text), Sampling(temperature=self.temperature)
-        answer = await self.model.complete(ChatRequest(messages=(message,), seed=self._seed, sampling=sampling))
+        message, sampling = (
+            Message(role="user", content=observation.text),
+            Sampling(temperature=self.temperature),
+        )
+        answer = await self.model.complete(
+            ChatRequest(messages=(message,), seed=self._seed, sampling=sampling)
+        )
         return Decision.act(answer.text, answer)
 
 
@@ -128,10 +153,18 @@ def at(temperature: float, log: Path) -> Offer[Any, Any]:
     return Offer(name="asking-at", summary="s", config=NoConfig, make=make)
 
 
-def test_a_second_run_asks_nothing_and_says_so(tmp_path: Path, asking: Catalogue) -> None:
+def test_a_second_run_asks_nothing_and_says_so(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     log = tmp_path / "log"
     cache = str(tmp_path / "answers")
-    plan = Plan(environment="corridor", agent=at(0.0, log), metrics=("success",), episodes=4, cache=cache)
+    plan = Plan(
+        environment="corridor",
+        agent=at(0.0, log),
+        metrics=("success",),
+        episodes=4,
+        cache=cache,
+    )
     assert plan_hash(plan) == plan_hash(replace(plan, cache=""))
     first = evaluate(plan, tmp_path / "first", asking)
     n = len(log.read_text().splitlines())
@@ -139,19 +172,35 @@ def test_a_second_run_asks_nothing_and_says_so(tmp_path: Path, asking: Catalogue
     assert len(log.read_text().splitlines()) == n > 0
     assert first.measurements == second.measurements
     assert first.provenance["cache"]["hits"] == 0  # type: ignore[index, call-overload]
-    assert second.provenance["cache"]["hits"] == second.provenance["cache"]["answers"] == n  # type: ignore[index, call-overload]
-    assert f"{n} of {n} answers are those of earlier runs" in " ".join(screen(second).notes)
+    assert (
+        second.provenance["cache"]["hits"] == second.provenance["cache"]["answers"] == n
+    )  # type: ignore[index, call-overload]
+    assert f"{n} of {n} answers are those of earlier runs" in " ".join(
+        screen(second).notes
+    )
     ours, theirs = (
-        [turn.decision.completion for each in load_evidence(tmp_path / name).trajectories for turn in each.turns]
+        [
+            turn.decision.completion
+            for each in load_evidence(tmp_path / name).trajectories
+            for turn in each.turns
+        ]
         for name in ("first", "second")
     )
     assert all(each and each.cached for each in theirs)
     assert ours == [each and replace(each, cached=False) for each in theirs]
 
 
-def test_samples_and_what_a_folder_says_are_asked(tmp_path: Path, asking: Catalogue) -> None:
+def test_samples_and_what_a_folder_says_are_asked(
+    tmp_path: Path, asking: Catalogue
+) -> None:
     log, answers = tmp_path / "log", tmp_path / "answers"
-    plan = Plan(environment="corridor", agent=at(0.5, log), metrics=("success",), episodes=3, cache=str(answers))
+    plan = Plan(
+        environment="corridor",
+        agent=at(0.5, log),
+        metrics=("success",),
+        episodes=3,
+        cache=str(answers),
+    )
     evaluate(plan, tmp_path / "first", asking)
     n = len(log.read_text().splitlines())
     again = evaluate(plan, tmp_path / "second", asking)

@@ -1,4 +1,6 @@
-"""Every episode is judged once by every reward model; what goes wrong is the reason why it has no rewards."""
+"""Every episode is judged once by every reward model; what goes wrong is the reason why
+it has no rewards.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -23,7 +25,9 @@ WITH_TURNS = [one for one in TRAJECTORIES if one.turns]
 class Counting:
     """Gives what it is told to give; notes whom it judges, and how many at once."""
 
-    give: Callable[[Trajectory], object] = lambda one: np.arange(len(one.turns), dtype=float)
+    give: Callable[[Trajectory], object] = lambda one: np.arange(
+        len(one.turns), dtype=float
+    )
     judged: list[str] = field(default_factory=list)
     now: int = 0
     most: int = 0
@@ -44,11 +48,15 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def judge(model: object, journal: Journal, name: str = "judge", concurrency: int = 3) -> None:
+def judge(
+    model: object, journal: Journal, name: str = "judge", concurrency: int = 3
+) -> None:
     asyncio.run(reward(name, model, TRAJECTORIES, concurrency, journal))  # type: ignore[arg-type]
 
 
-def test_every_trajectory_gets_a_trace_under_the_names_of_the_run(journal: Journal) -> None:
+def test_every_trajectory_gets_a_trace_under_the_names_of_the_run(
+    journal: Journal,
+) -> None:
     judge(Counting(), journal)
     found = {each.episode: each for each in read_traces(journal)}
     assert found.keys() == {str(one.key) for one in TRAJECTORIES}
@@ -88,13 +96,27 @@ def raising(error: Exception) -> Callable[[Trajectory], object]:
     [
         (raising(GdeError("no opinion")), "no opinion"),
         (raising(KeyError("lost")), "KeyError: 'lost'"),
-        (lambda one: np.zeros(len(one.turns) + 1), r"ValueError: wanted 3 finite rewards, one a turn, got \[0\."),
-        (lambda one: np.full(len(one.turns), np.nan), "ValueError: wanted 3 finite rewards, one a turn, got .*nan"),
-        (lambda one: np.zeros((len(one.turns), 1)), "ValueError: wanted 3 finite rewards"),
-        (lambda one: np.zeros(len(one.turns), dtype=complex), "ValueError: wanted 3 finite rewards"),
+        (
+            lambda one: np.zeros(len(one.turns) + 1),
+            r"ValueError: wanted 3 finite rewards, one a turn, got \[0\.",
+        ),
+        (
+            lambda one: np.full(len(one.turns), np.nan),
+            "ValueError: wanted 3 finite rewards, one a turn, got .*nan",
+        ),
+        (
+            lambda one: np.zeros((len(one.turns), 1)),
+            "ValueError: wanted 3 finite rewards",
+        ),
+        (
+            lambda one: np.zeros(len(one.turns), dtype=complex),
+            "ValueError: wanted 3 finite rewards",
+        ),
     ],
 )
-def test_what_goes_wrong_is_the_reason(give: Callable[[Trajectory], object], reason: str) -> None:
+def test_what_goes_wrong_is_the_reason(
+    give: Callable[[Trajectory], object], reason: str
+) -> None:
     found = asyncio.run(trace("judge", Counting(give), WITH_TURNS[0]))
     assert (found.model, found.episode, found.values.shape) == ("judge", "0/0/0", (0,))
     with pytest.raises(GdeError, match=reason):
@@ -109,7 +131,10 @@ class Astray(Counting):
 def test_the_rewards_of_another_episode_are_none() -> None:
     found = asyncio.run(trace("judge", Astray(), WITH_TURNS[0]))
     assert (found.episode, found.values.shape) == ("0/0/0", (0,))
-    assert found.failure == "ValueError: wanted the rewards of episode 0/0/0, got those of '9/9/9'"
+    assert (
+        found.failure
+        == "ValueError: wanted the rewards of episode 0/0/0, got those of '9/9/9'"
+    )
 
 
 def test_one_failure_costs_no_other_episode(journal: Journal) -> None:
@@ -119,12 +144,20 @@ def test_one_failure_costs_no_other_episode(journal: Journal) -> None:
         return np.zeros(len(one.turns))
 
     judge(Counting(give), journal)
-    assert [each.episode for each in read_traces(journal) if each.failure == "no opinion"] == ["0/1/0"]
+    assert [
+        each.episode for each in read_traces(journal) if each.failure == "no opinion"
+    ] == ["0/1/0"]
 
 
-def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = RunFailed("cannot write the journal: full; make room and go on with `gde resume`")
-    with pytest.raises(RunFailed, match="make room"):  # met by the model, when what it asked is to be kept
+def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = RunFailed(
+        "cannot write the journal: full; make room and go on with `gde resume`"
+    )
+    with pytest.raises(
+        RunFailed, match="make room"
+    ):  # met by the model, when what it asked is to be kept
         judge(Counting(raising(full)), journal)
     monkeypatch.setattr(Journal, "write", lambda *_: raising(full)(WITH_TURNS[0]))
     with pytest.raises(RunFailed, match="make room"):  # met by the stage
@@ -136,4 +169,6 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(journal: Journal, m
 def test_a_zero_is_read_whatever_its_sign(journal: Journal) -> None:
     judge(Counting(lambda one: -np.zeros(len(one.turns))), journal)
     assert not list(journal.faults())
-    assert all((each.values == 0).all() for each in read_traces(journal) if not each.failure)
+    assert all(
+        (each.values == 0).all() for each in read_traces(journal) if not each.failure
+    )

@@ -1,4 +1,6 @@
-"""Metrics meet the whole run and each condition; what they cannot measure is said, never invented."""
+"""Metrics meet the whole run and each condition; what they cannot measure is said,
+never invented.
+"""
 
 from collections.abc import Sequence
 
@@ -20,7 +22,15 @@ def episode(condition: int, world: int) -> Trajectory:
     labels = {**CONDITIONS[condition], "walls": world}
     place = World(id=f"w{condition}{world}")
     key = EpisodeKey(condition=condition, world=world)
-    return Trajectory(key=key, seed=0, world=place, labels=labels, horizon=1, turns=(), ending="horizon")
+    return Trajectory(
+        key=key,
+        seed=0,
+        world=place,
+        labels=labels,
+        horizon=1,
+        turns=(),
+        ending="horizon",
+    )
 
 
 def trace(trajectory: Trajectory) -> RewardTrace:
@@ -28,7 +38,9 @@ def trace(trajectory: Trajectory) -> RewardTrace:
 
 
 EPISODES = (episode(0, 0), episode(0, 1), episode(1, 0))
-EVIDENCE = Evidence(trajectories=EPISODES, reward_traces=tuple(map(trace, EPISODES)), seed=5)
+EVIDENCE = Evidence(
+    trajectories=EPISODES, reward_traces=tuple(map(trace, EPISODES)), seed=5
+)
 
 
 class Count:
@@ -37,7 +49,11 @@ class Count:
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         n = len(evidence.trajectories)
-        return [Measurement(name=self.name, value=float(n), unit="count", n=n, where={"kind": "all"})]
+        return [
+            Measurement(
+                name=self.name, value=float(n), unit="count", n=n, where={"kind": "all"}
+            )
+        ]
 
 
 def small_only(evidence: Evidence) -> Sequence[Measurement]:
@@ -57,7 +73,9 @@ def test_a_metric_sees_the_whole_and_each_condition_and_its_own_labels_stay() ->
 
 
 @pytest.mark.parametrize("conditions", [(), ({},), ({"size": 7},)])
-def test_without_a_sweep_there_is_no_breakdown(conditions: tuple[dict[str, int], ...]) -> None:
+def test_without_a_sweep_there_is_no_breakdown(
+    conditions: tuple[dict[str, int], ...],
+) -> None:
     assert len(score([("count", Count)], EVIDENCE, conditions)[0]) == 1
 
 
@@ -68,20 +86,31 @@ def test_a_condition_has_its_own_traces_and_the_same_seed() -> None:
 
 
 def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None:
-    measurements, failures = score([("small", lambda: small_only), ("count", Count)], EVIDENCE, CONDITIONS)
+    measurements, failures = score(
+        [("small", lambda: small_only), ("count", Count)], EVIDENCE, CONDITIONS
+    )
     assert [(one.stage, one.subject, one.reason) for one in failures] == [
         ("metric", "small", "ZeroDivisionError: nine"),
         ("metric", "small size=9", "ZeroDivisionError: nine"),
     ]
-    assert [one.name for one in measurements] == ["small", "episodes", "episodes", "episodes"]
+    assert [one.name for one in measurements] == [
+        "small",
+        "episodes",
+        "episodes",
+        "episodes",
+    ]
 
 
-def test_of_two_metrics_that_give_the_same_measurement_the_second_is_a_failure() -> None:
+def test_of_two_metrics_that_give_the_same_measurement_the_second_is_a_failure() -> (
+    None
+):
     measurements, failures = score([("mine", Count), ("theirs", Count)], EVIDENCE, ())
     assert [one.name for one in measurements] == ["episodes"]
     ((subject, reason),) = [(one.subject, one.reason) for one in failures]
     assert subject == "theirs"
-    assert reason.startswith("metrics 'mine' and 'theirs' both give 'episodes kind=all'")
+    assert reason.startswith(
+        "metrics 'mine' and 'theirs' both give 'episodes kind=all'"
+    )
 
 
 def unmakable() -> Count:
@@ -89,9 +118,13 @@ def unmakable() -> Count:
 
 
 def test_a_metric_that_cannot_be_made_costs_no_other() -> None:
-    measurements, failures = score([("lost", unmakable), ("count", Count)], EVIDENCE, ())
+    measurements, failures = score(
+        [("lost", unmakable), ("count", Count)], EVIDENCE, ()
+    )
     assert [one.source for one in measurements] == ["count"]
-    assert [(one.subject, one.reason) for one in failures] == [("lost", "OSError: no data")]
+    assert [(one.subject, one.reason) for one in failures] == [
+        ("lost", "OSError: no data")
+    ]
 
 
 def twice(evidence: Evidence) -> Sequence[Measurement]:
@@ -99,7 +132,12 @@ def twice(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def test_a_metric_that_gives_a_measurement_twice_is_a_failure() -> None:
-    measurements, failures = score([("twice", lambda: twice), ("count", Count)], EVIDENCE, ())
+    measurements, failures = score(
+        [("twice", lambda: twice), ("count", Count)], EVIDENCE, ()
+    )
     assert [one.source for one in measurements] == ["count"]
     ((subject, reason),) = [(one.subject, one.reason) for one in failures]
-    assert (subject, reason.partition(":")[0]) == ("twice", "metric 'twice' gives 'episodes kind=all' twice")
+    assert (subject, reason.partition(":")[0]) == (
+        "twice",
+        "metric 'twice' gives 'episodes kind=all' twice",
+    )

@@ -52,7 +52,9 @@ class Opened(Corridor):
 
 @dataclass
 class Trier:
-    """Tries both directions three times over in every turn, and then goes where it likes."""
+    """Tries both directions three times over in every turn, and then goes where it
+    likes.
+    """
 
     directions: Sequence[str]
     simulator: Simulator | None = field(default=None, init=False)
@@ -88,37 +90,66 @@ def trier(*directions: str, **change: Any) -> Offer[Any, Any]:
 
 
 def plan(agent: Any, **change: Any) -> Plan:
-    asked: dict[str, Any] = {"environment": Choice(name="opened", alias="opened", part=Opened), "metrics": ["success"]}
-    chosen = Choice(name="trier", alias="trier", part=agent) if isinstance(agent, Offer) else agent
+    asked: dict[str, Any] = {
+        "environment": Choice(name="opened", alias="opened", part=Opened),
+        "metrics": ["success"],
+    }
+    chosen = (
+        Choice(name="trier", alias="trier", part=agent)
+        if isinstance(agent, Offer)
+        else agent
+    )
     return Plan(**{**asked, "agent": chosen, **change})
 
 
-def test_what_is_tried_does_not_happen_and_everything_is_closed(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_what_is_tried_does_not_happen_and_everything_is_closed(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     Opened.open[:] = [0, 0]
     result = evaluate(plan(trier(RIGHT), episodes=5), tmp_path / "run", catalogue)
     assert result.status == "ok"
     evidence = load_evidence(tmp_path / "run", catalogue)
-    assert all(one.success == 1 and len(one.turns) == one.world.labels["distance"] for one in evidence.trajectories)
+    assert all(
+        one.success == 1 and len(one.turns) == one.world.labels["distance"]
+        for one in evidence.trajectories
+    )
     assert Opened.open[0] == 0
     assert Opened.open[1] >= 2
     led = {(before, action): after for before, action, after in Trier.seen}
-    assert len(set(Trier.seen)) == len(led)  # an action leads to one place, whatever was tried in between
+    assert len(set(Trier.seen)) == len(
+        led
+    )  # an action leads to one place, whatever was tried in between
 
 
-def test_every_report_says_who_had_a_private_copy(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_every_report_says_who_had_a_private_copy(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     result = evaluate(plan(trier(RIGHT)), tmp_path / "run", catalogue)
-    assert "Agent trier tried actions in a private copy of the world" in str(result.provenance["notice"])
+    assert "Agent trier tried actions in a private copy of the world" in str(
+        result.provenance["notice"]
+    )
 
 
-def test_an_agent_that_does_not_say_so_gets_none(tmp_path: Path, catalogue: Catalogue) -> None:
-    result = evaluate(plan(trier(RIGHT, needs=frozenset())), tmp_path / "run", catalogue)
+def test_an_agent_that_does_not_say_so_gets_none(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    result = evaluate(
+        plan(trier(RIGHT, needs=frozenset())), tmp_path / "run", catalogue
+    )
     assert result.status != "ok"
-    assert "notice" not in result.provenance or "private" not in str(result.provenance["notice"])
+    assert "notice" not in result.provenance or "private" not in str(
+        result.provenance["notice"]
+    )
 
 
-def test_a_world_without_copies_is_refused_before_anything_runs(catalogue: Catalogue) -> None:
+def test_a_world_without_copies_is_refused_before_anything_runs(
+    catalogue: Catalogue,
+) -> None:
     ready = resolve(plan(trier(RIGHT), environment="recipe"), catalogue)
-    with pytest.raises(GdeError, match="trier needs an environment that a private copy can stand in for; env"):
+    with pytest.raises(
+        GdeError,
+        match="trier needs an environment that a private copy can stand in for; env",
+    ):
         check(ready)
 
 
@@ -140,7 +171,9 @@ def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
         check(resolve(plan(asked, environment="recipe"), catalogue))
 
 
-def test_half_as_many_episodes_at_once_where_each_has_two_simulators(catalogue: Catalogue) -> None:
+def test_half_as_many_episodes_at_once_where_each_has_two_simulators(
+    catalogue: Catalogue,
+) -> None:
     few = EnvironmentOffer(
         name="few",
         summary="s",
@@ -150,8 +183,20 @@ def test_half_as_many_episodes_at_once_where_each_has_two_simulators(catalogue: 
         at_once=3,
     )
     environment = Choice(name="few", alias="few", part=few)
-    assert at_once(resolve(plan(trier(RIGHT), environment=environment, concurrency=9), catalogue)) == 1
-    assert at_once(resolve(plan("scripted", environment=environment, concurrency=9), catalogue)) == 3
+    assert (
+        at_once(
+            resolve(
+                plan(trier(RIGHT), environment=environment, concurrency=9), catalogue
+            )
+        )
+        == 1
+    )
+    assert (
+        at_once(
+            resolve(plan("scripted", environment=environment, concurrency=9), catalogue)
+        )
+        == 3
+    )
 
 
 @dataclass(frozen=True)
@@ -181,7 +226,9 @@ def advisee(**config: Any) -> Choice:
     return Choice(name="advisee", alias="advisee", part=offer, config=config)
 
 
-def test_an_agent_asks_a_reward_model_by_name(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_an_agent_asks_a_reward_model_by_name(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     ready = resolve(plan(advisee()), catalogue)
     assert list(ready.judges) == ["monotonic"]
     assert ready.rewards == ()
@@ -197,7 +244,9 @@ def test_it_is_the_one_of_the_run_where_the_run_has_it(catalogue: Catalogue) -> 
     assert [part.label for part in ready.parts].count("mine") == 1
 
 
-def test_a_reward_model_that_nobody_offers_is_named_before_anything_runs(catalogue: Catalogue) -> None:
+def test_a_reward_model_that_nobody_offers_is_named_before_anything_runs(
+    catalogue: Catalogue,
+) -> None:
     with pytest.raises(UnknownName, match="unknown reward model 'orakel'"):
         resolve(plan(advisee(reward="orakel")), catalogue)
 
@@ -205,7 +254,10 @@ def test_a_reward_model_that_nobody_offers_is_named_before_anything_runs(catalog
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("strict", r"strict\.scale: wanted a value, got none; --set strict\.scale=VALUE"),
+        (
+            "strict",
+            r"strict\.scale: wanted a value, got none; --set strict\.scale=VALUE",
+        ),
         ("homeless", r"homeless\.folder: wanted a folder, got none"),
     ],
 )
@@ -218,8 +270,13 @@ def test_one_that_cannot_do_without_settings_says_how_it_gets_them(
     assert not [*tmp_path.iterdir()]
 
 
-def test_settings_of_the_one_of_the_run_are_enough(tmp_path: Path, asking: Catalogue) -> None:
-    given = plan(advisee(reward="homeless"), rewards=(Choice(name="homeless", config={"folder": "f"}),))
+def test_settings_of_the_one_of_the_run_are_enough(
+    tmp_path: Path, asking: Catalogue
+) -> None:
+    given = plan(
+        advisee(reward="homeless"),
+        rewards=(Choice(name="homeless", config={"folder": "f"}),),
+    )
     warm(resolve(given, asking))
 
 
@@ -235,13 +292,18 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
             gives=frozenset({Capability.SIMULATOR}),
         ),
     )
-    with pytest.raises(GdeError, match="oracle needs an environment that knows what is optimal, or true rewards"):
+    with pytest.raises(
+        GdeError,
+        match="oracle needs an environment that knows what is optimal, or true rewards",
+    ):
         check(resolve(plan(advisee(reward="oracle"), environment=blind), catalogue))
 
 
 def test_that_it_knows_the_truth_is_told(tmp_path: Path, catalogue: Catalogue) -> None:
     result = evaluate(plan(advisee(reward="oracle")), tmp_path / "run", catalogue)
-    assert "Reward model oracle, which agent advisee asked, knows the truth." in str(result.provenance["notice"])
+    assert "Reward model oracle, which agent advisee asked, knows the truth." in str(
+        result.provenance["notice"]
+    )
 
 
 def test_a_plain_context_has_the_given_ones_and_the_installed_ones() -> None:

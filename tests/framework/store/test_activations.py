@@ -30,14 +30,18 @@ def store(tmp_path: Path) -> Iterator[ActivationStore]:
 
 
 def records(most: int) -> Records:
-    """One to `most` tokens a turn, the episodes in no order; every other turn has a position "post" as well."""
+    """One to `most` tokens a turn, the episodes in no order; every other turn has a
+    position "post" as well.
+    """
     rng = np.random.default_rng(0)
     made: Records = []
     for episode in rng.permutation(EPISODES):
         for turn in range(TURNS):
             positions = ("pre", "post") if turn % 2 else ("pre",)
             values = {
-                (layer, position): rng.normal(size=(int(rng.integers(1, most + 1)), WIDTH)).astype(np.float32)
+                (layer, position): rng.normal(
+                    size=(int(rng.integers(1, most + 1)), WIDTH)
+                ).astype(np.float32)
                 for layer in (0, 2)
                 for position in positions
             }
@@ -57,29 +61,49 @@ def test_every_row_comes_back_in_the_order_of_the_episodes(
         for position in ("pre", "post"):
             table = store.table("model", layer, position)
             expected = sorted(
-                (row, one.values[layer, position]) for row, one in written if (layer, position) in one.values
+                (row, one.values[layer, position])
+                for row, one in written
+                if (layer, position) in one.values
             )
             assert table is not None
             assert table.rows == tuple(row for row, _ in expected)
             assert table.lengths.tolist() == [len(values) for _, values in expected]
-            assert np.array_equal(table.values, np.concatenate([values for _, values in expected]))
+            assert np.array_equal(
+                table.values, np.concatenate([values for _, values in expected])
+            )
             assert not table.values.flags.writeable
             assert store.stored("model", layer, position) == set(table.rows)
 
 
-def test_files_are_begun_by_the_number_of_tokens(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_begun_by_the_number_of_tokens(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(activations, "SHARD_TOKENS", 30)
-    long = ActivationRecord(values={(0, "pre"): np.zeros((10, WIDTH), dtype=np.float32)})
-    store.write("model", [((f"0/{world}/0", turn), long) for world in range(EPISODES) for turn in range(TURNS)])
+    long = ActivationRecord(
+        values={(0, "pre"): np.zeros((10, WIDTH), dtype=np.float32)}
+    )
+    store.write(
+        "model",
+        [
+            ((f"0/{world}/0", turn), long)
+            for world in range(EPISODES)
+            for turn in range(TURNS)
+        ],
+    )
     assert len([*store._folder.iterdir()]) == 7  # 200 tokens, of which 30 fill a file
 
 
-def test_a_second_writing_adds_and_other_sources_are_apart(store: ActivationStore) -> None:
+def test_a_second_writing_adds_and_other_sources_are_apart(
+    store: ActivationStore,
+) -> None:
     written = records(4)
     store.write("model", written[:7])
     store.write("model", written[7:])
     store.write("untrained", written[:2])
-    whole, untrained = store.table("model", 0, "pre"), store.table("untrained", 0, "pre")
+    whole, untrained = (
+        store.table("model", 0, "pre"),
+        store.table("untrained", 0, "pre"),
+    )
     assert whole is not None and len(whole.rows) == len(written)
     assert untrained is not None and len(untrained.rows) == 2
     assert store.table("bags", 0, "pre") is None
@@ -93,13 +117,24 @@ def layered() -> Iterator[tuple[Row, ActivationRecord]]:
     """Three tokens a turn at all layers, made as they are asked for."""
     for world in range(EPISODES):
         for turn in range(TURNS):
-            values = {(layer, "pre"): np.full((3, WIDE), layer, dtype=np.float32) for layer in range(LAYERS)}
+            values = {
+                (layer, "pre"): np.full((3, WIDE), layer, dtype=np.float32)
+                for layer in range(LAYERS)
+            }
             yield (f"0/{world}/0", turn), ActivationRecord(values=values)
 
 
-@pytest.mark.parametrize(("shard", "least", "most"), [(10_000, 0, 1), (9, 1, 2)], ids=["one file", "many files"])
+@pytest.mark.parametrize(
+    ("shard", "least", "most"),
+    [(10_000, 0, 1), (9, 1, 2)],
+    ids=["one file", "many files"],
+)
 def test_a_sweep_of_all_layers_never_holds_more_than_one(
-    store: ActivationStore, monkeypatch: pytest.MonkeyPatch, shard: int, least: float, most: float
+    store: ActivationStore,
+    monkeypatch: pytest.MonkeyPatch,
+    shard: int,
+    least: float,
+    most: float,
 ) -> None:
     monkeypatch.setattr(activations, "SHARD_TOKENS", shard)
     store.write("model", layered())
@@ -116,7 +151,9 @@ def test_a_sweep_of_all_layers_never_holds_more_than_one(
             tracemalloc.stop()
 
     alone, swept = peak(1), peak(LAYERS)
-    assert least * LAYER_BYTES <= alone < (most - 0.5) * LAYER_BYTES  # what the comparison takes included
+    assert (
+        least * LAYER_BYTES <= alone < (most - 0.5) * LAYER_BYTES
+    )  # what the comparison takes included
     assert swept < alone + LAYER_BYTES / 4
 
 
@@ -134,7 +171,10 @@ def test_one_file_in_order_is_read_as_it_is_used(store: ActivationStore) -> None
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i8", "i4", "u1", "?"])
 def test_arrays_of_every_type_come_back_as_they_were(tmp_path: Path, kind: str) -> None:
-    arrays = {"a": np.arange(6).reshape(2, 3).astype(kind), "empty": np.zeros((0, 4), dtype=kind)}
+    arrays = {
+        "a": np.arange(6).reshape(2, 3).astype(kind),
+        "empty": np.zeros((0, 4), dtype=kind),
+    }
     write_arrays(tmp_path / "all.safetensors", arrays)
     found = read_arrays(tmp_path / "all.safetensors")
     assert found.keys() == arrays.keys()
@@ -143,7 +183,9 @@ def test_arrays_of_every_type_come_back_as_they_were(tmp_path: Path, kind: str) 
         assert (found[name] == array).all() and not found[name].flags.writeable
 
 
-def test_what_waits_for_its_file_is_bounded(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_for_its_file_is_bounded(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(activations, "HELD_BYTES", 2 * LAYER_BYTES)
     tracemalloc.start()
     try:
@@ -154,4 +196,8 @@ def test_what_waits_for_its_file_is_bounded(store: ActivationStore, monkeypatch:
     assert most < LAYERS * LAYER_BYTES / 2
     for layer in range(LAYERS):
         table = store.table("model", layer, "pre")
-        assert table is not None and len(table.rows) == EPISODES * TURNS and (table.values == layer).all()
+        assert (
+            table is not None
+            and len(table.rows) == EPISODES * TURNS
+            and (table.values == layer).all()
+        )

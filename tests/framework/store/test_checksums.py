@@ -27,7 +27,9 @@ FLIPS, SEED = int(os.environ.get("GDE_FAULTS", 20)), int(os.environ.get("GDE_SEE
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with all that a run can have: turns, answers, activations, probes, rewards, a result."""
+    """A run with all that a run can have: turns, answers, activations, probes, rewards,
+    a result.
+    """
     run = tmp_path_factory.mktemp("checksums") / "run"
     plan = Plan(
         environment="corridor",
@@ -38,7 +40,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         episodes=4,
     )
     evaluate(plan, run, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
-    with closing(sqlite3.connect(run / "run.sqlite")) as connection:  # all in one file, as it is sent around
+    with closing(
+        sqlite3.connect(run / "run.sqlite")
+    ) as connection:  # all in one file, as it is sent around
         connection.execute("PRAGMA journal_mode=DELETE")
     return run
 
@@ -59,7 +63,12 @@ def test_every_row_is_signed(run: Path) -> None:
     with closing(Journal.open(run / "run.sqlite", write=False)) as journal:
         assert journal.faults() == []
         for table in ("facts", "episodes", "turns", "calls"):
-            assert journal.query(f"SELECT count(*) AS n FROM {table} WHERE checksum <> 0")[0]["n"] > 0
+            assert (
+                journal.query(f"SELECT count(*) AS n FROM {table} WHERE checksum <> 0")[
+                    0
+                ]["n"]
+                > 0
+            )
 
 
 @pytest.mark.parametrize(
@@ -69,13 +78,24 @@ def test_every_row_is_signed(run: Path) -> None:
         ("UPDATE calls SET text = 'LEFT'", "a row of calls"),
         ("UPDATE episodes SET labels = '{}'", "a row of episodes"),
         ("UPDATE facts SET value = '7' WHERE name = 'episodes'", "a row of facts"),
-        ("DELETE FROM turns WHERE turn = (SELECT max(turn) FROM turns)", "turns .*of episode 0/./0 are missing"),
+        (
+            "DELETE FROM turns WHERE turn = (SELECT max(turn) FROM turns)",
+            "turns .*of episode 0/./0 are missing",
+        ),
     ],
 )
-def test_what_was_changed_behind_its_back_is_refused(change: str, fault: str, run: Path, catalogue: Catalogue) -> None:
+def test_what_was_changed_behind_its_back_is_refused(
+    change: str, fault: str, run: Path, catalogue: Catalogue
+) -> None:
     raw(run, change)
-    for use in (lambda: resume(run, catalogue), lambda: rescore(run, catalogue=catalogue)):
-        with pytest.raises(RunFolderError, match=f"run.sqlite: .*{fault}.*; the file is damaged: take a copy"):
+    for use in (
+        lambda: resume(run, catalogue),
+        lambda: rescore(run, catalogue=catalogue),
+    ):
+        with pytest.raises(
+            RunFolderError,
+            match=f"run.sqlite: .*{fault}.*; the file is damaged: take a copy",
+        ):
             use()
     with closing(Journal.open(run / "run.sqlite", write=False)) as journal:
         assert any("turns" in fault or "row of" in fault for fault in journal.faults())
@@ -97,11 +117,19 @@ def test_answers_that_are_gone_are_missed(run: Path) -> None:
     ("change", "fault"),
     [
         ("UPDATE rewards SET value = value + 0.5 WHERE turn = 0", "a row of rewards"),
-        ("DELETE FROM rewards WHERE turn = 0", "rewards of episode 0/./0 by progress-judge are missing"),
-        ("UPDATE probes SET report = replace(report, 'n_train', 'n_test')", "a row of probes"),
+        (
+            "DELETE FROM rewards WHERE turn = 0",
+            "rewards of episode 0/./0 by progress-judge are missing",
+        ),
+        (
+            "UPDATE probes SET report = replace(report, 'n_train', 'n_test')",
+            "a row of probes",
+        ),
     ],
 )
-def test_rewards_and_probes_are_checked_as_they_are_read(change: str, fault: str, run: Path) -> None:
+def test_rewards_and_probes_are_checked_as_they_are_read(
+    change: str, fault: str, run: Path
+) -> None:
     raw(run, change)
     with pytest.raises(RunFolderError, match=fault):
         load_evidence(run)
@@ -110,19 +138,42 @@ def test_rewards_and_probes_are_checked_as_they_are_read(change: str, fault: str
 def read(run: Path, catalogue: Catalogue) -> tuple[object, ...]:
     """What users see of a run."""
     found = load_evidence(run)
-    traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
-    reports = [(one.fit, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
-    readouts = [sorted((k, v.tolist()) for k, v in read_arrays(f).items()) for f in sorted(run.glob("*/*.safetensors"))]
+    traces = [
+        (one.model, one.episode, one.values.tolist(), one.failure)
+        for one in found.reward_traces
+    ]
+    reports = [
+        (one.fit, one.measurements, one.rows, one.decoded.tolist())
+        for one in found.probe_reports
+    ]
+    readouts = [
+        sorted((k, v.tolist()) for k, v in read_arrays(f).items())
+        for f in sorted(run.glob("*/*.safetensors"))
+    ]
     stored = replace(RunFolder.open(run).read_result(), run="")
     again = rescore(run, catalogue=catalogue).measurements
-    return [*found.trajectories], traces, reports, readouts, summaries(run), stored, again
+    return (
+        [*found.trajectories],
+        traces,
+        reports,
+        readouts,
+        summaries(run),
+        stored,
+        again,
+    )
 
 
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("damage", ["flip", "cut"])
-def test_damage_is_found_or_harmless(damage: str, whole: Path, run: Path, catalogue: Catalogue) -> None:
+def test_damage_is_found_or_harmless(
+    damage: str, whole: Path, run: Path, catalogue: Catalogue
+) -> None:
     rng, right, found = random.Random(SEED), read(whole, catalogue), Counter[bool]()
-    originals = {path: path.read_bytes() for path in run.rglob("*") if path.suffix in (".sqlite", ".safetensors")}
+    originals = {
+        path: path.read_bytes()
+        for path in run.rglob("*")
+        if path.suffix in (".sqlite", ".safetensors")
+    }
     originals[run / "result.json"] = (run / "result.json").read_bytes()
     journal, *others = sorted(originals, key=lambda path: path.suffix != ".sqlite")
     for _ in range(FLIPS if damage == "flip" else max(5, FLIPS // 10)):
@@ -145,8 +196,12 @@ def test_damage_is_found_or_harmless(damage: str, whole: Path, run: Path, catalo
     print(f"{damage}, seed {SEED}: {found[True]} found, {found[False]} harmless")  # noqa: T201 - for docs/faults.md
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-3], lambda data: data[:40], lambda data: b""])
-def test_arrays_that_are_cut_are_refused(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-3], lambda data: data[:40], lambda data: b""]
+)
+def test_arrays_that_are_cut_are_refused(
+    damage: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     path = tmp_path / "a.safetensors"
     write_arrays(path, {"values": np.arange(6, dtype=np.float32)})
     path.write_bytes(damage(path.read_bytes()))
@@ -156,7 +211,10 @@ def test_arrays_that_are_cut_are_refused(damage: Callable[[bytes], bytes], tmp_p
 
 def test_no_flipped_bit_of_arrays_goes_unnoticed(tmp_path: Path) -> None:
     path, rng = tmp_path / "a.safetensors", random.Random(0)
-    arrays = {"values": np.arange(6, dtype=np.float32), "other": np.ones((2, 3), dtype=np.float32)}
+    arrays = {
+        "values": np.arange(6, dtype=np.float32),
+        "other": np.ones((2, 3), dtype=np.float32),
+    }
     write_arrays(path, arrays)
     original = path.read_bytes()
     for _ in range(300):

@@ -1,4 +1,6 @@
-"""A run folder: made at once, read without being changed, and refused when it is not what it says."""
+"""A run folder: made at once, read without being changed, and refused when it is not
+what it says.
+"""
 
 import json
 import os
@@ -23,7 +25,9 @@ def run(tmp_path: Path, catalogue: Catalogue) -> Path:
     return tmp_path / "run"
 
 
-def test_a_folder_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -52,7 +56,9 @@ def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
 
 
 def trigger(connection: sqlite3.Connection) -> None:
-    connection.execute("CREATE TRIGGER t AFTER INSERT ON facts BEGIN UPDATE turns SET action = 'LEFT'; END")
+    connection.execute(
+        "CREATE TRIGGER t AFTER INSERT ON facts BEGIN UPDATE turns SET action = 'LEFT'; END"
+    )
 
 
 def view(connection: sqlite3.Connection) -> None:
@@ -94,8 +100,14 @@ def test_the_expected_schema_is_that_of_a_new_journal() -> None:
 
 def test_reading_changes_nothing_in_the_folder(run: Path) -> None:
     def seen() -> dict[str, tuple[int, bytes]]:
-        files = [each for each in run.iterdir() if each.is_file() and not each.name.endswith(("-shm", "-wal"))]
-        return {each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in files}
+        files = [
+            each
+            for each in run.iterdir()
+            if each.is_file() and not each.name.endswith(("-shm", "-wal"))
+        ]
+        return {
+            each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in files
+        }
 
     before = seen()
     assert len(load_evidence(run).trajectories) == 3
@@ -103,7 +115,10 @@ def test_reading_changes_nothing_in_the_folder(run: Path) -> None:
     assert seen() == before
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="an administrator may write anywhere")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0,
+    reason="an administrator may write anywhere",
+)
 def test_an_archived_run_is_readable(run: Path) -> None:
     run.chmod(0o555)
     try:
@@ -113,24 +128,45 @@ def test_an_archived_run_is_readable(run: Path) -> None:
 
 
 def test_a_read_only_connection_cannot_write(run: Path) -> None:
-    with closing(RunFolder.open(run).journal(write=False)) as journal, pytest.raises(GdeError, match="readonly"):
+    with (
+        closing(RunFolder.open(run).journal(write=False)) as journal,
+        pytest.raises(GdeError, match="readonly"),
+    ):
         journal.note("plan", {})
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"schema": 1}', '{"schema": 1, "status": 3, "measurements": 7}', "\x00"]
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"schema": 1}',
+        '{"schema": 1, "status": 3, "measurements": 7}',
+        "\x00",
+    ],
 )
-def test_a_damaged_result_is_one_line_that_says_what_to_do(run: Path, content: str) -> None:
+def test_a_damaged_result_is_one_line_that_says_what_to_do(
+    run: Path, content: str
+) -> None:
     (run / "result.json").write_text(content)
-    with pytest.raises(GdeError, match=r"result\.json( is damaged .*`gde rescore|: wanted schema 1, got list)"):
+    with pytest.raises(
+        GdeError,
+        match=r"result\.json( is damaged .*`gde rescore|: wanted schema 1, got list)",
+    ):
         RunFolder.open(run).read_result()
 
 
 def test_a_result_survives_its_file(run: Path) -> None:
     stored = json.loads((run / "result.json").read_text())
     result = RunFolder.open(run).read_result()
-    assert [each.name for each in result.measurements] == [each["name"] for each in stored["measurements"]]
-    assert all(each.interval is None or isinstance(each.interval, tuple) for each in result.measurements)
+    assert [each.name for each in result.measurements] == [
+        each["name"] for each in stored["measurements"]
+    ]
+    assert all(
+        each.interval is None or isinstance(each.interval, tuple)
+        for each in result.measurements
+    )
 
 
 def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
@@ -139,7 +175,9 @@ def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
     text = (run / "plan.toml").read_text()
     (run / "plan.toml").write_text(text.replace("seed = 0", "seed = 1"))
     for again in (rescore, resume):
-        with pytest.raises(GdeError, match=r"plan\.toml was changed after the run had begun"):
+        with pytest.raises(
+            GdeError, match=r"plan\.toml was changed after the run had begun"
+        ):
             again(run, catalogue=catalogue)
     (run / "plan.toml").write_text(text)
     assert rescore(run, catalogue=catalogue).status == "ok"

@@ -1,4 +1,6 @@
-"""The journal: what is written is read again, together or alone, by one process or several."""
+"""The journal: what is written is read again, together or alone, by one process or
+several.
+"""
 
 import asyncio
 import sqlite3
@@ -37,7 +39,11 @@ COMPLETIONS = st.builds(
     n_completion=st.integers(0, 10**9),
     request=st.text("0123456789abcdef", min_size=8),
     model=TEXT,
-    prompt=st.lists(st.builds(Message, role=st.sampled_from(("system", "user", "assistant")), content=TEXT)).map(tuple),
+    prompt=st.lists(
+        st.builds(
+            Message, role=st.sampled_from(("system", "user", "assistant")), content=TEXT
+        )
+    ).map(tuple),
 )
 
 
@@ -68,16 +74,27 @@ def test_an_episode_is_read_as_it_was_written(journal: Journal) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(
-    completion=COMPLETIONS, text=TEXT, action=TEXT, value=st.floats(allow_nan=False), facts=st.dictionaries(TEXT, TEXT)
+    completion=COMPLETIONS,
+    text=TEXT,
+    action=TEXT,
+    value=st.floats(allow_nan=False),
+    facts=st.dictionaries(TEXT, TEXT),
 )
 def test_any_text_any_token_and_any_value_come_back(
-    completion: Completion, text: str, action: str, value: float, facts: dict[str, str], tmp_path: Path
+    completion: Completion,
+    text: str,
+    action: str,
+    value: float,
+    facts: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     (turn, *_) = EPISODES[0].turns
     turn = replace(
         turn,
         observation=Observation(text=text, actions=None),
-        decision=replace(Decision.act(action, completion), probabilities={action: 0.25}),
+        decision=replace(
+            Decision.act(action, completion), probabilities={action: 0.25}
+        ),
         optimal=(action,),
         value=value,
         state=State(facts=facts),
@@ -89,7 +106,11 @@ def test_any_text_any_token_and_any_value_come_back(
         assert journal.trajectory("0/0/0") == one
         assert journal.calls("0/0/0") == {completion.request: completion}
         (decision,) = journal.decisions("0/0/0")
-        assert (decision.status, decision.action, decision.completion) == ("ok", action, None)
+        assert (decision.status, decision.action, decision.completion) == (
+            "ok",
+            action,
+            None,
+        )
 
 
 @pytest.mark.parametrize("value", [-inf, 0.0, None])
@@ -106,33 +127,55 @@ class Word(StrEnum):
 
 
 def test_values_of_other_types_are_kept_as_what_they_say(journal: Journal) -> None:
-    """What NumPy and enumerations give is no plain text or number, and would not be signed like one."""
+    """What NumPy and enumerations give is no plain text or number, and would not be
+    signed like one.
+    """
     (first, *_) = EPISODES[0].turns
     decisions = [Decision.act(action) for action in (np.str_("up"), Word.UP, "up")]
-    odd: Any = {"reward": np.float32(0.5), "success": 1, "value": np.int64(-3), "terminated": np.bool_(False)}
-    turns = tuple(replace(first, index=i, decision=each, **odd) for i, each in enumerate(decisions))
+    odd: Any = {
+        "reward": np.float32(0.5),
+        "success": 1,
+        "value": np.int64(-3),
+        "terminated": np.bool_(False),
+    }
+    turns = tuple(
+        replace(first, index=i, decision=each, **odd)
+        for i, each in enumerate(decisions)
+    )
     asyncio.run(write(journal, replace(EPISODES[0], turns=turns)))
     assert journal.faults() == []
     for turn in journal.trajectory("0/0/0").turns:
         assert (type(turn.decision.action), turn.decision.action) == (str, "up")
-        assert (turn.reward, turn.success, turn.value, turn.terminated) == (0.5, 1.0, -3.0, False)
+        assert (turn.reward, turn.success, turn.value, turn.terminated) == (
+            0.5,
+            1.0,
+            -3.0,
+            False,
+        )
 
 
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        ({"decision": Decision.act(cast("str", 5))}, "action of turns: wanted TEXT, got 5"),
+        (
+            {"decision": Decision.act(cast("str", 5))},
+            "action of turns: wanted TEXT, got 5",
+        ),
         ({"success": nan}, "success of turns: wanted REAL, got nan"),
         ({"value": "much"}, "value of turns: wanted REAL, got 'much'"),
         ({"terminated": 0.5}, "terminated of turns: wanted INTEGER, got 0.5"),
     ],
 )
-def test_values_of_another_kind_are_refused(odd: dict[str, Any], said: str, journal: Journal) -> None:
+def test_values_of_another_kind_are_refused(
+    odd: dict[str, Any], said: str, journal: Journal
+) -> None:
     one = replace(EPISODES[0], turns=(replace(EPISODES[0].turns[0], **odd),))
     with pytest.raises(TypeError, match=said):
         asyncio.run(write(journal, one))
     assert journal.faults() == []
-    completion = Completion(text="up", reasoning=None, finish="stop", n_prompt=cast("int", 2.5))
+    completion = Completion(
+        text="up", reasoning=None, finish="stop", n_prompt=cast("int", 2.5)
+    )
     with pytest.raises(TypeError, match=r"n_prompt of calls: wanted INTEGER, got 2\.5"):
         asyncio.run(journal.call("0/0/0", 0, completion))
 
@@ -143,7 +186,9 @@ def test_one_writer_s_mistake_costs_no_other(journal: Journal) -> None:
 
     async def both() -> list[BaseException | None]:
         twice = journal.turn(EPISODES[0].key, EPISODES[0].turns[0])
-        return await asyncio.gather(twice, write(journal, EPISODES[1]), return_exceptions=True)
+        return await asyncio.gather(
+            twice, write(journal, EPISODES[1]), return_exceptions=True
+        )
 
     mistake, fine = asyncio.run(both())
     assert isinstance(mistake, sqlite3.IntegrityError)
@@ -177,7 +222,9 @@ def test_turns_are_numbered_as_they_come(journal: Journal) -> None:
     assert journal.turns_since(last) == (last, [])
     asyncio.run(write(journal, EPISODES[1]))
     now, turns = journal.turns_since(last)
-    assert [(episode, turn.index) for episode, turn in turns] == [("0/1/0", turn.index) for turn in EPISODES[1].turns]
+    assert [(episode, turn.index) for episode, turn in turns] == [
+        ("0/1/0", turn.index) for turn in EPISODES[1].turns
+    ]
     assert now == journal.last_turn() > last
 
 
@@ -189,10 +236,15 @@ def test_notes_are_replaced_and_mappings_are_added_to(journal: Journal) -> None:
     journal.add_note("models", {"a:b": {"notice": "", "versions": {"v": "1"}}})
     journal.add_note("models", {"c.d": {"notice": "n"}})
     journal.add_note("models", {"a:b": {"notice": "later"}})
-    assert journal.noted("models") == {"a:b": {"notice": "later", "versions": {"v": "1"}}, "c.d": {"notice": "n"}}
+    assert journal.noted("models") == {
+        "a:b": {"notice": "later", "versions": {"v": "1"}},
+        "c.d": {"notice": "n"},
+    }
 
 
-def test_several_processes_add_to_a_note_and_lose_none(journal: Journal, tmp_path: Path) -> None:
+def test_several_processes_add_to_a_note_and_lose_none(
+    journal: Journal, tmp_path: Path
+) -> None:
     def add(i: int) -> None:
         with closing(Journal.open(tmp_path / "run.sqlite")) as own:
             own.add_note("models", {f"model{i}": {"notice": ""}})
@@ -204,18 +256,28 @@ def test_several_processes_add_to_a_note_and_lose_none(journal: Journal, tmp_pat
 
 def test_nothing_is_half_written(journal: Journal) -> None:
     with pytest.raises(sqlite3.IntegrityError):
-        journal.write([("INSERT INTO facts VALUES ('a', '1', 0)", ()), ("INSERT INTO facts VALUES ('a', '2', 0)", ())])
+        journal.write(
+            [
+                ("INSERT INTO facts VALUES ('a', '1', 0)", ()),
+                ("INSERT INTO facts VALUES ('a', '2', 0)", ()),
+            ]
+        )
     assert journal.noted("a") is None
 
 
 def test_a_full_disk_is_said_with_what_to_do(journal: Journal) -> None:
     (pages,) = journal.query("PRAGMA page_count")[0]
     journal.query(f"PRAGMA max_page_count={pages}")
-    with pytest.raises(RunFailed, match=r"cannot write the journal: .*full; make room and go on with `gde resume`"):
+    with pytest.raises(
+        RunFailed,
+        match=r"cannot write the journal: .*full; make room and go on with `gde resume`",
+    ):
         journal.note("much", "x" * 100_000)
     assert journal.noted("much") is None
 
 
 def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match=r"is no run folder: wanted a file run\.sqlite in it"):
+    with pytest.raises(
+        RunFolderError, match=r"is no run folder: wanted a file run\.sqlite in it"
+    ):
         Journal.open(tmp_path / "run.sqlite")

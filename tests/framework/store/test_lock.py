@@ -46,10 +46,17 @@ with only_writer(Path(sys.argv[1])):
 """
 
 
-def test_a_second_writer_is_refused_by_name_until_the_first_is_gone(tmp_path: Path) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+def test_a_second_writer_is_refused_by_name_until_the_first_is_gone(
+    tmp_path: Path,
+) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
-    with pytest.raises(GdeError, match=f"is being written by process {holder.pid} on "), only_writer(tmp_path):
+    with (
+        pytest.raises(GdeError, match=f"is being written by process {holder.pid} on "),
+        only_writer(tmp_path),
+    ):
         pass
     holder.kill()  # as hard as it gets: the system lets go of the lock
     holder.wait()
@@ -60,5 +67,9 @@ def test_a_second_writer_is_refused_by_name_until_the_first_is_gone(tmp_path: Pa
 
 
 def test_one_process_cannot_hold_a_folder_twice_at_once(tmp_path: Path) -> None:
-    with only_writer(tmp_path), pytest.raises(GdeError, match="is being written by"), only_writer(tmp_path):
+    with (
+        only_writer(tmp_path),
+        pytest.raises(GdeError, match="is being written by"),
+        only_writer(tmp_path),
+    ):
         pass

@@ -19,8 +19,15 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def trace(episode: str, *values: float, model: str = "m", failure: str = "") -> RewardTrace:
-    return RewardTrace(model=model, episode=episode, values=np.array(values, dtype=float), failure=failure)
+def trace(
+    episode: str, *values: float, model: str = "m", failure: str = ""
+) -> RewardTrace:
+    return RewardTrace(
+        model=model,
+        episode=episode,
+        values=np.array(values, dtype=float),
+        failure=failure,
+    )
 
 
 def plain(one: RewardTrace) -> tuple[str, str, list[float], str]:
@@ -48,7 +55,12 @@ def test_values_of_a_failure_are_not_kept(journal: Journal) -> None:
 
 def test_an_episode_without_turns_is_judged_and_says_so(journal: Journal) -> None:
     write_trace(trace("0/0/0"), journal)
-    assert plain(read_traces(journal)[0]) == ("m", "0/0/0", [], "the episode has no turns")
+    assert plain(read_traces(journal)[0]) == (
+        "m",
+        "0/0/0",
+        [],
+        "the episode has no turns",
+    )
     assert judged(journal, "m") == {"0/0/0"}
 
 
@@ -56,9 +68,19 @@ def test_a_run_without_reward_models_has_no_traces(journal: Journal) -> None:
     assert read_traces(journal) == ()
 
 
-def test_how_rewards_came_about_is_kept_with_values_and_with_failures(journal: Journal) -> None:
-    for one in (trace("0/0/0", 1.0), trace("0/1/0", failure="no opinion"), trace("0/2/0", 1.0)):
-        told = {"made_by": "rules", "counts": {"asked again": 2}} if one.episode != "0/2/0" else {}
+def test_how_rewards_came_about_is_kept_with_values_and_with_failures(
+    journal: Journal,
+) -> None:
+    for one in (
+        trace("0/0/0", 1.0),
+        trace("0/1/0", failure="no opinion"),
+        trace("0/2/0", 1.0),
+    ):
+        told = (
+            {"made_by": "rules", "counts": {"asked again": 2}}
+            if one.episode != "0/2/0"
+            else {}
+        )
         write_trace(replace(one, **told), journal)  # type: ignore[arg-type]
     found = {one.episode: (one.made_by, one.counts) for one in read_traces(journal)}
     assert found["0/0/0"] == found["0/1/0"] == ("rules", {"asked again": 2})

@@ -1,4 +1,6 @@
-"""Makes `promised` importable by the tests beside it, and writes the page of checks where that is asked for."""
+"""Makes `promised` importable by the tests beside it, and writes the page of checks
+where that is asked for.
+"""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""Every promise that `gde.testing` checks, read from its sources, and the broken counterfactuals by which it is seen to
-be.
+"""Every promise that `gde.testing` checks, read from its sources, and the broken
+counterfactuals by which it is seen to be.
 
-`checks.md` beside this file lists them. `GDE_WRITE_CHECKS=1 pytest tests/framework/testing` writes it anew.
+`checks.md` beside this file lists them. `GDE_WRITE_CHECKS=1 pytest
+tests/framework/testing` writes it anew.
 """
 
 import ast
@@ -21,7 +22,13 @@ import gde.testing
 KIT = Path(gde.testing.__file__).parent
 PAGE = Path(__file__).parent / "checks.md"
 BEGIN, END = "<!-- written by the tests of gde.testing: begin -->", "<!-- end -->"
-SENTENCE = {"promise": 1, "promise_equal": 2, "promise_raises": 1, "calling": 1, "promise_json": 1}
+SENTENCE = {
+    "promise": 1,
+    "promise_equal": 2,
+    "promise_raises": 1,
+    "calling": 1,
+    "promise_json": 1,
+}
 """Where each way to promise has its sentence."""
 ROW = re.compile(r"^\| (.+?) \| (`.*`|) \|$", re.MULTILINE)
 
@@ -44,16 +51,35 @@ class Promise:
 @cache
 def promises() -> tuple[Promise, ...]:
     """All of them, in the order of their modules and lines."""
-    return tuple(sorted(found for path in KIT.glob("*.py") if path.stem != "promises" for found in _of(path)))
+    return tuple(
+        sorted(
+            found
+            for path in KIT.glob("*.py")
+            if path.stem != "promises"
+            for found in _of(path)
+        )
+    )
 
 
 def _of(path: Path) -> Iterator[Promise]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
-        named = [node for node in (*tree.body, *ast.walk(function)) if isinstance(node, ast.Assign)]
+    for function in (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ):
+        named = [
+            node
+            for node in (*tree.body, *ast.walk(function))
+            if isinstance(node, ast.Assign)
+        ]
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-            if isinstance(call.func, ast.Name) and (sentence := _sentence(call, call.func.id, named)):
-                yield Promise(path.stem, call.lineno, call.end_lineno or call.lineno, sentence)
+            if isinstance(call.func, ast.Name) and (
+                sentence := _sentence(call, call.func.id, named)
+            ):
+                yield Promise(
+                    path.stem, call.lineno, call.end_lineno or call.lineno, sentence
+                )
 
 
 def _sentence(call: ast.Call, name: str, named: list[ast.Assign]) -> str:
@@ -75,7 +101,11 @@ def _text(node: ast.expr, named: list[ast.Assign], line: int) -> str:
     if isinstance(node, ast.JoinedStr):
         return re.sub(r"…([ ,]*…)+", "…", "".join(_piece(each) for each in node.values))
     if isinstance(node, ast.Name):
-        before = [each for each in named if each.lineno < line and node.id in map(ast.unparse, each.targets)]
+        before = [
+            each
+            for each in named
+            if each.lineno < line and node.id in map(ast.unparse, each.targets)
+        ]
         return _text(before[-1].value, [], line) if before else ""
     return ""
 
@@ -92,14 +122,21 @@ def broken(traceback: TracebackType | None) -> Promise:
         if path.parent == KIT and path.stem != "promises":
             lines.append((path.stem, traceback.tb_lineno))
         traceback = traceback.tb_next
-    inside = [each for at in lines for each in promises() if each.module == at[0] and each.line <= at[1] <= each.end]
+    inside = [
+        each
+        for at in lines
+        for each in promises()
+        if each.module == at[0] and each.line <= at[1] <= each.end
+    ]
     assert inside, f"no promise stands at {lines}"
     return inside[-1]
 
 
 @contextmanager
 def caught(counterfactual: str, sentence: str) -> Iterator[None]:
-    """The check inside must name the promise that the counterfactual breaks, and the page must list it."""
+    """The check inside must name the promise that the counterfactual breaks, and the
+    page must list it.
+    """
     with pytest.raises(AssertionError, match=sentence) as info:
         yield
     found = broken(info.tb)
@@ -123,7 +160,11 @@ def writing() -> bool:
 def listed() -> dict[tuple[str, str], str]:
     """Module and promise to the counterfactuals that the page lists."""
     found: dict[tuple[str, str], str] = {}
-    for section in PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].split("\n### `gde.testing.")[1:]:
+    for section in (
+        PAGE.read_text(encoding="utf-8")
+        .partition(BEGIN)[2]
+        .split("\n### `gde.testing.")[1:]
+    ):
         for promise, counterfactuals in ROW.findall(section):
             found[section.partition("`")[0], promise] = counterfactuals
     return found
@@ -133,16 +174,31 @@ def write() -> None:
     """The page with what this run has seen.
 
     Raises:
-        UsageError: it has not seen all there is to see, being of a part of the tests or one of several processes.
+        UsageError: it has not seen all there is to see, being of a part of the tests or
+        one of several processes.
     """
     broken_ones = {(each.module, each.title) for each in seen}
-    if unseen := [each for each in promises() if (each.module, each.title) not in broken_ones]:
+    if unseen := [
+        each for each in promises() if (each.module, each.title) not in broken_ones
+    ]:
         left = f"{len(unseen)} promises were not seen broken, e.g. {unseen[0].title!r}"
-        raise pytest.UsageError(f"{PAGE.name} stays as it is: {left}; run all of tests/framework/testing, without -n")
+        raise pytest.UsageError(
+            f"{PAGE.name} stays as it is: {left}; run all of tests/framework/testing, without -n"
+        )
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    lines = [BEGIN, "", f"{len(promises())} checks, each seen to catch a broken part.", ""]
+    lines = [
+        BEGIN,
+        "",
+        f"{len(promises())} checks, each seen to catch a broken part.",
+        "",
+    ]
     for module in sorted({each.module for each in promises()}):
-        lines += [f"### `gde.testing.{module}`", "", "| promise | broken parts that are caught |", "| --- | --- |"]
+        lines += [
+            f"### `gde.testing.{module}`",
+            "",
+            "| promise | broken parts that are caught |",
+            "| --- | --- |",
+        ]
         rows: dict[str, set[str]] = {}
         for each in promises():
             if each.module == module:
@@ -152,4 +208,6 @@ def write() -> None:
             for title, counterfactuals in rows.items()
         ]
         lines.append("")
-    PAGE.write_text(before + "\n".join(lines) + END + rest.partition(END)[2], encoding="utf-8")
+    PAGE.write_text(
+        before + "\n".join(lines) + END + rest.partition(END)[2], encoding="utf-8"
+    )

@@ -1,4 +1,6 @@
-"""`check_agent` passes good agents and names the promise that each broken counterfactual breaks."""
+"""`check_agent` passes good agents and names the promise that each broken
+counterfactual breaks.
+"""
 
 import random
 from collections.abc import Callable
@@ -16,7 +18,9 @@ from gde.testing.parts import AskingAgent, PlantedModel, ScriptedAgent, Scripted
 
 def test_good_agents_keep_every_promise() -> None:
     check_agent(lambda: ScriptedAgent(("LEFT", "RIGHT")))
-    check_agent(lambda: FunctionAgent(lambda observation: (observation.actions or ("",))[-1]))
+    check_agent(
+        lambda: FunctionAgent(lambda observation: (observation.actions or ("",))[-1])
+    )
     check_agent(lambda: AskingAgent(PlantedModel()))
 
 
@@ -86,7 +90,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
+@pytest.mark.parametrize(
+    ("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN]
+)
 def test_a_broken_promise_is_named(make: Callable[[], Agent], promise: str) -> None:
     with caught(make.__name__, promise):
         check_agent(make, seeds=range(8))

@@ -1,5 +1,6 @@
-"""Every part of a distribution is checked by what its kind promises; the framework's kit and broken counterfactuals
-stand in."""
+"""Every part of a distribution is checked by what its kind promises; the framework's
+kit and broken counterfactuals stand in.
+"""
 
 import sys
 from pathlib import Path
@@ -45,15 +46,23 @@ HOOK = "\n\n@hookimpl\ndef gde_{kind}s():\n    return (wrong({kind!r}),)\n"
 
 
 @pytest.fixture
-def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> "Plugin":
+def plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> "Plugin":
     return Plugin(tmp_path, monkeypatch, request.node.name.partition("[")[0])
 
 
 class Plugin:
     """A module that GDE_LOAD_PLUGINS would name."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, test: str) -> None:
-        self._folder, self._monkeypatch, self.name = folder, monkeypatch, f"plugin_of_{test}"
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, test: str
+    ) -> None:
+        self._folder, self._monkeypatch, self.name = (
+            folder,
+            monkeypatch,
+            f"plugin_of_{test}",
+        )
 
     def write(self, body: str) -> Catalogue:
         (self._folder / f"{self.name}.py").write_text(HEAD + body, encoding="utf-8")
@@ -64,7 +73,11 @@ class Plugin:
 
 
 def test_a_part_of_every_kind_that_breaks_its_promises_is_named(plugin: Plugin) -> None:
-    found = [*check_distribution(plugin.name, plugin.write("".join(HOOK.format(kind=kind) for kind in KINDS)))]
+    found = [
+        *check_distribution(
+            plugin.name, plugin.write("".join(HOOK.format(kind=kind) for kind in KINDS))
+        )
+    ]
     parts = {one.name: one for one in found if one.kind != "plugin"}
     assert {f"wrong-{kind}" for kind in KINDS} == parts.keys()
     for one in parts.values():
@@ -81,7 +94,12 @@ def gde_agents():
 """
 
 
-def agent(plugin: Plugin, config: str = "NoConfig", make: str = "lambda _, __: Silent()", more: str = "") -> Catalogue:
+def agent(
+    plugin: Plugin,
+    config: str = "NoConfig",
+    make: str = "lambda _, __: Silent()",
+    more: str = "",
+) -> Catalogue:
     return plugin.write(AGENT.format(config=config, make=make, more=more))
 
 
@@ -105,7 +123,9 @@ def test_what_is_not_installed_is_not_checked_and_said(plugin: Plugin) -> None:
 
 def test_what_cannot_be_made_here_says_why(plugin: Plugin) -> None:
     refused = "def make(_, __):\n    raise GdeError('silent: set SILENT_KEY')\n"
-    catalogue = plugin.write(refused + AGENT.format(config="NoConfig", make="make", more=""))
+    catalogue = plugin.write(
+        refused + AGENT.format(config="NoConfig", make="make", more="")
+    )
     assert told(plugin, catalogue).reason == "silent: set SILENT_KEY"
 
 
@@ -119,15 +139,24 @@ def test_an_agent_that_no_world_suits_is_not_checked(plugin: Plugin) -> None:
 def test_what_has_no_default_can_be_set(plugin: Plugin) -> None:
     catalogue = agent(plugin, config="Needy")
     one = told(plugin, catalogue)
-    assert (one.status, one.reason) == ("unchecked", "number has no default: --set silent.number=VALUE")
-    assert told(plugin, catalogue, settings={"silent": {"number": "3"}}).status == "broken"
+    assert (one.status, one.reason) == (
+        "unchecked",
+        "number has no default: --set silent.number=VALUE",
+    )
+    assert (
+        told(plugin, catalogue, settings={"silent": {"number": "3"}}).status == "broken"
+    )
     with pytest.raises(ConfigError, match=r"silent\.number: wanted .*, got 'three'"):
         told(plugin, catalogue, settings={"silent": {"number": "three"}})
-    with pytest.raises(UnknownName, match=r"unknown part of --set 'silence'\. Did you mean silent"):
+    with pytest.raises(
+        UnknownName, match=r"unknown part of --set 'silence'\. Did you mean silent"
+    ):
         told(plugin, catalogue, settings={"silence": {"number": "3"}})
 
 
 def test_a_plugin_that_cannot_be_loaded_is_broken(plugin: Plugin) -> None:
-    (one,) = check_distribution(plugin.name, plugin.write("import no_such_module_either"))
+    (one,) = check_distribution(
+        plugin.name, plugin.write("import no_such_module_either")
+    )
     assert (one.kind, one.status) == ("plugin", "broken")
     assert "no_such_module_either" in one.reason

@@ -1,4 +1,6 @@
-"""`check_environment` passes the corridor and names the promise that each broken counterfactual breaks."""
+"""`check_environment` passes the corridor and names the promise that each broken
+counterfactual breaks.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -38,11 +40,16 @@ def test_a_list_of_worlds_keeps_every_promise() -> None:
 
 
 class Flips(Corridor):
-    """After the second step LEFT and RIGHT change places, and there is another model."""
+    """After the second step LEFT and RIGHT change places, and there is another
+    model.
+    """
 
     def reset(self, seed: int) -> Observation:
         shown, plain = super().reset(seed), super().mdp()
-        self.steps, self.models = 0, (plain, replace(plain, transition=plain.transition[::-1]))
+        self.steps, self.models = (
+            0,
+            (plain, replace(plain, transition=plain.transition[::-1])),
+        )
         return shown
 
     def step(self, action: str) -> Outcome:
@@ -77,7 +84,11 @@ class FreeText(Corridor):
     """Stays where it is at any text but a direction."""
 
     def step(self, action: str) -> Outcome:
-        return super().step(action) if action in ACTIONS else Outcome.running(self._observe())
+        return (
+            super().step(action)
+            if action in ACTIONS
+            else Outcome.running(self._observe())
+        )
 
     def _observe(self) -> Observation:
         return replace(super()._observe(), actions=None)
@@ -144,7 +155,9 @@ class ShowsTheWrongMoment(Corridor):
 
 @dataclass
 class Tires(Corridor):
-    """Each step ever taken since the reset takes from the next reward; a snapshot does not know of it."""
+    """Each step ever taken since the reset takes from the next reward; a snapshot does
+    not know of it.
+    """
 
     steps: int = 0
 
@@ -330,7 +343,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
+@pytest.mark.parametrize(
+    ("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN]
+)
 def test_a_broken_promise_is_named(make: Callable[[], Corridor], promise: str) -> None:
     with caught(make.__name__, promise):
         check_environment(make, seeds=range(4))
@@ -356,7 +371,9 @@ def other_kinds(self: Corridor) -> World:
 
 def test_a_record_that_is_drawn_keeps_every_promise() -> None:
     check_environment(Corridor, gives={Capability.MAP, Capability.VIEW})
-    check_environment(told({"rows": "no map", "view": "a corridor"}), gives={Capability.VIEW})
+    check_environment(
+        told({"rows": "no map", "view": "a corridor"}), gives={Capability.VIEW}
+    )
 
 
 @pytest.mark.parametrize(
@@ -368,12 +385,20 @@ def test_a_record_that_is_drawn_keeps_every_promise() -> None:
         ),
         (told({"view": 3}), "`rows` and `view` must be .* wanted a text, got 3"),
         (told({"moves": ["UP"]}), "`moves` must be action to"),
-        (told({"rows": None, "view": "a corridor"}), "must record a map in its facts; .*`rows` of a map"),
-        (type("OtherKinds", (Corridor,), {"world": other_kinds}), "must have the same `kinds` of cells"),
+        (
+            told({"rows": None, "view": "a corridor"}),
+            "must record a map in its facts; .*`rows` of a map",
+        ),
+        (
+            type("OtherKinds", (Corridor,), {"world": other_kinds}),
+            "must have the same `kinds` of cells",
+        ),
     ],
     ids=["rows", "view", "moves", "no map", "kinds"],
 )
-def test_a_record_that_cannot_be_drawn_is_named(make: Callable[[], Corridor], promise: str) -> None:
+def test_a_record_that_cannot_be_drawn_is_named(
+    make: Callable[[], Corridor], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_environment(make, seeds=range(6), gives={Capability.MAP})
 
@@ -400,6 +425,12 @@ def test_worlds_of_one_id_are_one_world() -> None:
     def mute(self: Corridor) -> World:
         return World(id="same")
 
-    for world, promise in ((nameless, "must be one world, 'same' is not"), (mute, "must begin alike, 'same' does not")):
+    for world, promise in (
+        (nameless, "must be one world, 'same' is not"),
+        (mute, "must begin alike, 'same' does not"),
+    ):
         with caught(world.__name__, promise):
-            check_environment(partial(type("Nameless", (Corridor,), {"world": world}), 9), seeds=range(6))
+            check_environment(
+                partial(type("Nameless", (Corridor,), {"world": world}), 9),
+                seeds=range(6),
+            )

@@ -1,5 +1,6 @@
-"""`check_metric`, `check_reward_model` and `check_measurements` pass good parts and name what broken counterfactuals
-break."""
+"""`check_metric`, `check_reward_model` and `check_measurements` pass good parts and
+name what broken counterfactuals break.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,16 +18,29 @@ from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.parts.reproduction import Comparison, Reproduction, Run
-from gde.testing import check_measurements, check_metric, check_reproduction, check_reward_model
+from gde.testing import (
+    check_measurements,
+    check_metric,
+    check_reproduction,
+    check_reward_model,
+)
 from gde.testing.samples import sample_evidence, sample_plan
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
     n = len(evidence.trajectories)
     if not n:
-        return (Measurement(name="success", value=None, unit="share", n=0, reason="no episodes"),)
+        return (
+            Measurement(
+                name="success", value=None, unit="share", n=0, reason="no episodes"
+            ),
+        )
     reached = sum(trajectory.succeeded for trajectory in evidence.trajectories)
-    return (Measurement(name="success", value=reached / n, unit="share", n=n, interval=(0.0, 1.0)),)
+    return (
+        Measurement(
+            name="success", value=reached / n, unit="share", n=n, interval=(0.0, 1.0)
+        ),
+    )
 
 
 def test_a_success_rate_keeps_every_promise() -> None:
@@ -53,7 +67,9 @@ def divides(evidence: Evidence) -> Sequence[Measurement]:
     return (Measurement(name="share", value=1 / n, unit="share", n=n),)
 
 
-def fixed(measurements: Sequence[Measurement]) -> Callable[[], Callable[[Evidence], Sequence[Measurement]]]:
+def fixed(
+    measurements: Sequence[Measurement],
+) -> Callable[[], Callable[[Evidence], Sequence[Measurement]]]:
     return lambda: lambda _: measurements
 
 
@@ -77,10 +93,17 @@ def test_a_broken_promise_of_a_metric_is_named(counterfactual: str) -> None:
 BROKEN_MEASUREMENTS: dict[str, tuple[Sequence[Any], str]] = {
     "measured-twice": ([GOOD, GOOD], "x came twice"),
     "bare-number": ([1.0], "a Measurement must be given"),
-    "nameless": ([Measurement(name="", value=1.0, unit="count", n=1)], "must have a name"),
+    "nameless": (
+        [Measurement(name="", value=1.0, unit="count", n=1)],
+        "must have a name",
+    ),
     "unitless": ([Measurement(name="x", value=1.0, unit="", n=1)], "must have a unit"),
     "interval-of-nothing": (
-        [Measurement(name="x", value=None, unit="", n=0, interval=(0.0, 1.0), reason="none")],
+        [
+            Measurement(
+                name="x", value=None, unit="", n=0, interval=(0.0, 1.0), reason="none"
+            )
+        ],
         "can be no interval",
     ),
 }
@@ -105,7 +128,12 @@ class Impartial(Echo):
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         if trajectory.failure:
             reason = "the episode has failed"
-            return RewardTrace(model="echo", episode=str(trajectory.key), values=np.empty(0), failure=reason)
+            return RewardTrace(
+                model="echo",
+                episode=str(trajectory.key),
+                values=np.empty(0),
+                failure=reason,
+            )
         return await super().rewards(trajectory)
 
 
@@ -128,7 +156,9 @@ class OneTooMany(Echo):
 
 class WrongEpisode(Echo):
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return RewardTrace(model="echo", episode="?", values=np.zeros(len(trajectory.turns)))
+        return RewardTrace(
+            model="echo", episode="?", values=np.zeros(len(trajectory.turns))
+        )
 
 
 class SaysNumbers(Echo):
@@ -165,7 +195,9 @@ BROKEN_JUDGES = [
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_JUDGES)
-def test_a_broken_promise_of_a_reward_model_is_named(make: Callable[[], Echo], promise: str) -> None:
+def test_a_broken_promise_of_a_reward_model_is_named(
+    make: Callable[[], Echo], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_reward_model(make)
 
@@ -174,16 +206,43 @@ class Table:
     """One printed number."""
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        return {"table": replace(sample_plan(), agent=agent, episodes=max(1, round(100 * scale)))}
+        return {
+            "table": replace(
+                sample_plan(), agent=agent, episodes=max(1, round(100 * scale))
+            )
+        }
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        found = [each for each in runs["table"].result.measurements if each.name == "success"]
-        missing = Measurement(name="success", value=None, unit="share", n=0, reason="the run has no success rate")
-        return (Comparison(quantity="success", paper=0.9, ours=[*found, missing][0], source="Table 2"),)
+        found = [
+            each for each in runs["table"].result.measurements if each.name == "success"
+        ]
+        missing = Measurement(
+            name="success",
+            value=None,
+            unit="share",
+            n=0,
+            reason="the run has no success rate",
+        )
+        return (
+            Comparison(
+                quantity="success",
+                paper=0.9,
+                ours=[*found, missing][0],
+                source="Table 2",
+            ),
+        )
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        values = [{"success": each.value} for each in runs["table"].result.measurements if each.name == "success"]
-        spec: dict[str, Json] = {"data": {"values": values}, "mark": "tick", "encoding": {"x": {"field": "success"}}}
+        values = [
+            {"success": each.value}
+            for each in runs["table"].result.measurements
+            if each.name == "success"
+        ]
+        spec: dict[str, Json] = {
+            "data": {"values": values},
+            "mark": "tick",
+            "encoding": {"x": {"field": "success"}},
+        }
         return (Figure(title="Success", caption="of the run", spec=spec),)
 
 
@@ -208,7 +267,11 @@ class OtherNames(Table):
 
 class PlansByChance(Table):
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        return {"table": replace(sample_plan(), seed=int(np.random.default_rng().integers(2**60)))}
+        return {
+            "table": replace(
+                sample_plan(), seed=int(np.random.default_rng().integers(2**60))
+            )
+        }
 
 
 class NoSource(Table):
@@ -239,13 +302,18 @@ class NothingPrinted(Table):
 class BadRule(Table):
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         nameless = Measurement(name="", value=0.5, unit="share", n=1)
-        return [replace(each, others={"another rule": nameless}) for each in super().compare(runs)]
+        return [
+            replace(each, others={"another rule": nameless})
+            for each in super().compare(runs)
+        ]
 
 
 class NeedsTheNumber(Table):
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         first = runs["table"].result.measurements[0]
-        return (Comparison(quantity="success", paper=0.9, ours=first, source="Table 2"),)
+        return (
+            Comparison(quantity="success", paper=0.9, ours=first, source="Table 2"),
+        )
 
 
 class Picture(Table):
@@ -282,7 +350,10 @@ BROKEN_TABLES = [
     (BadRule, "must have a name"),
     (NeedsTheNumber, "lack a number"),
     (Picture, "must give Figures"),
-    (DrawsWhatIsNotThere, "figures must leave out what the runs do not have; got IndexError"),
+    (
+        DrawsWhatIsNotThere,
+        "figures must leave out what the runs do not have; got IndexError",
+    ),
     (Uncaptioned, "a title and a caption"),
     (NoData, "must hold its data"),
     (object, "must have compare, figures, plans"),
@@ -290,6 +361,8 @@ BROKEN_TABLES = [
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_TABLES)
-def test_a_broken_promise_of_a_reproduction_is_named(make: Callable[[], Reproduction], promise: str) -> None:
+def test_a_broken_promise_of_a_reproduction_is_named(
+    make: Callable[[], Reproduction], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_reproduction(make)

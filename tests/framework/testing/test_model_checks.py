@@ -1,5 +1,6 @@
-"""`check_language_model` and `check_white_box` pass the kit's models and name what each broken counterfactual
-breaks."""
+"""`check_language_model` and `check_white_box` pass the kit's models and name what each
+broken counterfactual breaks.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,12 @@ import numpy as np
 import pytest
 from promised import caught
 
-from gde.data.activations import ActivationRecord, CaptureRequest, Intervention, TokenSequence
+from gde.data.activations import (
+    ActivationRecord,
+    CaptureRequest,
+    Intervention,
+    TokenSequence,
+)
 from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
 from gde.errors import GdeError
 from gde.testing import check_language_model, check_white_box
@@ -23,7 +29,9 @@ def named(make: Callable[[], ScriptedModel]) -> str:
 
 def test_the_kit_models_keep_every_promise() -> None:
     check_language_model(ScriptedModel)
-    check_language_model(lambda: ScriptedModel(lambda request: f"seed {request.seed % 1}"))
+    check_language_model(
+        lambda: ScriptedModel(lambda request: f"seed {request.seed % 1}")
+    )
     check_white_box(PlantedModel)
 
 
@@ -106,7 +114,10 @@ class StumblesOverInterventions(ScriptedModel):
 
 class MovedByNothing(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
-        louder = tuple(replace(each, vector=each.vector + 1e4 * self.turning) for each in request.interventions)
+        louder = tuple(
+            replace(each, vector=each.vector + 1e4 * self.turning)
+            for each in request.interventions
+        )
         return await super().complete(replace(request, interventions=louder))
 
 
@@ -131,7 +142,11 @@ class Lenient(PlantedModel):
     """Leaves out interventions that do not fit."""
 
     def fits(self, each: Intervention) -> bool:
-        return each.layer < self.n_layers and each.position == "pre" and each.vector.shape[-1] == self.width
+        return (
+            each.layer < self.n_layers
+            and each.position == "pre"
+            and each.vector.shape[-1] == self.width
+        )
 
     async def complete(self, request: ChatRequest) -> Completion:
         fitting = tuple(each for each in request.interventions if self.fits(each))
@@ -170,7 +185,10 @@ BROKEN_MODELS = [
     (AlwaysSamples, "at temperature 0"),
     (Unmoved, "must refuse interventions, or its info tell n_layers"),
     (UnmovedThoughItIsDeep, "must change what is said"),
-    (StumblesOverInterventions, "must refuse interventions with a GdeError; got TypeError"),
+    (
+        StumblesOverInterventions,
+        "must refuse interventions with a GdeError; got TypeError",
+    ),
     (MovedByNothing, "a vector of zeros must change nothing"),
     (ReadsEqualPromptsOnce, "beside equal prompts without them"),
     (AnyDepth, "must raise GdeError for an intervention at layer 2"),
@@ -179,8 +197,12 @@ BROKEN_MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "promise"), BROKEN_MODELS, ids=[make.__name__ for make, _ in BROKEN_MODELS])
-def test_a_broken_promise_of_a_language_model_is_named(make: Callable[[], ScriptedModel], promise: str) -> None:
+@pytest.mark.parametrize(
+    ("make", "promise"), BROKEN_MODELS, ids=[make.__name__ for make, _ in BROKEN_MODELS]
+)
+def test_a_broken_promise_of_a_language_model_is_named(
+    make: Callable[[], ScriptedModel], promise: str
+) -> None:
     with caught(named(make), promise):
         check_language_model(make)
 
@@ -192,7 +214,9 @@ class Unmarked(PlantedModel):
 
 class WithoutTokens(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
-        return replace(await super().complete(request), prompt_tokens=(), tokens=(), positions={})
+        return replace(
+            await super().complete(request), prompt_tokens=(), tokens=(), positions={}
+        )
 
 
 class Changed(PlantedModel):
@@ -201,11 +225,18 @@ class Changed(PlantedModel):
     def change(self, values: Any) -> Any:
         return values
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        return [self._changed(record.values) for record in super().capture(sequences, request)]
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        return [
+            self._changed(record.values)
+            for record in super().capture(sequences, request)
+        ]
 
     def _changed(self, values: Mapping[tuple[int, str], Any]) -> ActivationRecord:
-        return ActivationRecord(values={place: self.change(array) for place, array in values.items()})
+        return ActivationRecord(
+            values={place: self.change(array) for place, array in values.items()}
+        )
 
 
 class Doubles(Changed):
@@ -240,35 +271,54 @@ class NotANumber(Changed):
 
 
 class MixesItsBatch(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         records = super().capture(sequences, request)
-        return records if len(records) == 1 else [self._louder(record) for record in records]
+        return (
+            records
+            if len(records) == 1
+            else [self._louder(record) for record in records]
+        )
 
     def _louder(self, record: ActivationRecord) -> ActivationRecord:
-        values = {place: array * np.float32(1.5) for place, array in record.values.items()}
+        values = {
+            place: array * np.float32(1.5) for place, array in record.values.items()
+        }
         for array in values.values():
             array.flags.writeable = False
         return ActivationRecord(values=values)
 
 
 class DropsARecord(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         return super().capture(sequences[:1], request)
 
 
 class KeepsOneLayer(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         return super().capture(sequences, replace(request, layers=request.layers[:1]))
 
 
 class InventsPositions(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        marked = [replace(each, positions={"post": (0, 1, 2), **each.positions}) for each in sequences]
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        marked = [
+            replace(each, positions={"post": (0, 1, 2), **each.positions})
+            for each in sequences
+        ]
         return super().capture(marked, request)
 
 
 class AnyLayer(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         there = tuple(layer for layer in request.layers if layer < self.n_layers)
         return super().capture(sequences, replace(request, layers=there))
 
@@ -310,68 +360,115 @@ class UntrainedIsLarger(PlantedModel):
 
 class ForgetsItsTokenizer(PlantedModel):
     def tokenize(self, text: str) -> Tokenization:
-        return super().tokenize(text if self.untrained_seed is None else text.upper().replace("A", "B"))
+        return super().tokenize(
+            text if self.untrained_seed is None else text.upper().replace("A", "B")
+        )
 
 
 class Replays(PlantedModel):
     """Replays other interventions than it was asked for."""
 
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         return interventions
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        asked = [replace(each, interventions=self.other(each.interventions)) for each in sequences]
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        asked = [
+            replace(each, interventions=self.other(each.interventions))
+            for each in sequences
+        ]
         return super().capture(asked, request)
 
 
 class ReplaysNone(Replays):
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         return ()
 
 
 class AddsTwice(Replays):
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         return (*interventions, *(each for each in interventions if each.kind == "add"))
 
 
 class NeverProjects(Replays):
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         return tuple(each for each in interventions if each.kind != "project_out")
 
 
 class ChangesWhatComesBefore(PlantedModel):
     """Changes the token before the position as well."""
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         return super().capture([self._spilt(each) for each in sequences], request)
 
     def _spilt(self, sequence: TokenSequence) -> TokenSequence:
         if "before" not in sequence.positions:
             return sequence
-        spilt = tuple(replace(each, position="before") for each in sequence.interventions if each.vector.ndim == 1)
+        spilt = tuple(
+            replace(each, position="before")
+            for each in sequence.interventions
+            if each.vector.ndim == 1
+        )
         return replace(sequence, interventions=(*sequence.interventions, *spilt))
 
 
 class ChangesItsLayerAlone(PlantedModel):
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        records = [super(ChangesItsLayerAlone, self).capture([each], request)[0] for each in sequences]
-        clean = super().capture([replace(each, interventions=()) for each in sequences], request)
-        return [self._mixed(*each) for each in zip(sequences, records, clean, strict=True)]
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        records = [
+            super(ChangesItsLayerAlone, self).capture([each], request)[0]
+            for each in sequences
+        ]
+        clean = super().capture(
+            [replace(each, interventions=()) for each in sequences], request
+        )
+        return [
+            self._mixed(*each) for each in zip(sequences, records, clean, strict=True)
+        ]
 
-    def _mixed(self, sequence: TokenSequence, changed: ActivationRecord, clean: ActivationRecord) -> ActivationRecord:
+    def _mixed(
+        self,
+        sequence: TokenSequence,
+        changed: ActivationRecord,
+        clean: ActivationRecord,
+    ) -> ActivationRecord:
         at = {each.layer for each in sequence.interventions}
-        values = {place: (changed if place[0] in at else clean).values[place] for place in clean.values}
+        values = {
+            place: (changed if place[0] in at else clean).values[place]
+            for place in clean.values
+        }
         return ActivationRecord(values=values)
 
 
 class ChangesBelow(PlantedModel):
     """Makes every change in the embeddings already."""
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        return super().capture([replace(each, interventions=self._lower(each)) for each in sequences], request)
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        return super().capture(
+            [replace(each, interventions=self._lower(each)) for each in sequences],
+            request,
+        )
 
     def _lower(self, sequence: TokenSequence) -> tuple[Intervention, ...]:
-        added = [each for each in sequence.interventions if each.kind == "add" and 0 <= each.layer < self.n_layers]
+        added = [
+            each
+            for each in sequence.interventions
+            if each.kind == "add" and 0 <= each.layer < self.n_layers
+        ]
         low = (replace(each, layer=-1) for each in added)
         return (*(each for each in sequence.interventions if each not in added), *low)
 
@@ -379,7 +476,9 @@ class ChangesBelow(PlantedModel):
 class MixesInterventions(PlantedModel):
     """Changes every sequence of a batch as it changes the second."""
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         if len(sequences) == 3:
             changes = sequences[1].interventions
             sequences = [replace(each, interventions=changes) for each in sequences]
@@ -389,14 +488,21 @@ class MixesInterventions(PlantedModel):
 class ReplacesByHalf(Replays):
     """Makes half of what is written into more than one token at once."""
 
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
-        return tuple(replace(each, vector=each.vector / 2) if each.vector.ndim == 2 else each for each in interventions)
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
+        return tuple(
+            replace(each, vector=each.vector / 2) if each.vector.ndim == 2 else each
+            for each in interventions
+        )
 
 
 class OverdoesTheSecond(Replays):
     """Takes a repeated change for another one."""
 
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         if len(interventions) < 2:
             return interventions
         more = replace(interventions[-1], kind="add", vector=interventions[-1].vector)
@@ -411,12 +517,18 @@ class RefusesToAnswerAlone(PlantedModel):
             raise GdeError("takes none")
         return await super().complete(request)
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        return super().capture([replace(each, interventions=()) for each in sequences], request)
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        return super().capture(
+            [replace(each, interventions=()) for each in sequences], request
+        )
 
 
 class ReplaysAtAnyPosition(Replays):
-    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    def other(
+        self, interventions: tuple[Intervention, ...]
+    ) -> tuple[Intervention, ...]:
         return tuple(each for each in interventions if each.position == "pre")
 
 
@@ -446,17 +558,27 @@ BROKEN_BOXES = [
     (AddsTwice, "'add' at layer .*must be what the change makes of it"),
     (NeverProjects, "'project_out' at layer .*must be what the change makes of it"),
     (ReplacesByHalf, "replacing what stands at layer .* by itself must change nothing"),
-    (OverdoesTheSecond, "'project_out' at layer .*: doing it twice must be doing it once"),
+    (
+        OverdoesTheSecond,
+        "'project_out' at layer .*: doing it twice must be doing it once",
+    ),
     (ChangesWhatComesBefore, "tokens before the position"),
     (ChangesItsLayerAlone, "must reach the layers above"),
     (ChangesBelow, "layers below must stay"),
     (MixesInterventions, "beside equal tokens without them"),
     (RefusesToAnswerAlone, "must refuse them in a replay"),
-    (ReplaysAtAnyPosition, "capture must raise GdeError for an intervention at a position"),
+    (
+        ReplaysAtAnyPosition,
+        "capture must raise GdeError for an intervention at a position",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("make", "promise"), BROKEN_BOXES, ids=[named(make) for make, _ in BROKEN_BOXES])
-def test_a_broken_promise_of_a_white_box_is_named(make: Callable[[], PlantedModel], promise: str) -> None:
+@pytest.mark.parametrize(
+    ("make", "promise"), BROKEN_BOXES, ids=[named(make) for make, _ in BROKEN_BOXES]
+)
+def test_a_broken_promise_of_a_white_box_is_named(
+    make: Callable[[], PlantedModel], promise: str
+) -> None:
     with caught(named(make), promise):
         check_white_box(make)

@@ -1,4 +1,6 @@
-"""`check_offer` and `check_plugin` pass the kit's plugin and name what broken counterfactuals break."""
+"""`check_offer` and `check_plugin` pass the kit's plugin and name what broken
+counterfactuals break.
+"""
 
 import sys
 from dataclasses import dataclass, replace
@@ -21,7 +23,12 @@ from gde.testing.parts import ScriptedAgent
 COUNTING: MetricOffer[Any, Any] = MetricOffer(
     name="counting", summary="Counts.", config=NoConfig, make=lambda _, __: lambda _: ()
 )
-GOOD: AnyOffer = Offer(name="good", summary="Goes right.", config=NoConfig, make=lambda _, __: ScriptedAgent())
+GOOD: AnyOffer = Offer(
+    name="good",
+    summary="Goes right.",
+    config=NoConfig,
+    make=lambda _, __: ScriptedAgent(),
+)
 
 
 def test_the_kit_plugin_keeps_every_promise() -> None:
@@ -76,29 +83,55 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
     "a:b": (replace(GOOD, name="a:b"), "colons"),
     "two-lines": (replace(GOOD, summary="two\nlines"), "one line"),
     "version-0": (replace(GOOD, version=0), "count from 1"),
-    "imports-without-extra": (replace(GOOD, imports=("torch",)), "how to install torch"),
+    "imports-without-extra": (
+        replace(GOOD, imports=("torch",)),
+        "how to install torch",
+    ),
     "Melting": (replace(GOOD, config=Melting), "frozen dataclass"),
-    "declared-twice": (replace(COUNTING, measures=(Measure(name="a", title="A"),) * 2), "declared once"),
-    "untitled": (replace(COUNTING, measures=(Measure(name="a", title=""),)), "'a' must have a title"),
-    "two-stars": (replace(COUNTING, measures=(Measure(name="a.*.*", title="A"),)), "at most one"),
+    "declared-twice": (
+        replace(COUNTING, measures=(Measure(name="a", title="A"),) * 2),
+        "declared once",
+    ),
+    "untitled": (
+        replace(COUNTING, measures=(Measure(name="a", title=""),)),
+        "'a' must have a title",
+    ),
+    "two-stars": (
+        replace(COUNTING, measures=(Measure(name="a.*.*", title="A"),)),
+        "at most one",
+    ),
     "phrase-without-place": (
-        replace(COUNTING, measures=(Measure(name="a", title="A", headline=True, phrase="went"),)),
+        replace(
+            COUNTING,
+            measures=(Measure(name="a", title="A", headline=True, phrase="went"),),
+        ),
         "in its phrase",
     ),
     "phrase-off-the-headlines": (
-        replace(COUNTING, measures=(Measure(name="a", title="A", phrase="went {} times"),)),
+        replace(
+            COUNTING, measures=(Measure(name="a", title="A", phrase="went {} times"),)
+        ),
         "must be a headline",
     ),
     "beside-itself": (
         replace(COUNTING, measures=(Measure(name="a", title="A", beside="a"),)),
         "must stand beside another number",
     ),
-    "column-of-one": (replace(COUNTING, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
+    "column-of-one": (
+        replace(COUNTING, measures=(Measure(name="a", title="A", column=True),)),
+        "to be a column",
+    ),
     "Undocumented": (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
-    "Undescribable": (replace(GOOD, config=Undescribable), "able to describe Undescribable"),
+    "Undescribable": (
+        replace(GOOD, config=Undescribable),
+        "able to describe Undescribable",
+    ),
     "WrongDefault": (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),
     "Unrepeatable": (replace(GOOD, config=Unrepeatable), "survive being written"),
-    "makes-nothing-useful": (replace(GOOD, make=lambda _, __: object()), "must have act, begin to be a Agent"),
+    "makes-nothing-useful": (
+        replace(GOOD, make=lambda _, __: object()),
+        "must have act, begin to be a Agent",
+    ),
 }
 
 
@@ -111,14 +144,26 @@ def test_a_broken_promise_of_an_offer_is_named(counterfactual: str) -> None:
 
 BROKEN_PLUGINS = {
     "plugin_without_hooks": ("x = 1", "must implement a hook"),
-    "plugin_with_unknown_hook": ("@hookimpl\ndef gde_agentss(): return ()", "as they are specified"),
-    "plugin_with_extra_argument": ("@hookimpl\ndef gde_agents(colour): return ()", "as they are specified"),
-    "plugin_with_counterfactuals": ("@hookimpl\ndef gde_agents(): return (OFFER, OFFER)", "distinct, got good, good"),
+    "plugin_with_unknown_hook": (
+        "@hookimpl\ndef gde_agentss(): return ()",
+        "as they are specified",
+    ),
+    "plugin_with_extra_argument": (
+        "@hookimpl\ndef gde_agents(colour): return ()",
+        "as they are specified",
+    ),
+    "plugin_with_counterfactuals": (
+        "@hookimpl\ndef gde_agents(): return (OFFER, OFFER)",
+        "distinct, got good, good",
+    ),
     "plugin_that_counts": (
         "names = iter('abcdef')\n@hookimpl\ndef gde_agents(): return (dataclasses.replace(OFFER, name=next(names)),)",
         "the same when called again",
     ),
-    "plugin_that_is_heavy": ("import sqlite3, openai\n@hookimpl\ndef gde_agents(): return ()", "must not load openai"),
+    "plugin_that_is_heavy": (
+        "import sqlite3, openai\n@hookimpl\ndef gde_agents(): return ()",
+        "must not load openai",
+    ),
     "plugin_that_gets_heavy": (
         "@hookimpl\ndef gde_agents():\n    import openai\n    return (OFFER,)",
         "must not load openai",
@@ -140,7 +185,9 @@ def test_a_plugin_must_be_importable_by_name() -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN_PLUGINS)
-def test_a_broken_promise_of_a_plugin_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_promise_of_a_plugin_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body, promise = BROKEN_PLUGINS[name]
     (tmp_path / f"{name}.py").write_text(HEAD + body)
     (tmp_path / "openai.py").write_text("")
@@ -154,12 +201,19 @@ def test_a_broken_promise_of_a_plugin_is_named(name: str, tmp_path: Path, monkey
 
 
 def test_every_promise_is_seen_to_be_caught() -> None:
-    """`checks.md` beside this file names a broken counterfactual for each; that each counterfactual is caught there,
-    its own test says."""
+    """`checks.md` beside this file names a broken counterfactual for each; that each
+    counterfactual is caught there, its own test says.
+    """
     if writing():
         pytest.skip("the page is being written")
     wanted = {(each.module, each.title) for each in promises()}
     assert len(promises()) >= 60
-    assert wanted == listed().keys(), "GDE_WRITE_CHECKS=1 pytest tests/framework/testing"
-    untested = [promise for promise, counterfactuals in listed().items() if not counterfactuals.strip()]
+    assert wanted == listed().keys(), (
+        "GDE_WRITE_CHECKS=1 pytest tests/framework/testing"
+    )
+    untested = [
+        promise
+        for promise, counterfactuals in listed().items()
+        if not counterfactuals.strip()
+    ]
     assert not untested

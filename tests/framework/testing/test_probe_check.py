@@ -1,4 +1,6 @@
-"""`check_probe` passes a small linear probe and names the promise that each broken counterfactual breaks."""
+"""`check_probe` passes a small linear probe and names the promise that each broken
+counterfactual breaks.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,21 +47,36 @@ class LineProbe:
         return CaptureRequest(layers=(model.n_layers - 1,))
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        cells = [turn.state.index for turn in trajectory.turns if turn.state is not None]
+        cells = [
+            turn.state.index for turn in trajectory.turns if turn.state is not None
+        ]
         return ProbeLabels(values=np.array(cells, dtype=np.int64))
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         rows = rng.permutation(len(train.inputs))[: max(1, len(train.inputs) // 2)]
-        weights, *_ = np.linalg.lstsq(train.inputs[rows], train.labels[rows].astype(np.float32), rcond=None)
+        weights, *_ = np.linalg.lstsq(
+            train.inputs[rows], train.labels[rows].astype(np.float32), rcond=None
+        )
         return Line(weights.astype(np.float32))
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         return Line(arrays["weights"])
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         rows = rng.integers(len(test.inputs), size=10)
         error = np.abs(readout.predict(test.inputs)[rows] - test.labels[rows])
-        return (Measurement(name="distance", value=float(error.mean()), unit="cells", n=len(test.inputs)),)
+        return (
+            Measurement(
+                name="distance",
+                value=float(error.mean()),
+                unit="cells",
+                n=len(test.inputs),
+            ),
+        )
 
 
 def test_a_linear_probe_keeps_every_promise() -> None:
@@ -99,7 +116,11 @@ class KnowsOtherWorlds(LineProbe):
 
 class LabelsOfAnyWidth(LineProbe):
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        return ProbeLabels(values=np.zeros((len(trajectory.turns), len(trajectory.turns)), dtype=np.int64))
+        return ProbeLabels(
+            values=np.zeros(
+                (len(trajectory.turns), len(trajectory.turns)), dtype=np.int64
+            )
+        )
 
 
 class LabelsWithGaps(LineProbe):
@@ -110,7 +131,9 @@ class LabelsWithGaps(LineProbe):
 class LabelsOfOtherClasses(LineProbe):
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         one = super().labels(trajectory)
-        return replace(one, classes=tuple("abcdefghijk")[: 10 + trajectory.key.world % 2])
+        return replace(
+            one, classes=tuple("abcdefghijk")[: 10 + trajectory.key.world % 2]
+        )
 
 
 class LabelsOfNoClass(LineProbe):
@@ -119,28 +142,38 @@ class LabelsOfNoClass(LineProbe):
 
 
 class FitsByChance(LineProbe):
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         return super().fit(variant, train, np.random.default_rng())
 
 
 class ScoresByChance(LineProbe):
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         return super().score(readout, test, np.random.default_rng())
 
 
 class ScoresNothing(LineProbe):
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         return ()
 
 
 class ScoresWithoutUnit(LineProbe):
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         return [replace(each, unit="") for each in super().score(readout, test, rng)]
 
 
 class AsksByChance(LineProbe):
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(0,), positions=(f"{np.random.default_rng().random()}",))
+        return CaptureRequest(
+            layers=(0,), positions=(f"{np.random.default_rng().random()}",)
+        )
 
 
 class LabelsByChance(LineProbe):
@@ -149,7 +182,9 @@ class LabelsByChance(LineProbe):
 
 
 class FitsNothing(LineProbe):
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         return object()  # type: ignore[return-value]
 
 
@@ -212,10 +247,16 @@ class SharesWhatChanges(LineProbe):
 
     concurrent = True
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         self.rng = rng
         sleep(0.01)  # in which another thread puts its own in the place
-        return Line(np.full((train.inputs.shape[-1],), self.rng.integers(2**20), dtype=np.float32))
+        return Line(
+            np.full(
+                (train.inputs.shape[-1],), self.rng.integers(2**20), dtype=np.float32
+            )
+        )
 
 
 class LoadsAnother(LineProbe):
@@ -236,20 +277,28 @@ class PadsWithZeros(PlanReadout):
 
 
 class AveragesPadding(PlanProbe):
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        return PadsWithZeros(weights=super().fit(variant, train, rng).arrays()["weights"])
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        return PadsWithZeros(
+            weights=super().fit(variant, train, rng).arrays()["weights"]
+        )
 
 
 class ForgetsPadding(PlanProbe):
     """Takes what it is given for activations, as if there were no padding."""
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         return Line(np.ones((train.inputs.shape[-1], 2), dtype=np.float32))
 
 
 def with_readout(kind: type[Line]) -> type[LineProbe]:
     class Probe(LineProbe):
-        def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        def fit(
+            self, variant: str, train: ProbeDataset, rng: np.random.Generator
+        ) -> Readout:
             readout = super().fit(variant, train, rng)
             return kind(readout.arrays()["weights"])
 
@@ -267,11 +316,20 @@ BROKEN = [
     (with_readout(Moody), "fit must be a function"),
     (with_readout(Lost), "predictions must be finite"),
     (with_readout(Precise), "array 'weights' must be float32"),
-    (OfNoForm, "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens"),
-    (ConcurrentAtTimes, "`concurrent` must be True or False; got GdeError: .* wanted True or False, got 'at times'"),
+    (
+        OfNoForm,
+        "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens",
+    ),
+    (
+        ConcurrentAtTimes,
+        "`concurrent` must be True or False; got GdeError: .* wanted True or False, got 'at times'",
+    ),
     (SharesWhatChanges, "several threads at once must learn what one learns"),
     (LoadsAnother, "loaded must predict what it predicted"),
-    (KnowsOtherWorlds, "labels must not raise on episode 0/0/0 .* KeyError: 'lamps'; .* checked with `trajectories`"),
+    (
+        KnowsOtherWorlds,
+        "labels must not raise on episode 0/0/0 .* KeyError: 'lamps'; .* checked with `trajectories`",
+    ),
     (LoadsNothing, "load must make a readout of stored arrays; got KeyError"),
     (AveragesPadding, "padding must play no part"),
     (ForgetsPadding, "predictions must be finite"),
@@ -292,7 +350,11 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
-def test_a_broken_promise_is_named(make: type[LineProbe | PlanProbe], promise: str) -> None:
+@pytest.mark.parametrize(
+    ("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN]
+)
+def test_a_broken_promise_is_named(
+    make: type[LineProbe | PlanProbe], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_probe(make)

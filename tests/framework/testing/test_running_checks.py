@@ -1,4 +1,6 @@
-"""`check_executor` and `check_reporter` pass good parts and name what broken counterfactuals break."""
+"""`check_executor` and `check_reporter` pass good parts and name what broken
+counterfactuals break.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -38,7 +40,10 @@ class SkipsOne(Backwards):
 
 class OrderMatters(Backwards):
     def map(self, job: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-        return (job(item) + (place if items[0] == 0 else 0) for place, item in enumerate(items))
+        return (
+            job(item) + (place if items[0] == 0 else 0)
+            for place, item in enumerate(items)
+        )
 
 
 class AlwaysOne(Backwards):
@@ -64,7 +69,9 @@ BROKEN_EXECUTORS = [
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_EXECUTORS)
-def test_a_broken_promise_of_an_executor_is_named(make: Callable[[], Backwards], promise: str) -> None:
+def test_a_broken_promise_of_an_executor_is_named(
+    make: Callable[[], Backwards], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_executor(make)
 
@@ -72,7 +79,9 @@ def test_a_broken_promise_of_an_executor_is_named(make: Callable[[], Backwards],
 class Page:
     """Writes one line."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         page = folder / "page.txt"
         page.write_text(f"{len(evidence.trajectories)} episodes: {result.status}")
         return page
@@ -83,35 +92,47 @@ def test_a_page_keeps_every_promise(tmp_path: Path) -> None:
 
 
 class NothingWritten(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         return folder / "page.txt"
 
 
 class WritesElsewhere(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         Path("stray.txt").write_text("here")
         return super().render(plan, result, evidence, folder)
 
 
 class PageElsewhere(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         return super().render(plan, result, evidence, Path())
 
 
 class OverwritesTheRecord(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         (folder / "result.json").unlink()
         return super().render(plan, result, evidence, folder)
 
 
 class NeedsEpisodes(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         _ = evidence.trajectories[0]
         return super().render(plan, result, evidence, folder)
 
 
 class GivesNothing(Page):
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         super().render(plan, result, evidence, folder)
         return None  # type: ignore[return-value]
 
@@ -128,6 +149,8 @@ BROKEN_REPORTERS = [
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_REPORTERS)
-def test_a_broken_promise_of_a_reporter_is_named(make: Callable[[], Page], promise: str, tmp_path: Path) -> None:
+def test_a_broken_promise_of_a_reporter_is_named(
+    make: Callable[[], Page], promise: str, tmp_path: Path
+) -> None:
     with caught(make.__name__, promise):
         check_reporter(make, tmp_path)

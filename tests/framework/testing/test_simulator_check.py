@@ -1,5 +1,6 @@
-"""`check_simulator` passes worlds that copies can stand in for, and names the promise that each broken counterfactual
-breaks."""
+"""`check_simulator` passes worlds that copies can stand in for, and names the promise
+that each broken counterfactual breaks.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +24,9 @@ from gde.testing.worlds import Recipe
 
 @dataclass
 class Slippery(Corridor):
-    """RIGHT leads on in two of three steps and nowhere else; which ones is a function of the seed and the step."""
+    """RIGHT leads on in two of three steps and nowhere else; which ones is a function
+    of the seed and the step.
+    """
 
     length: int = 9
     dice: int = field(default=0, init=False)
@@ -86,7 +89,9 @@ class OneWorldForAll(Corridor):
 
 @dataclass
 class SharesWhatItRemembers(Corridor):
-    """Counts steps in a list that its snapshots hand on; the third step of any that share it leads nowhere."""
+    """Counts steps in a list that its snapshots hand on; the third step of any that
+    share it leads nowhere.
+    """
 
     seen: list[int] = field(default_factory=list)
 
@@ -96,7 +101,11 @@ class SharesWhatItRemembers(Corridor):
 
     def step(self, action: str) -> Outcome:
         self.seen.append(self.at)
-        return Outcome.running(self._observe()) if len(self.seen) == 3 else super().step(action)
+        return (
+            Outcome.running(self._observe())
+            if len(self.seen) == 3
+            else super().step(action)
+        )
 
     def snapshot(self) -> tuple[int, list[int]]:  # type: ignore[override]
         return self.at, self.seen
@@ -128,8 +137,12 @@ class Still(Recipe):
         """Nothing is random."""
 
 
-@pytest.mark.parametrize("make", [Corridor, Slippery, Still], ids=["plain", "slippery", "replayed"])
-def test_worlds_that_copies_can_stand_in_for_keep_every_promise(make: Callable[[], Environment]) -> None:
+@pytest.mark.parametrize(
+    "make", [Corridor, Slippery, Still], ids=["plain", "slippery", "replayed"]
+)
+def test_worlds_that_copies_can_stand_in_for_keep_every_promise(
+    make: Callable[[], Environment],
+) -> None:
     check_simulator(make, seeds=range(6), actions=("stir",))
 
 
@@ -147,7 +160,10 @@ BROKEN: dict[str, tuple[Callable[[], Environment], str]] = {
     "ForeseesChance": (ForeseesChance, "chance must follow from the new seed"),
     "OneWorldForAll": (OneWorldForAll, "must not reach the episode"),
     "StandsElsewhere": (StandsElsewhere, "must show what the episode shows"),
-    "LooksAsIfItStoodThere": (LooksAsIfItStoodThere, "must stand where the episode stands"),
+    "LooksAsIfItStoodThere": (
+        LooksAsIfItStoodThere,
+        "must stand where the episode stands",
+    ),
     "TellsNoActions": (TellsNoActions, "needs `actions` to try"),
 }
 

@@ -19,18 +19,28 @@ TAB = "    "
 
 
 @pytest.mark.parametrize("kind", SKELETONS)
-def test_a_skeleton_keeps_the_promises_of_its_kind(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skeleton_keeps_the_promises_of_its_kind(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = f"my_{kind.replace('-', '_')}"
     folder = write_plugin(name, tmp_path / "made", kind)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", str(folder), prepend=":")
     monkeypatch.syspath_prepend(str(folder / "tests"))
     own = importlib.import_module(f"test_{name}")
-    tests = {title: test for title, test in vars(own).items() if title.startswith("test_")}
+    tests = {
+        title: test for title, test in vars(own).items() if title.startswith("test_")
+    }
     assert len(tests) >= 2
     for test in tests.values():
         (tmp_path / "empty").mkdir(exist_ok=True)
-        test(**({"tmp_path": tmp_path / "empty"} if "tmp_path" in test.__annotations__ else {}))
+        test(
+            **(
+                {"tmp_path": tmp_path / "empty"}
+                if "tmp_path" in test.__annotations__
+                else {}
+            )
+        )
     catalogue = Catalogue(load_plugins((), (f"gde_{name}",)))
     assert catalogue.find(kind.replace("-", "_"), name.replace("_", "-")).offer.summary
     for module in (f"test_{name}", f"gde_{name}"):
@@ -40,13 +50,23 @@ def test_a_skeleton_keeps_the_promises_of_its_kind(kind: str, tmp_path: Path, mo
 def test_the_process_that_the_page_shows_is_that_of_the_skeleton(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).parents[3] / "docs/how-to/environment.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/how-to/environment.md").read_text(
+        encoding="utf-8"
+    )
     (shown,) = re.findall(r"```python\n(def mdp.*?)```", page, re.DOTALL)
-    module = write_plugin("counted", tmp_path / "made", "environment") / "gde_counted.py"
+    module = (
+        write_plugin("counted", tmp_path / "made", "environment") / "gde_counted.py"
+    )
     head, _, rest = module.read_text(encoding="utf-8").partition("    def optimum")
     step = rest[rest.index("    def step") :]
-    body = f"{head}{indent(shown, TAB)}\n{step}".replace("State(facts=", "State(index=self._at, facts=")
-    module.write_text(body.replace("import Context,", "import TabularMDP, Context,").replace("BACK, ON", NUMPY))
+    body = f"{head}{indent(shown, TAB)}\n{step}".replace(
+        "State(facts=", "State(index=self._at, facts="
+    )
+    module.write_text(
+        body.replace("import Context,", "import TabularMDP, Context,").replace(
+            "BACK, ON", NUMPY
+        )
+    )
     monkeypatch.syspath_prepend(str(module.parent))
     counted = importlib.import_module("gde_counted")
     check_environment(lambda: counted.Path(counted.Config(length=4)), gives={"mdp"})
@@ -54,6 +74,8 @@ def test_the_process_that_the_page_shows_is_that_of_the_skeleton(
 
 
 def test_a_kind_without_skeleton_is_refused_and_nothing_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"--kind: wanted one of environment, .*, got 'executor'"):
+    with pytest.raises(
+        ConfigError, match=r"--kind: wanted one of environment, .*, got 'executor'"
+    ):
         write_plugin("mine", tmp_path / "made", "executor")
     assert not (tmp_path / "made").exists()

@@ -1,5 +1,6 @@
-"""The kit's worlds, judge and agents keep every promise, and the check names what their broken counterfactuals
-break."""
+"""The kit's worlds, judge and agents keep every promise, and the check names what their
+broken counterfactuals break.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -129,13 +130,21 @@ BROKEN_WORLDS = [
     (Grudging, "the same world in another reset"),
     (Boastful, "success must be from 0 to 1, or None, got 2.0"),
     (Lenient, "step must raise ValueError for an action that is not admissible"),
-    (OneLine, r"where no actions are listed, step must take any text, e\.g\. 'a first line.*one line, please"),
-    (Short, r"where no actions are listed, step must take any text, e\.g\. 'long.* 100000 characters; got .*too long"),
+    (
+        OneLine,
+        r"where no actions are listed, step must take any text, e\.g\. 'a first line.*one line, please",
+    ),
+    (
+        Short,
+        r"where no actions are listed, step must take any text, e\.g\. 'long.* 100000 characters; got .*too long",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_WORLDS)
-def test_a_broken_promise_of_a_world_is_named(make: Callable[[], Recipe], promise: str) -> None:
+def test_a_broken_promise_of_a_world_is_named(
+    make: Callable[[], Recipe], promise: str
+) -> None:
     with caught(make.__name__, promise):
         check_environment(make, actions=("<>",))
 
@@ -160,9 +169,12 @@ class Halved(Judge):
 
 
 @pytest.mark.parametrize(
-    ("counterfactual", "promise"), [(Tired, "in any order"), (Halved, "one reward a turn, or none")]
+    ("counterfactual", "promise"),
+    [(Tired, "in any order"), (Halved, "one reward a turn, or none")],
 )
-def test_a_broken_promise_of_a_judge_is_named(counterfactual: type[Judge], promise: str) -> None:
+def test_a_broken_promise_of_a_judge_is_named(
+    counterfactual: type[Judge], promise: str
+) -> None:
     with caught(counterfactual.__name__, promise):
         check_reward_model(lambda: counterfactual(ScriptedModel(appraise)))
 
@@ -187,7 +199,9 @@ class Followers(AdvisedAgent):
 
     async def act(self, observation: Observation) -> Decision:
         decision = await super().act(observation)
-        advice = await self.adviser.complete(ChatRequest(messages=(Message(role="user", content="?"),), seed=0))
+        advice = await self.adviser.complete(
+            ChatRequest(messages=(Message(role="user", content="?"),), seed=0)
+        )
         return Decision.unusable("empty", advice.text, decision.completion)
 
 

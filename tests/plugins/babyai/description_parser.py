@@ -1,4 +1,6 @@
-"""From each of the three formats back to what it tells: the texts hold what they should."""
+"""From each of the three formats back to what it tells: the texts hold what they
+should.
+"""
 
 import json
 import re
@@ -10,7 +12,9 @@ from gde_plugins.babyai.worlds.scene import COLORS, DIRECTIONS, KINDS
 
 PAIR = r"\((\d+), (\d+)\)"
 SIZE = r"(\d+)x(\d+)"
-BULLET = re.compile(rf"  - (\w+), color=(\w+), position={PAIR}(?:, locked=(\w+))?(?:, open=(\w+))?")
+BULLET = re.compile(
+    rf"  - (\w+), color=(\w+), position={PAIR}(?:, locked=(\w+))?(?:, open=(\w+))?"
+)
 PHRASE = re.compile(
     rf"an? (?:(open|closed) )?(?:(locked|unlocked) )?({'|'.join(COLORS)}) ({'|'.join(KINDS)}) at position {PAIR}"
 )
@@ -34,7 +38,11 @@ def read(form: Format, text: str) -> Description:
     """
     if form == "json":
         return _from_json(text)
-    pattern, things = (STRUCTURED, _bullets(text)) if form == "structured" else (NARRATIVE, _phrases(text))
+    pattern, things = (
+        (STRUCTURED, _bullets(text))
+        if form == "structured"
+        else (NARRATIVE, _phrases(text))
+    )
     found = pattern.search(text)
     if found is None:
         raise ValueError(f"wanted a world in {form} format, got {text[:80]!r}")
@@ -53,17 +61,30 @@ def read(form: Format, text: str) -> Description:
 
 
 def walls(told: Description) -> frozenset[Place]:
-    """The cells that are walls, where rooms are divided by whole walls: the lines between rooms but for doors."""
+    """The cells that are walls, where rooms are divided by whole walls: the lines
+    between rooms but for doors.
+    """
     height, width = told.size
     doors = {each.place for each in told.things if each.kind == "door"}
     step = told.room - 1
-    lines = {(x, y) for y in range(height) for x in range(width) if x % step == 0 or y % step == 0}
+    lines = {
+        (x, y)
+        for y in range(height)
+        for x in range(width)
+        if x % step == 0 or y % step == 0
+    }
     return frozenset(lines - doors)
 
 
 def _bullets(text: str) -> Iterator[Described]:
     for kind, color, x, y, locked, opened in BULLET.findall(text):
-        yield Described(kind=kind, color=color, place=(int(x), int(y)), locked=_truth(locked), open=_truth(opened))
+        yield Described(
+            kind=kind,
+            color=color,
+            place=(int(x), int(y)),
+            locked=_truth(locked),
+            open=_truth(opened),
+        )
 
 
 def _truth(word: str) -> bool | None:
@@ -101,7 +122,12 @@ def _from_json(text: str) -> Description:
 
 def _thing(told: dict[str, object]) -> Described:
     state = {name: bool(told[name]) for name in ("locked", "open") if name in told}
-    return Described(kind=str(told["type"]), color=str(told["color"]), place=_pair(told["position"]), **state)
+    return Described(
+        kind=str(told["type"]),
+        color=str(told["color"]),
+        place=_pair(told["position"]),
+        **state,
+    )
 
 
 def _pair(told: object) -> Place:

@@ -1,4 +1,6 @@
-"""The bound of the search against true distances, in every state of worlds that are small enough to enumerate."""
+"""The bound of the search against true distances, in every state of worlds that are
+small enough to enumerate.
+"""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -9,18 +11,42 @@ import pytest
 
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.distances import FAR
-from gde_plugins.babyai.worlds.mission import Both, Description, GoTo, InOrder, Mission, Open, Pickup, PutNext
-from gde_plugins.babyai.worlds.scene import ACTIONS, FREE, NOTHING, WALL, Door, Kind, Scene, Thing
+from gde_plugins.babyai.worlds.mission import (
+    Both,
+    Description,
+    GoTo,
+    InOrder,
+    Mission,
+    Open,
+    Pickup,
+    PutNext,
+)
+from gde_plugins.babyai.worlds.scene import (
+    ACTIONS,
+    FREE,
+    NOTHING,
+    WALL,
+    Door,
+    Kind,
+    Scene,
+    Thing,
+)
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 DOORS: Mapping[str, Door] = {"/": Door.OPEN, "|": Door.CLOSED, "!": Door.LOCKED}
 
 
-def drawn(rows: list[str], mission: Callable[[Mapping[str, Description]], Mission], *, held: str = "") -> Scene:
+def drawn(
+    rows: list[str],
+    mission: Callable[[Mapping[str, Description]], Mission],
+    *,
+    held: str = "",
+) -> Scene:
     """A scene from a picture.
 
-    `#` is a wall, `.` a free cell, `@` the agent, who faces east. `/`, `|` and `!` are a red door: open, closed,
-    locked. `k` is its key. Any other letter is a ball, which `held` puts into the agent's hands.
+    `#` is a wall, `.` a free cell, `@` the agent, who faces east. `/`, `|` and `!` are
+    a red door: open, closed, locked. `k` is its key. Any other letter is a ball, which
+    `held` puts into the agent's hands.
     """
     width = len(rows[0])
     text = "".join(rows)
@@ -29,12 +55,20 @@ def drawn(rows: list[str], mission: Callable[[Mapping[str, Description]], Missio
         letters.append(held)
 
     contents = {"#": WALL, ".": FREE, "@": FREE}
-    cells = [contents[letter] if letter in contents else letters.index(letter) for letter in text]
+    cells = [
+        contents[letter] if letter in contents else letters.index(letter)
+        for letter in text
+    ]
     kinds: dict[str, Kind] = {"k": "key", "B": "box", **dict.fromkeys(DOORS, "door")}
     things = [Thing(kinds.get(letter, "ball"), "red") for letter in letters]
-    known = [text.index(letter) if letter in text else text.index("@") for letter in letters]
+    known = [
+        text.index(letter) if letter in text else text.index("@") for letter in letters
+    ]
 
-    meant = {letter: Description("", "", "", (number,)) for number, letter in enumerate(letters)}
+    meant = {
+        letter: Description("", "", "", (number,))
+        for number, letter in enumerate(letters)
+    }
     return Scene(
         level="Drawn",
         seed=0,
@@ -44,7 +78,9 @@ def drawn(rows: list[str], mission: Callable[[Mapping[str, Description]], Missio
         rooms=(1, 1),
         cells=tuple(cells),
         things=tuple(things),
-        doors=tuple(int(DOORS[letter]) if letter in DOORS else NOTHING for letter in letters),
+        doors=tuple(
+            int(DOORS[letter]) if letter in DOORS else NOTHING for letter in letters
+        ),
         known=tuple(known),
         agent=text.index("@"),
         direction=0,
@@ -121,7 +157,9 @@ def slack(scene: Scene) -> Slack:
     missing = []
     for key, distance in states.distance.items():
         lower = bound.of(states.moments[key])
-        assert lower <= distance, f"the bound {lower} exceeds the true distance {distance}"
+        assert lower <= distance, (
+            f"the bound {lower} exceeds the true distance {distance}"
+        )
         missing.append(distance - lower)
     return Slack(len(missing), missing.count(0), sum(missing))
 
@@ -132,30 +170,59 @@ SCENES: dict[str, Scene] = {
     "go to": drawn(ROOM, lambda the: GoTo(the["a"])),
     "go to what is faced": drawn(["####", "#@a#", "####"], lambda the: GoTo(the["a"])),
     "pick up": drawn(ROOM, lambda the: Pickup(the["a"])),
-    "pick up, hands full": drawn(["######", "#@..a#", "######"], lambda the: Pickup(the["a"]), held="x"),
-    "open a closed door": drawn(["######", "#@.|.#", "######"], lambda the: Open(the["|"])),
-    "open an open door": drawn(["######", "#@./.#", "######"], lambda the: Open(the["/"])),
-    "open a locked door": drawn(["######", "#@k!.#", "#..###", "######"], lambda the: Open(the["!"])),
-    "behind a closed door": drawn(["######", "#@.|a#", "######"], lambda the: GoTo(the["a"])),
-    "behind a locked door": drawn(["######", "#k@!a#", "#..###", "######"], lambda the: GoTo(the["a"])),
-    "behind an open door": drawn(["######", "#@./a#", "######"], lambda the: Pickup(the["a"])),
-    "put next": drawn(PAIR, lambda the: PutNext(the["a"], the["b"])),
-    "put next, far apart": drawn(["######", "#a.@b#", "#....#", "######"], lambda the: PutNext(the["a"], the["b"])),
-    "put next, hands full": drawn(
-        ["#####", "#@a.#", "#.b.#", "#####"], lambda the: PutNext(the["a"], the["b"]), held="x"
+    "pick up, hands full": drawn(
+        ["######", "#@..a#", "######"], lambda the: Pickup(the["a"]), held="x"
     ),
-    "put what is held": drawn(["#####", "#@..#", "#..b#", "#####"], lambda the: PutNext(the["x"], the["b"]), held="x"),
+    "open a closed door": drawn(
+        ["######", "#@.|.#", "######"], lambda the: Open(the["|"])
+    ),
+    "open an open door": drawn(
+        ["######", "#@./.#", "######"], lambda the: Open(the["/"])
+    ),
+    "open a locked door": drawn(
+        ["######", "#@k!.#", "#..###", "######"], lambda the: Open(the["!"])
+    ),
+    "behind a closed door": drawn(
+        ["######", "#@.|a#", "######"], lambda the: GoTo(the["a"])
+    ),
+    "behind a locked door": drawn(
+        ["######", "#k@!a#", "#..###", "######"], lambda the: GoTo(the["a"])
+    ),
+    "behind an open door": drawn(
+        ["######", "#@./a#", "######"], lambda the: Pickup(the["a"])
+    ),
+    "put next": drawn(PAIR, lambda the: PutNext(the["a"], the["b"])),
+    "put next, far apart": drawn(
+        ["######", "#a.@b#", "#....#", "######"],
+        lambda the: PutNext(the["a"], the["b"]),
+    ),
+    "put next, hands full": drawn(
+        ["#####", "#@a.#", "#.b.#", "#####"],
+        lambda the: PutNext(the["a"], the["b"]),
+        held="x",
+    ),
+    "put what is held": drawn(
+        ["#####", "#@..#", "#..b#", "#####"],
+        lambda the: PutNext(the["x"], the["b"]),
+        held="x",
+    ),
     "put next to what is held": drawn(
-        ["#####", "#@..#", "#..a#", "#####"], lambda the: PutNext(the["a"], the["x"]), held="x"
+        ["#####", "#@..#", "#..a#", "#####"],
+        lambda the: PutNext(the["a"], the["x"]),
+        held="x",
     ),
     "put next to a thing in a niche": drawn(
-        ["########", "#a.@.|b#", "#..#####", "########"], lambda the: PutNext(the["a"], the["b"])
+        ["########", "#a.@.|b#", "#..#####", "########"],
+        lambda the: PutNext(the["a"], the["b"]),
     ),
     "put a far thing next to a thing in a niche": drawn(
-        ["#########", "#a...@|b#", "#..######", "#########"], lambda the: PutNext(the["a"], the["b"])
+        ["#########", "#a...@|b#", "#..######", "#########"],
+        lambda the: PutNext(the["a"], the["b"]),
     ),
     "put what is held next to a thing in a niche": drawn(
-        ["#######", "#@..|b#", "#..####", "#######"], lambda the: PutNext(the["x"], the["b"]), held="x"
+        ["#######", "#@..|b#", "#..####", "#######"],
+        lambda the: PutNext(the["x"], the["b"]),
+        held="x",
     ),
     "put next, through a door and back": drawn(
         ["########", "#b.@|.a#", "########"], lambda the: PutNext(the["a"], the["b"])
@@ -169,34 +236,55 @@ SCENES: dict[str, Scene] = {
         ["#######", "#@b..a#", "#.....#", "#######"],
         lambda the: InOrder(GoTo(the["a"]), GoTo(the["b"])),
     ),
-    "pick up two in order": drawn(PAIR, lambda the: InOrder(Pickup(the["a"]), Pickup(the["b"]))),
-    "pick up, then go to": drawn(PAIR, lambda the: InOrder(Pickup(the["a"]), GoTo(the["b"]))),
-    "go to, then pick up": drawn(PAIR, lambda the: InOrder(GoTo(the["a"]), Pickup(the["b"]))),
+    "pick up two in order": drawn(
+        PAIR, lambda the: InOrder(Pickup(the["a"]), Pickup(the["b"]))
+    ),
+    "pick up, then go to": drawn(
+        PAIR, lambda the: InOrder(Pickup(the["a"]), GoTo(the["b"]))
+    ),
+    "go to, then pick up": drawn(
+        PAIR, lambda the: InOrder(GoTo(the["a"]), Pickup(the["b"]))
+    ),
     "go to where a box was opened": drawn(
         ["#######", "#a.@B.#", "#######"],
         lambda the: InOrder(GoTo(the["a"]), GoTo(the["B"])),
     ),
-    "pick up the same": drawn(ROOM, lambda the: InOrder(GoTo(the["a"]), Pickup(the["a"]))),
+    "pick up the same": drawn(
+        ROOM, lambda the: InOrder(GoTo(the["a"]), Pickup(the["a"]))
+    ),
     "pick up, then open": drawn(
         ["######", "#@a|.#", "#..###", "######"],
         lambda the: InOrder(Pickup(the["a"]), Open(the["|"])),
     ),
-    "open, then pick up": drawn(["######", "#@.|a#", "######"], lambda the: InOrder(Open(the["|"]), Pickup(the["a"]))),
+    "open, then pick up": drawn(
+        ["######", "#@.|a#", "######"],
+        lambda the: InOrder(Open(the["|"]), Pickup(the["a"])),
+    ),
     "go to a far one, then open": drawn(
         ["#######", "#a.@/.#", "#######"],
         lambda the: InOrder(GoTo(the["a"]), Open(the["/"])),
     ),
     "put, then go to": drawn(
-        ["#####", "#@a.#", "#.b.#", "#####"], lambda the: InOrder(PutNext(the["a"], the["b"]), GoTo(the["b"]))
+        ["#####", "#@a.#", "#.b.#", "#####"],
+        lambda the: InOrder(PutNext(the["a"], the["b"]), GoTo(the["b"])),
     ),
     "put, and go to": drawn(
-        ["#####", "#@a.#", "#.b.#", "#####"], lambda the: Both(PutNext(the["a"], the["b"]), GoTo(the["b"]))
+        ["#####", "#@a.#", "#.b.#", "#####"],
+        lambda the: Both(PutNext(the["a"], the["b"]), GoTo(the["b"])),
     ),
-    "go to either": drawn(["#######", "#a@..b#", "#######"], lambda the: GoTo(either(the["b"], the["a"]))),
-    "pick up either": drawn(["#######", "#a@..b#", "#######"], lambda the: Pickup(either(the["b"], the["a"]))),
-    "open either": drawn(["#######", "#|@../#", "#######"], lambda the: Open(either(the["/"], the["|"]))),
+    "go to either": drawn(
+        ["#######", "#a@..b#", "#######"], lambda the: GoTo(either(the["b"], the["a"]))
+    ),
+    "pick up either": drawn(
+        ["#######", "#a@..b#", "#######"],
+        lambda the: Pickup(either(the["b"], the["a"])),
+    ),
+    "open either": drawn(
+        ["#######", "#|@../#", "#######"], lambda the: Open(either(the["/"], the["|"]))
+    ),
     "put either next": drawn(
-        ["#######", "#ab@.c#", "#######"], lambda the: PutNext(either(the["c"], the["a"]), the["b"])
+        ["#######", "#ab@.c#", "#######"],
+        lambda the: PutNext(either(the["c"], the["a"]), the["b"]),
     ),
     "go to either in order": drawn(
         ["########", "#a.@b.c#", "########"],
@@ -225,8 +313,12 @@ EXPECTED: dict[str, Slack] = {
     "put what is held": Slack(states=1941, exact=981, actions=1848),
     "put next to what is held": Slack(states=1941, exact=980, actions=1849),
     "put next to a thing in a niche": Slack(states=5909, exact=2290, actions=17584),
-    "put a far thing next to a thing in a niche": Slack(states=8769, exact=3498, actions=26553),
-    "put what is held next to a thing in a niche": Slack(states=3770, exact=1415, actions=10541),
+    "put a far thing next to a thing in a niche": Slack(
+        states=8769, exact=3498, actions=26553
+    ),
+    "put what is held next to a thing in a niche": Slack(
+        states=3770, exact=1415, actions=10541
+    ),
     "put next, through a door and back": Slack(states=863, exact=298, actions=3866),
     "go to two": Slack(states=408, exact=368, actions=40),
     "go to two on two sides": Slack(states=210, exact=162, actions=48),
@@ -246,13 +338,19 @@ EXPECTED: dict[str, Slack] = {
     "open either": Slack(states=31, exact=31, actions=0),
     "put either next": Slack(states=286, exact=126, actions=642),
     "go to either in order": Slack(states=448, exact=282, actions=270),
-    "put next while something else lies about": Slack(states=2524, exact=689, actions=6203),
+    "put next while something else lies about": Slack(
+        states=2524, exact=689, actions=6203
+    ),
 }
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_the_bound_never_exceeds_a_true_distance_and_is_as_tight_as_it_was(name: str) -> None:
-    """A bound that is looser by one action anywhere makes the search longer; one that is tighter may make it wrong."""
+def test_the_bound_never_exceeds_a_true_distance_and_is_as_tight_as_it_was(
+    name: str,
+) -> None:
+    """A bound that is looser by one action anywhere makes the search longer; one that
+    is tighter may make it wrong.
+    """
     assert slack(SCENES[name]) == EXPECTED[name]
 
 

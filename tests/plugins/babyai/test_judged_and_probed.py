@@ -20,10 +20,16 @@ def catalogue() -> Catalogue:
 
 def numbers(result: Result, name: str) -> dict[str, float | None]:
     """A reward model's number, by what the run calls it."""
-    return {str(one.where["reward"]): one.value for one in result.measurements if one.name == name}
+    return {
+        str(one.where["reward"]): one.value
+        for one in result.measurements
+        if one.name == name
+    }
 
 
-def test_every_reward_model_judges_an_episode_or_says_why_not(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_every_reward_model_judges_an_episode_or_says_why_not(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
     judge = Choice(name="judge", config={"model": "appraising", "repairs": 0})
     plan = Plan(
         environment=Choice(name="babyai", config={"level": "GoToLocal"}),
@@ -35,14 +41,18 @@ def test_every_reward_model_judges_an_episode_or_says_why_not(tmp_path: Path, ca
     result = evaluate(plan, tmp_path / "run", catalogue)
     # The kit's model reads corridors, so that its judge has a reason in every episode.
     assert numbers(result, "epic.unjudged") == {
-        **dict.fromkeys(("statefactory", "oracle", "monotonic", "shuffled", "constant"), 0.0),
+        **dict.fromkeys(
+            ("statefactory", "oracle", "monotonic", "shuffled", "constant"), 0.0
+        ),
         "judge": 1.0,
     }
     assert all("got 'no corridor'" in one.reason for one in result.failures)
     found = numbers(result, "epic")
     assert found["oracle"] == 0
     assert found["constant"] == pytest.approx(0.5**0.5)
-    assert (found["statefactory"] or 1) < min(found[name] or 0 for name in ("shuffled", "constant"))
+    assert (found["statefactory"] or 1) < min(
+        found[name] or 0 for name in ("shuffled", "constant")
+    )
 
 
 def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> None:
@@ -50,7 +60,10 @@ def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> 
     from gde_plugins.probes.maps.probe import CogmapProbe
 
     plan = Plan(
-        environment=Choice(name="babyai", config={"level": "UnblockPickup", "horizon": 4, "search": 0, "seeds": "2"}),
+        environment=Choice(
+            name="babyai",
+            config={"level": "UnblockPickup", "horizon": 4, "search": 0, "seeds": "2"},
+        ),
         agent=Choice(name="omnibot"),
         metrics=("success",),  # type: ignore[arg-type]
         episodes=1,
@@ -64,17 +77,27 @@ def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> 
         drawn = CellMap.from_record(one.world, turn.state)
         assert ((cells == labels.classes.index("wall")) == drawn.where("wall")).all()
         for kind in KINDS - {"wall", "agent"}:
-            places = {thing.place for thing in drawn.things if thing.kind == kind} - {drawn.place_of("agent")}
+            places = {thing.place for thing in drawn.things if thing.kind == kind} - {
+                drawn.place_of("agent")
+            }
             assert {
-                (int(row), int(column)) for row, column in np.argwhere(cells == labels.classes.index(kind))
+                (int(row), int(column))
+                for row, column in np.argwhere(cells == labels.classes.index(kind))
             } == places
 
 
 @pytest.mark.slow
-def test_the_map_that_a_model_holds_is_decoded_with_controls(tmp_path: Path, catalogue: Catalogue) -> None:
-    probe = Choice(name="cogmap", config={"size": 5, "positions": "pre", "variants": "bilinear"})
+def test_the_map_that_a_model_holds_is_decoded_with_controls(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    probe = Choice(
+        name="cogmap", config={"size": 5, "positions": "pre", "variants": "bilinear"}
+    )
     plan = Plan(
-        environment=Choice(name="babyai", config={"level": "PutNextLocalS5N3", "horizon": 1, "search": 0}),
+        environment=Choice(
+            name="babyai",
+            config={"level": "PutNextLocalS5N3", "horizon": 1, "search": 0},
+        ),
         agent=Choice(name="gpt-oss", config={"model": "planted"}),
         probes=(probe,),
         metrics=("success",),  # type: ignore[arg-type]

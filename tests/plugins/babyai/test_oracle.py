@@ -17,11 +17,17 @@ from gde_plugins.babyai.worlds.scene import ACTIONS
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 STRICT = ("OpenDoorsOrderN2Debug", "OpenDoorsOrderN4Debug")
-"""Where minigrid's verifier fails a mission for the very action that fulfils its first half."""
+"""Where minigrid's verifier fails a mission for the very action that fulfils its first
+half.
+"""
 
 
 def played(now: Simulation, bot: OmniBot) -> Simulation:
-    while not now.over and now.n_steps < now.scene.max_steps and (action := bot.suggest(now)) is not None:
+    while (
+        not now.over
+        and now.n_steps < now.scene.max_steps
+        and (action := bot.suggest(now)) is not None
+    ):
         now.act(action)
     return now
 
@@ -40,10 +46,15 @@ def test_the_bot_solves_every_mission_of_the_published_levels(level: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("level", PAPER_LEVELS)
 def test_the_bot_solves_all_500_seeds(level: str) -> None:
-    assert all(played(now, OmniBot(now)).succeeded for now in (start(level, seed) for seed in range(1, 501)))
+    assert all(
+        played(now, OmniBot(now)).succeeded
+        for now in (start(level, seed) for seed in range(1, 501))
+    )
 
 
-@pytest.mark.parametrize("level", [level for level in LEVELS if level not in (*PAPER_LEVELS, *STRICT)])
+@pytest.mark.parametrize(
+    "level", [level for level in LEVELS if level not in (*PAPER_LEVELS, *STRICT)]
+)
 def test_the_bot_solves_other_levels_unless_they_are_impossible(level: str) -> None:
     now = start(level, 2)
     assert played(now, OmniBot(now)).succeeded or is_impossible(start(level, 2))
@@ -54,7 +65,10 @@ def test_a_key_behind_its_own_door_is_proved_out_of_reach() -> None:
     assert is_impossible(now)
     certified = Certificates(100).optimum(now)
     assert certified is not None
-    assert (certified.actions, certified.means) == ((), "proved impossible by exact search")
+    assert (certified.actions, certified.means) == (
+        (),
+        "proved impossible by exact search",
+    )
     assert OmniBot(now).suggest(now) is None
 
 
@@ -69,7 +83,9 @@ def test_what_the_bot_solves_is_not_proved_impossible() -> None:
 
 
 def by_breadth(now: Simulation, deepest: int) -> int:
-    """Actions to the end by trying everything, `FAR` where it takes more than `deepest`."""
+    """Actions to the end by trying everything, `FAR` where it takes more than
+    `deepest`.
+    """
     seen, border = {now.key}, deque([(now, 0)])
     while border:
         here, depth = border.popleft()
@@ -107,17 +123,25 @@ def test_the_search_finds_what_trying_everything_finds(level: str, seed: int) ->
 
 
 class Weaker(Bound):
-    """Two thirds of the bound: true as long as the bound itself is not half as much too high."""
+    """Two thirds of the bound: true as long as the bound itself is not half as much too
+    high.
+    """
 
     def of(self, now: Simulation) -> int:
         return 0 if now.succeeded else max(1, 2 * super().of(now) // 3)
 
 
-@pytest.mark.parametrize("level", ["PutNextS5N1", "PutNextS5N2Carrying", "SynthS5R2", "GoToSeqS5R2", "UnlockPickup"])
+@pytest.mark.parametrize(
+    "level",
+    ["PutNextS5N1", "PutNextS5N2Carrying", "SynthS5R2", "GoToSeqS5R2", "UnlockPickup"],
+)
 def test_a_weaker_bound_finds_no_shorter_way(level: str) -> None:
     for seed in (1, 2, 3):
         now = start(level, seed)
-        found, weaker = shortest(now, Bound(now), budget=2000), shortest(now, Weaker(now), budget=2000)
+        found, weaker = (
+            shortest(now, Bound(now), budget=2000),
+            shortest(now, Weaker(now), budget=2000),
+        )
         if found.actions is not None and weaker.actions is not None:
             assert len(found.actions) == len(weaker.actions)
 
@@ -141,7 +165,13 @@ def test_all_optimal_actions_are_certified() -> None:
         for action in ACTIONS:
             after = now.copy()
             after.act(action)
-            rest = 0 if after.succeeded else len(shortest(after, Bound(after), budget=20_000).actions or "x" * FAR)
+            rest = (
+                0
+                if after.succeeded
+                else len(
+                    shortest(after, Bound(after), budget=20_000).actions or "x" * FAR
+                )
+            )
             assert (action in optimum.actions) == (rest == len(left) - 1)
         now.act(optimum.actions[0])
         left = left[1:]
@@ -160,7 +190,11 @@ def test_the_bot_finds_its_way_after_any_action() -> None:
         bot = OmniBot(now)
         while not now.over and now.n_steps < now.scene.max_steps:
             stray = now.n_steps % 3 == 1
-            now.act(ACTIONS[(7 * now.n_steps + seed) % 5] if stray else bot.suggest(now) or "left")
+            now.act(
+                ACTIONS[(7 * now.n_steps + seed) % 5]
+                if stray
+                else bot.suggest(now) or "left"
+            )
         assert now.succeeded
 
 
@@ -183,19 +217,39 @@ def test_given_subgoals_are_followed_and_additions_counted() -> None:
     assert played(now, bot).succeeded
     assert bot.n_added == 0
     useless = start("GoToObj", 1)
-    bot = OmniBot(useless, [Subgoal("Drop"), Subgoal("Open"), Subgoal("Close"), Subgoal("Pickup")])
+    bot = OmniBot(
+        useless, [Subgoal("Drop"), Subgoal("Open"), Subgoal("Close"), Subgoal("Pickup")]
+    )
     assert bot.suggest(useless) is None
     assert not bot.stack
 
 
 def test_subgoals_are_written_and_read() -> None:
     scene = make_scene("GoToObj", 1, "3.0")
-    for line in ("(GoNextToSubgoal, (3, 4))", "(PickupSubgoal)", "(DropSubgoal)", "(OpenSubgoal)", "(CloseSubgoal)"):
+    for line in (
+        "(GoNextToSubgoal, (3, 4))",
+        "(PickupSubgoal)",
+        "(DropSubgoal)",
+        "(OpenSubgoal)",
+        "(CloseSubgoal)",
+    ):
         assert write(parse(line, scene), scene) == line
-    for line in ("GoNextToSubgoal((3, 4))", "GoNextToSubgoal, (3,4)", "(GoNextToSubgoal: (3, 4))"):
+    for line in (
+        "GoNextToSubgoal((3, 4))",
+        "GoNextToSubgoal, (3,4)",
+        "(GoNextToSubgoal: (3, 4))",
+    ):
         assert parse(line, scene).cell == scene.cell(3, 4)
-    for line in ("", "(ExploreSubgoal)", "(GoNextToSubgoal)", "(PickupSubgoal, (1, 1))", "x" * 10**6):
+    for line in (
+        "",
+        "(ExploreSubgoal)",
+        "(GoNextToSubgoal)",
+        "(PickupSubgoal, (1, 1))",
+        "x" * 10**6,
+    ):
         with pytest.raises(ValueError, match="wanted"):
             parse(line, scene)
-    with pytest.raises(ValueError, match=r"wanted a place in a grid of 8x8, got \(3, 40\)"):
+    with pytest.raises(
+        ValueError, match=r"wanted a place in a grid of 8x8, got \(3, 40\)"
+    ):
         parse("(GoNextToSubgoal, (3, 40))", scene)

@@ -18,23 +18,44 @@ from gde_plugins.babyai.agents.prompter import WAYS, Prompter
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 from gde_plugins.babyai.config import PrompterConfig, ScriptedConfig
 from gde_plugins.babyai.oracle.subgoals import write
-from gde_plugins.babyai.tasks.datasets import Wanted, columns, read_dataset, rows, write_dataset
+from gde_plugins.babyai.tasks.datasets import (
+    Wanted,
+    columns,
+    read_dataset,
+    rows,
+    write_dataset,
+)
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.environment import KINDS
 from gde_plugins.babyai.tasks.execution import run_actions
-from gde_plugins.babyai.tasks.parsing import LONGEST, read_plan, read_state, read_subgoals
+from gde_plugins.babyai.tasks.parsing import (
+    LONGEST,
+    read_plan,
+    read_state,
+    read_subgoals,
+)
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, PLAN_WORLDS
 
-LEVELS = {"predict": "GoToObj", "plan": "CustomBabyAI-GoToRedBall-Small-4Dists", "decompose": "UnblockPickup"}
-SCORE = {"predict": "predict.success", "plan": "plan.success", "decompose": "decompose.comprehension"}
+LEVELS = {
+    "predict": "GoToObj",
+    "plan": "CustomBabyAI-GoToRedBall-Small-4Dists",
+    "decompose": "UnblockPickup",
+}
+SCORE = {
+    "predict": "predict.success",
+    "plan": "plan.success",
+    "decompose": "decompose.comprehension",
+}
 
 
 @pytest.mark.parametrize("task", KINDS)
 def test_a_question_keeps_the_promises_of_an_environment(task: str) -> None:
-    check_environment(lambda: environment(task, LEVELS[task]), actions=("an answer",), gives={"map"})
+    check_environment(
+        lambda: environment(task, LEVELS[task]), actions=("an answer",), gives={"map"}
+    )
 
 
 @pytest.mark.parametrize("task", KINDS)
@@ -59,16 +80,34 @@ def test_plans_of_the_custom_worlds_are_solved_and_none_beats_the_shortest() -> 
 @pytest.mark.parametrize(
     ("how", "scores"),
     [
-        ("perfect", {"predict": (1.0, 1.0), "plan": (1.0, 1.0), "decompose": (1.0, 1.0)}),
+        (
+            "perfect",
+            {"predict": (1.0, 1.0), "plan": (1.0, 1.0), "decompose": (1.0, 1.0)},
+        ),
         ("position", {"predict": (0.0, 1.0)}),
-        ("garbage", {"predict": (0.0, 0.0), "plan": (0.0, 0.0), "decompose": (0.0, 0.0)}),
+        (
+            "garbage",
+            {"predict": (0.0, 0.0), "plan": (0.0, 0.0), "decompose": (0.0, 0.0)},
+        ),
     ],
 )
-def test_scripted_answerers_get_exactly_their_scores(how: str, scores: dict[str, tuple[float, float]]) -> None:
-    second = {"predict": "predict.position", "plan": "plan.efficiency", "decompose": "decompose.precision"}
+def test_scripted_answerers_get_exactly_their_scores(
+    how: str, scores: dict[str, tuple[float, float]]
+) -> None:
+    second = {
+        "predict": "predict.position",
+        "plan": "plan.efficiency",
+        "decompose": "decompose.precision",
+    }
     for task, (first, other) in scores.items():
         config = ScriptedConfig(how=how)  # type: ignore[arg-type]
-        found = measured(task, [episode(task, LEVELS[task], seed, ScriptedAnswerer(config)) for seed in range(5)])
+        found = measured(
+            task,
+            [
+                episode(task, LEVELS[task], seed, ScriptedAnswerer(config))
+                for seed in range(5)
+            ],
+        )
         assert (found[SCORE[task]].value, found[second[task]].value) == (first, other)
         assert found[f"{task}.unusable"].value == (how == "garbage")
         assert found[f"{task}.unusable.no_marker"].value == (how == "garbage")
@@ -76,15 +115,24 @@ def test_scripted_answerers_get_exactly_their_scores(how: str, scores: dict[str,
 
 def test_walking_straight_on_is_worth_what_it_reaches() -> None:
     config = ScriptedConfig(how="forward")
-    episodes = [episode("plan", LEVELS["plan"], seed, ScriptedAnswerer(config)) for seed in range(30)]
+    episodes = [
+        episode("plan", LEVELS["plan"], seed, ScriptedAnswerer(config))
+        for seed in range(30)
+    ]
     straight = 0
     for seed in range(30):
         question = PlanQuestion(make_scene(LEVELS["plan"], seed, "3.0"))
-        straight += run_actions(question.scene, ["forward"] * 10, question.target).end.ahead == question.target
+        straight += (
+            run_actions(question.scene, ["forward"] * 10, question.target).end.ahead
+            == question.target
+        )
     found = measured("plan", episodes)
     assert found["plan.success"].value == pytest.approx(straight / 30)
     assert found["plan.unusable"].value == 0
-    decomposed = [episode("decompose", LEVELS["decompose"], seed, ScriptedAnswerer(config)) for seed in range(4)]
+    decomposed = [
+        episode("decompose", LEVELS["decompose"], seed, ScriptedAnswerer(config))
+        for seed in range(4)
+    ]
     assert measured("decompose", decomposed)["decompose.comprehension"].value == 0
 
 
@@ -92,13 +140,18 @@ def test_only_the_position_counts_for_the_distance() -> None:
     question = Predict(make_scene("GoToObj", 2, "3.0"))
     place, _, direction = question.target.rpartition(", ")
     x, y = json.loads(place.replace("((", "[").replace(")", "]"))
-    away = question.score(f"THE AGENT'S FINAL STATE IS: (({x + 1}, {y}), {direction}".replace("))", ")"))
+    away = question.score(
+        f"THE AGENT'S FINAL STATE IS: (({x + 1}, {y}), {direction}".replace("))", ")")
+    )
     assert (away["score"], away["position"], away["distance"]) == (0.0, 0.0, 1)
 
 
 def test_actions_after_success_count_in_the_published_efficiency_alone() -> None:
     question = PlanQuestion(make_scene(LEVELS["plan"], 2, "3.0"))
-    best, longer = question.score(question.solution), question.score(f"{question.solution}, left, left, done")
+    best, longer = (
+        question.score(question.solution),
+        question.score(f"{question.solution}, left, left, done"),
+    )
     assert longer["score"] == best["score"] == 1
     assert float(str(longer["efficiency"])) < float(str(best["efficiency"]))
     assert longer["optimality"] == best["optimality"]
@@ -108,13 +161,22 @@ def test_help_of_the_expert_is_counted_in_both_ways() -> None:
     question = Decompose(make_scene("BossLevel", 3, "3.0"))
     assert question.help_count > question.n_translated >= 1
     nothing = question.score("<START>\n(DropSubgoal)\n<END>")
-    assert (nothing["score"], nothing["aci"], nothing["aci_defined"], nothing["added"]) == (0.0, 0.0, 0.0, 0)
+    assert (
+        nothing["score"],
+        nothing["aci"],
+        nothing["aci_defined"],
+        nothing["added"],
+    ) == (0.0, 0.0, 0.0, 0)
 
 
 def test_a_translation_is_comprehended_and_not_precise() -> None:
     question = Decompose(make_scene("GoToObjMaze", 3, "3.0"))
     scene = question.scene
-    target = next(cell for cell, inside in enumerate(scene.cells) if inside >= 0 and scene.doors[inside] < 0)
+    target = next(
+        cell
+        for cell, inside in enumerate(scene.cells)
+        if inside >= 0 and scene.doors[inside] < 0
+    )
     x, y = scene.place(target)
     scores = question.score(f"<START>\n(GoNextToSubgoal, ({x}, {y}))\n<END>")
     assert (scores["score"], scores["precision"]) == (1.0, 0.0)
@@ -139,7 +201,11 @@ def test_every_unusable_answer_is_classified() -> None:
     assert {answer: read_state(answer, scene).reason for answer in told} == told
     assert read_state(f"{state} x=1, y = 2, facing 3", scene).value == ((1, 2), 3)
     plan = "The action sequence is:"
-    plans = {f"{plan} left, jump": "unknown_word", f"{plan}": "malformed", f"{plan} left,,left": "unknown_word"}
+    plans = {
+        f"{plan} left, jump": "unknown_word",
+        f"{plan}": "malformed",
+        f"{plan} left,,left": "unknown_word",
+    }
     assert {answer: read_plan(answer).reason for answer in plans} == plans
     assert read_plan(f"{plan} Left, FORWARD.\nand so on").value == ("left", "forward")
     lists = {
@@ -149,7 +215,10 @@ def test_every_unusable_answer_is_classified() -> None:
         "<START>\n(GoNextToSubgoal, (90, 1))\n<END>": "outside_grid",
     }
     assert {answer: read_subgoals(answer, scene).reason for answer in lists} == lists
-    (read,) = read_subgoals("thus: <start>\n\n(GoNextToSubgoal, (2, 3))\n<end>", scene).value or ()
+    (read,) = (
+        read_subgoals("thus: <start>\n\n(GoNextToSubgoal, (2, 3))\n<end>", scene).value
+        or ()
+    )
     assert write(read, scene) == "(GoNextToSubgoal, (2, 3))"
 
 
@@ -167,9 +236,15 @@ def test_an_answer_that_never_came_is_a_failure_and_counted() -> None:
         async def act(self, observation: Observation) -> Decision:
             return Decision.unusable("empty", "nothing was said")
 
-    episodes = [episode("predict", "GoToObj", seed, ScriptedAnswerer(ScriptedConfig())) for seed in range(3)]
+    episodes = [
+        episode("predict", "GoToObj", seed, ScriptedAnswerer(ScriptedConfig()))
+        for seed in range(3)
+    ]
     found = measured("predict", [*episodes, episode("predict", "GoToObj", 3, Silent())])
-    assert (found["predict.success"].value, found["predict.unusable.no_answer"].value) == (0.75, 0.25)
+    assert (
+        found["predict.success"].value,
+        found["predict.unusable.no_answer"].value,
+    ) == (0.75, 0.25)
     assert found["predict.distance"].n == 3
 
 
@@ -178,10 +253,16 @@ def test_numbers_are_broken_down_by_difficulty_and_competency() -> None:
     from gde_plugins.babyai.scoring.metrics import predict
 
     agent = ScriptedAnswerer(ScriptedConfig())
-    wrong = FunctionAgent(lambda _: "The agent's final state is: ((1, 1), 0), which is never right here")
+    wrong = FunctionAgent(
+        lambda _: "The agent's final state is: ((1, 1), 0), which is never right here"
+    )
     episodes = [episode("predict", "GoToObj", seed, agent) for seed in range(3)]
     episodes += [episode("predict", "BossLevel", seed, wrong) for seed in range(3)]
-    where = {tuple(one.where.values()): one.value for one in predict(Evidence(trajectories=episodes)) if one.where}
+    where = {
+        tuple(one.where.values()): one.value
+        for one in predict(Evidence(trajectories=episodes))
+        if one.where
+    }
     values = {one.where["difficulty"]: one.value for one in predict(Evidence(trajectories=episodes))
               if one.name == "predict.success" and "difficulty" in one.where}  # fmt: skip
     assert values == {"easy": 1.0, "very hard": 0.0}
@@ -199,7 +280,9 @@ def test_the_prompter_hands_the_whole_answer_on(prompting: str) -> None:
         return "I think so.\nThe agent's final state is: ((1, 1), 0)"
 
     config = PrompterConfig(prompting=prompting)  # type: ignore[arg-type]
-    one = episode("predict", "GoToObj", 1, Prompter(config, PlantedModel(script=answer)))
+    one = episode(
+        "predict", "GoToObj", 1, Prompter(config, PlantedModel(script=answer))
+    )
     assert one.turns[0].decision.status == "ok"
     assert (one.final_state is not None) and one.final_state.facts["scores"]
     assert len(heard) == (7 if prompting == "few_shot" else 1)
@@ -221,26 +304,50 @@ def test_a_dataset_can_be_gone_on_with(tmp_path: Path, suffix: str) -> None:
     assert cut.read_bytes() == whole.read_bytes()
     assert write_dataset(wanted, cut) == 0
     assert [*read_dataset(whole)[0]] == [*columns("predict")]
-    with pytest.raises(ConfigError, match="it holds rows of other levels, seeds or another task"):
-        write_dataset(Wanted(task="plan", levels=("GoToObj", "SynthSeq"), seeds=range(1, 5)), whole)
+    with pytest.raises(
+        ConfigError, match="it holds rows of other levels, seeds or another task"
+    ):
+        write_dataset(
+            Wanted(task="plan", levels=("GoToObj", "SynthSeq"), seeds=range(1, 5)),
+            whole,
+        )
 
 
 def test_workers_make_the_same_rows() -> None:
-    wanted = Wanted(task="decompose", levels=("GoToObj", "PutNextLocal"), seeds=range(1, 4))
+    wanted = Wanted(
+        task="decompose", levels=("GoToObj", "PutNextLocal"), seeds=range(1, 4)
+    )
     assert [*rows(wanted, workers=2)] == [*rows(wanted)]
 
 
 def test_a_world_that_cannot_be_asked_about_is_a_row_with_its_reason() -> None:
     (row,) = rows(Wanted(task="decompose", levels=("Unlock",), seeds=(63,)))
     assert row["help_count"] == ""
-    assert "level Unlock, seed 63: the expert does not fulfil the mission" in str(row["error"])
+    assert "level Unlock, seed 63: the expert does not fulfil the mission" in str(
+        row["error"]
+    )
 
 
-def test_the_command_writes_a_dataset_and_refuses_what_it_cannot(tmp_path: Path) -> None:
+def test_the_command_writes_a_dataset_and_refuses_what_it_cannot(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "rows.csv"
     run = CliRunner()
-    arguments = ["babyai", "dataset", "plan", "--out", str(out), "--levels", "GoToObj", "--seeds", "1-2"]
+    arguments = [
+        "babyai",
+        "dataset",
+        "plan",
+        "--out",
+        str(out),
+        "--levels",
+        "GoToObj",
+        "--seeds",
+        "1-2",
+    ]
     assert run.invoke(build_app(), arguments).exit_code == 0
     assert [row["env_name"] for row in read_dataset(out)] == ["BabyAI-GoToObj-v0"] * 2
-    for wrong in (["--levels", "Nowhere"], *(["--seeds", seeds] for seeds in ("a-b", "5-1", "0--3", "-3", ""))):
+    for wrong in (
+        ["--levels", "Nowhere"],
+        *(["--seeds", seeds] for seeds in ("a-b", "5-1", "0--3", "-3", "")),
+    ):
         assert run.invoke(build_app(), [*arguments[:5], *wrong]).exit_code != 0

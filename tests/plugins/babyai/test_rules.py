@@ -1,4 +1,6 @@
-"""The rules are minigrid's own: the same actions lead to the same episodes, in every level."""
+"""The rules are minigrid's own: the same actions lead to the same episodes, in every
+level.
+"""
 
 import random
 from typing import Any
@@ -9,7 +11,12 @@ import pytest
 
 from gde_plugins.babyai.descriptions.field_of_view import seen_cells
 from gde_plugins.babyai.worlds.generation import _maker, make_scene
-from gde_plugins.babyai.worlds.levels import LEVELS, PLAN_WORLDS, Release, environment_id
+from gde_plugins.babyai.worlds.levels import (
+    LEVELS,
+    PLAN_WORLDS,
+    Release,
+    environment_id,
+)
 from gde_plugins.babyai.worlds.scene import ACTIONS, FREE
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -41,7 +48,9 @@ def test_an_episode_is_what_minigrid_plays(level: str) -> None:
         assert scene.place(now.position) == tuple(world.agent_pos)
         assert (now.direction, now.over) == (world.agent_dir, terminated)
         assert now.reward == pytest.approx(reward)
-        assert (str(scene.things[now.carrying]) if now.carrying >= 0 else "") == in_hand(world.carrying)
+        assert (
+            str(scene.things[now.carrying]) if now.carrying >= 0 else ""
+        ) == in_hand(world.carrying)
         if terminated:
             break
     for cell, inside in enumerate(now.cells):
@@ -54,7 +63,11 @@ def test_an_episode_is_what_minigrid_plays(level: str) -> None:
 
 @pytest.mark.parametrize("level", ["GoToLocal", "BossLevel", "KeyCorridor"])
 def test_what_is_in_sight_is_what_minigrid_shows(level: str) -> None:
-    now, world, rng = Simulation(make_scene(level, 5, "3.0")), reference(level, 5, "3.0"), random.Random(1)
+    now, world, rng = (
+        Simulation(make_scene(level, 5, "3.0")),
+        reference(level, 5, "3.0"),
+        random.Random(1),
+    )
     for _ in range(40):
         seen = seen_cells(now)
         _, mask = world.gen_obs_grid()
@@ -73,20 +86,31 @@ def test_what_is_in_sight_is_what_minigrid_shows(level: str) -> None:
 
 def _outside(world: Any, mask: Any) -> list[bool]:
     """Which of the lit cells of the view lie outside the grid."""
-    inside = {world.relative_coords(x, y) for x in range(world.width) for y in range(world.height)}
+    inside = {
+        world.relative_coords(x, y)
+        for x in range(world.width)
+        for y in range(world.height)
+    }
     return [(i, j) not in inside for i, j in zip(*np.nonzero(mask), strict=True)]
 
 
 def test_a_world_of_the_current_release_is_what_gymnasium_makes() -> None:
     for level in ("GoToLocal", "Open", "SynthLoc"):
-        made, ours = gymnasium.make(environment_id(level)).unwrapped, reference(level, 4, "3.2")
+        made, ours = (
+            gymnasium.make(environment_id(level)).unwrapped,
+            reference(level, 4, "3.2"),
+        )
         made.reset(seed=4)
         assert (made.grid.encode() == ours.grid.encode()).all()
         assert made.mission == ours.mission == make_scene(level, 4, "3.2").text
 
 
 def test_the_two_releases_differ_in_some_worlds_and_in_few() -> None:
-    differing = {seed for seed in range(1, 41) if _identity(seed, "3.0") != _identity(seed, "3.2")}
+    differing = {
+        seed
+        for seed in range(1, 41)
+        if _identity(seed, "3.0") != _identity(seed, "3.2")
+    }
     assert 3 in differing
     assert len(differing) < 10
 

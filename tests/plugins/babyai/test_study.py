@@ -1,4 +1,6 @@
-"""The study holds any agent against the printed numbers; the bot's competences have the order that they should."""
+"""The study holds any agent against the printed numbers; the bot's competences have the
+order that they should.
+"""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -15,8 +17,13 @@ from gde_plugins.babyai.worlds.levels import COMPETENCIES, DIFFICULTIES, PAPER_L
 
 def test_at_full_scale_the_plans_are_the_published_ones() -> None:
     plans = BabyBenchStudy(StudyConfig()).plans(1.0, Choice(name="gpt-oss"))
-    assert [plans[name].episodes for name in ("predict", "plan", "decompose", "formats")] == [20, 5, 20, 20]
-    assert [len(list(plans[name].environment.config["level"])) for name in ("predict", "plan")] == [16, 16]  # type: ignore[arg-type]
+    assert [
+        plans[name].episodes for name in ("predict", "plan", "decompose", "formats")
+    ] == [20, 5, 20, 20]
+    assert [
+        len(list(plans[name].environment.config["level"]))
+        for name in ("predict", "plan")
+    ] == [16, 16]  # type: ignore[arg-type]
     asked = BabyBenchStudy(StudyConfig()).plans(0.01, Choice(name=PROMPTER))
     assert {name for name in asked if name.startswith("asked")} == {
         "asked-zero_shot",
@@ -38,7 +45,9 @@ def near(number: float) -> bool:
 
 
 def test_the_classes_are_the_only_ones_in_order_that_the_printed_shares_allow() -> None:
-    """One model answered every question, so that its shares count them; rooms and mazes are all levels."""
+    """One model answered every question, so that its shares count them; rooms and mazes
+    are all levels.
+    """
     claude = MODELS.index("Claude-3.7-Sonnet")
     shares = [TABLE_3[name][claude] for name in DIFFICULTIES]
     total = right(TABLE_4["room"][claude], 6) + right(TABLE_4["maze"][claude], 10)
@@ -46,8 +55,14 @@ def test_the_classes_are_the_only_ones_in_order_that_the_printed_shares_allow() 
         sizes
         for sizes in product(range(1, 14), repeat=4)
         if sum(sizes) == 16
-        and all(near(right(share, size)) for share, size in zip(shares, sizes, strict=True))
-        and abs(sum(right(share, size) for share, size in zip(shares, sizes, strict=True)) - total) < 0.5
+        and all(
+            near(right(share, size)) for share, size in zip(shares, sizes, strict=True)
+        )
+        and abs(
+            sum(right(share, size) for share, size in zip(shares, sizes, strict=True))
+            - total
+        )
+        < 0.5
     ]
     assert allowed == [tuple(map(len, DIFFICULTIES.values()))]
     assert sum(map(len, DIFFICULTIES.values())) == len(PAPER_LEVELS)
@@ -55,19 +70,33 @@ def test_the_classes_are_the_only_ones_in_order_that_the_printed_shares_allow() 
 
 def test_competencies_fit_the_printed_shares_but_for_two() -> None:
     claude = MODELS.index("Claude-3.7-Sonnet")
-    whole = {name for name, shares in TABLE_4.items() if near(right(shares[claude], len(COMPETENCIES[name])))}
+    whole = {
+        name
+        for name, shares in TABLE_4.items()
+        if near(right(shares[claude], len(COMPETENCIES[name])))
+    }
     assert {*TABLE_4} - whole == {"go to", "location"}
 
 
 def rightly_answered() -> dict[str, int]:
-    """Of 20, by level, for the model that answered every question: what the other eight competencies and the classes
-    leave to be solved for. Of three pairs of levels only the sum follows, which stands with the first."""
+    """Of 20, by level, for the model that answered every question: what the other eight
+    competencies and the classes leave to be solved for. Of three pairs of levels only
+    the sum follows, which stands with the first.
+    """
     claude = MODELS.index("Claude-3.7-Sonnet")
     easy, moderate, hard, very_hard = (
-        round(right(TABLE_3[name][claude], len(levels))) for name, levels in DIFFICULTIES.items()
+        round(right(TABLE_3[name][claude], len(levels)))
+        for name, levels in DIFFICULTIES.items()
     )
-    of = {name: round(right(shares[claude], len(COMPETENCIES[name]))) for name, shares in TABLE_4.items()}
-    found = {"GoToObj": easy, "Open": of["open"] - of["unlocking"], "PutNextLocal": of["put"] - of["unlocking"]}
+    of = {
+        name: round(right(shares[claude], len(COMPETENCIES[name])))
+        for name, shares in TABLE_4.items()
+    }
+    found = {
+        "GoToObj": easy,
+        "Open": of["open"] - of["unlocking"],
+        "PutNextLocal": of["put"] - of["unlocking"],
+    }
     found["UnblockPickup"] = of["unblocking"] - of["unlocking"]
     found["Synth"] = hard - found["Open"] - found["UnblockPickup"]
     found["GoToSeq"] = very_hard - (of["unlocking"] - found["Synth"])
@@ -76,8 +105,13 @@ def rightly_answered() -> dict[str, int]:
     # Three rooms are left with 60 of 60.
     assert of["room"] - easy - found["PutNextLocal"] == 60
     found |= dict.fromkeys(("GoToRedBall", "GoToLocal", "PickupLoc"), 20)
-    found["Pickup"] = of["pick up"] - found["UnblockPickup"] - of["unlocking"] - found["PickupLoc"]
-    elsewhere = sum(found[name] for name in ("Pickup", "UnblockPickup", "Open", "GoToSeq")) + of["unlocking"]
+    found["Pickup"] = (
+        of["pick up"] - found["UnblockPickup"] - of["unlocking"] - found["PickupLoc"]
+    )
+    elsewhere = (
+        sum(found[name] for name in ("Pickup", "UnblockPickup", "Open", "GoToSeq"))
+        + of["unlocking"]
+    )
     found["GoToObjMaze"] = of["maze"] - elsewhere
     assert moderate == sum(found.get(name, 0) for name in DIFFICULTIES["moderate"])
     return found
@@ -101,7 +135,9 @@ def test_the_printed_shares_are_those_of_whole_questions_level_by_level() -> Non
 def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_counted(
     name: str, certain: tuple[str, ...], n_sets: int, sizes: set[int]
 ) -> None:
-    """All sets with the levels that ask for it for certain, whatever the splits of the pairs of levels."""
+    """All sets with the levels that ask for it for certain, whatever the splits of the
+    pairs of levels.
+    """
     known, share = rightly_answered(), TABLE_4[name][MODELS.index("Claude-3.7-Sonnet")]
     scores = [
         {
@@ -115,12 +151,23 @@ def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_cou
         }
         for a, b in product((19, 20), range(15, 21))
     ]
-    others = [level for level in (COMPETENCIES[name] if name == "go to" else PAPER_LEVELS) if level not in certain]
-    sets = [(*certain, *more) for n in range(len(others) + 1) for more in combinations(others, n)]
+    others = [
+        level
+        for level in (COMPETENCIES[name] if name == "go to" else PAPER_LEVELS)
+        if level not in certain
+    ]
+    sets = [
+        (*certain, *more)
+        for n in range(len(others) + 1)
+        for more in combinations(others, n)
+    ]
     fitting = [
         each
         for each in sets
-        if any(abs(5 * sum(score[level] for level in each) / len(each) - share) < 0.005 for score in scores)
+        if any(
+            abs(5 * sum(score[level] for level in each) / len(each) - share) < 0.005
+            for score in scores
+        )
     ]
     assert len(fitting) == n_sets
     assert {*map(len, fitting)} == sizes
@@ -130,12 +177,17 @@ def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_cou
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """One seed of twenty, answered without a mistake."""
     agent = Choice(name="babyai-scripted", config={"how": "perfect"})
-    return reproduce(Request(name="babybench", scale=0.05, agent=agent), tmp_path_factory.mktemp("study") / "out")
+    return reproduce(
+        Request(name="babybench", scale=0.05, agent=agent),
+        tmp_path_factory.mktemp("study") / "out",
+    )
 
 
 def test_every_row_has_a_number_or_a_reason(study: Study) -> None:
     assert study.status == "ok"
-    missing = {row.quantity: row.ours.reason for row in study.rows if row.ours.value is None}
+    missing = {
+        row.quantity: row.ours.reason for row in study.rows if row.ours.value is None
+    }
     assert missing == {"Manhattan distance, wrong answers": "no answer was wrong"}
     assert all(row.source.startswith("Choukrani et al. (2025), ") for row in study.rows)
 
@@ -163,13 +215,21 @@ def test_less_able_bots_do_worse(tmp_path: Path) -> None:
     settings = ({}, {"noise": 0.3}, {"noise": 0.9}, {"forgets": 1})
     found = []
     for place, config in enumerate(settings):
-        environment = Choice(name="babyai", config={"level": "PickupLoc", "search": 500})
-        plan = Plan(environment=environment, agent=Choice(name="omnibot", config=config), episodes=8)
+        environment = Choice(
+            name="babyai", config={"level": "PickupLoc", "search": 500}
+        )
+        plan = Plan(
+            environment=environment,
+            agent=Choice(name="omnibot", config=config),
+            episodes=8,
+        )
         result = evaluate(plan, tmp_path / str(place))
         assert result.status == "ok"
         found.append({one.name: one.value for one in result.measurements})
     able, noisy, noisier, forgetful = found
     assert able["success"] == 1
-    assert (able["accuracy"] or 0) > (noisy["accuracy"] or 0) > (noisier["accuracy"] or 0)
+    assert (
+        (able["accuracy"] or 0) > (noisy["accuracy"] or 0) > (noisier["accuracy"] or 0)
+    )
     assert (able["length"] or 0) < (noisy["length"] or 0) < (noisier["length"] or 0)
     assert (forgetful["success"] or 0) < 1

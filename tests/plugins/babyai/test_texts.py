@@ -1,4 +1,6 @@
-"""What a text tells can be read from it again, and the record of an episode can be drawn."""
+"""What a text tells can be read from it again, and the record of an episode can be
+drawn.
+"""
 
 import random
 
@@ -27,9 +29,15 @@ def test_a_text_round_trips(level: str, form: Format, details: bool) -> None:
     for _ in range(12):
         told, now = read(form, text), world.now
         assert told == describe(now, describe_things(now, details), details)
-        there = {now.scene.place(cell) for cell, inside in enumerate(now.cells) if inside == WALL}
+        there = {
+            now.scene.place(cell)
+            for cell, inside in enumerate(now.cells)
+            if inside == WALL
+        }
         assert walls(told) == there
-        outcome = world.step(rng.choice(("left", "forward", "forward", "pickup", "drop", "toggle")))
+        outcome = world.step(
+            rng.choice(("left", "forward", "forward", "pickup", "drop", "toggle"))
+        )
         text = outcome.observation.text
         if outcome.terminated:
             break
@@ -38,7 +46,10 @@ def test_a_text_round_trips(level: str, form: Format, details: bool) -> None:
 def test_a_partial_view_tells_of_what_is_seen_and_says_so() -> None:
     whole = BabyAIEnvironment(BabyAIConfig(level="GoTo"))
     part = BabyAIEnvironment(BabyAIConfig(level="GoTo", view="partial"))
-    full, seen = read("structured", whole.reset(1).text), read("structured", part.reset(1).text)
+    full, seen = (
+        read("structured", whole.reset(1).text),
+        read("structured", part.reset(1).text),
+    )
     assert seen.hidden
     assert set(seen.things) < set(full.things)
 
@@ -56,13 +67,23 @@ def test_the_record_tells_where_everything_is() -> None:
     now = world.now
     assert drawn.place_of("agent") == now.scene.place(now.position)[::-1]
     assert drawn.where("wall").sum() == now.cells.count(WALL)
-    assert sum(thing.kind == "door" for thing in drawn.things) == sum(state >= 0 for state in now.doors)
-    assert all(thing.name.startswith(f"{thing.color} {thing.kind}") for thing in drawn.things if thing.name != "agent")
-    assert any("locked" in thing.note or "closed" in thing.note for thing in drawn.things)
+    assert sum(thing.kind == "door" for thing in drawn.things) == sum(
+        state >= 0 for state in now.doors
+    )
+    assert all(
+        thing.name.startswith(f"{thing.color} {thing.kind}")
+        for thing in drawn.things
+        if thing.name != "agent"
+    )
+    assert any(
+        "locked" in thing.note or "closed" in thing.note for thing in drawn.things
+    )
 
 
 def test_worlds_can_be_listed_by_seed() -> None:
-    values = sweep(BabyAIConfig, {"seeds": "2,3,5", "level": "GoToObj,BossLevel"}, "env")
+    values = sweep(
+        BabyAIConfig, {"seeds": "2,3,5", "level": "GoToObj,BossLevel"}, "env"
+    )
     assert len(values["level"]) == 2
     world = BabyAIEnvironment(build(BabyAIConfig, {"seeds": "2,3,5"}, "env"))
     assert len(world.worlds()) == 3
@@ -71,15 +92,23 @@ def test_worlds_can_be_listed_by_seed() -> None:
 
 
 def test_an_unknown_level_or_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"env\.level: wanted a BabyAI level, e\.g\. GoToLocal.*, got 'GoToLokal'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"env\.level: wanted a BabyAI level, e\.g\. GoToLocal.*, got 'GoToLokal'",
+    ):
         build(BabyAIConfig, {"level": "GoToLokal"}, "env")
     with pytest.raises(ConfigError, match=r"env\.format"):
         build(BabyAIConfig, {"format": "prose"}, "env")
 
 
-def test_a_world_that_is_another_than_it_should_be_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_that_is_another_than_it_should_be_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(source, "_known", lambda: {"3.0 GoToObj 2": "0000"})
-    with pytest.raises(GdeError, match=r"level GoToObj, seed 2: wanted world 0000 of minigrid 3\.0, got"):
+    with pytest.raises(
+        GdeError,
+        match=r"level GoToObj, seed 2: wanted world 0000 of minigrid 3\.0, got",
+    ):
         BabyAIEnvironment(BabyAIConfig(level="GoToObj")).reset(2)
 
 

@@ -28,7 +28,9 @@ N_STATES = 6
 
 
 class Row:
-    """From state s: BACK to s - 1, ON and SKIP to s + 1, WAIT stays; before the end two actions are optimal."""
+    """From state s: BACK to s - 1, ON and SKIP to s + 1, WAIT stays; before the end two
+    actions are optimal.
+    """
 
     def __init__(self) -> None:
         self.at = 0
@@ -48,9 +50,17 @@ class Row:
         for successor in (back, on):
             successor[[final, 5]] = final, 5
         end = here == final
-        transition = tuple(csr_array(np.eye(N_STATES)[successor]) for successor in (back, on, on, here))
+        transition = tuple(
+            csr_array(np.eye(N_STATES)[successor]) for successor in (back, on, on, here)
+        )
         start, reward = np.eye(N_STATES)[0], np.where(end, 0.0, -1.0)
-        return TabularMDP(transition=transition, start=start, reward=reward, terminal=end, actions=ACTIONS)
+        return TabularMDP(
+            transition=transition,
+            start=start,
+            reward=reward,
+            terminal=end,
+            actions=ACTIONS,
+        )
 
     def state(self) -> State:
         return State(facts=self.facts, index=self.at)
@@ -59,7 +69,11 @@ class Row:
 def begun(name: str, seed: int = 0, world: Row | None = None, **config: Any) -> Agent:
     (offer,) = (offer for offer in gde_agents() if offer.name == name)
     agent: Agent = offer.make(offer.config(**config), PlainContext())
-    agent.begin(Brief(task=Task(objective="", horizon=10), seed=seed, environment=world or Row()))
+    agent.begin(
+        Brief(
+            task=Task(objective="", horizon=10), seed=seed, environment=world or Row()
+        )
+    )
     return agent
 
 
@@ -83,12 +97,17 @@ def test_offers() -> None:
         "noisy": NoisyConfig,
         "expert": NoConfig,
     }
-    assert {name for name, offer in offers.items() if Capability.OPTIMUM in offer.needs} == {
+    assert {
+        name for name, offer in offers.items() if Capability.OPTIMUM in offer.needs
+    } == {
         "optimal",
         "explorer",
         "noisy",
     }
-    assert all(isinstance(offer.make(offer.config(), PlainContext()), Agent) for offer in offers.values())
+    assert all(
+        isinstance(offer.make(offer.config(), PlainContext()), Agent)
+        for offer in offers.values()
+    )
 
 
 @pytest.mark.parametrize("name", ["random", "optimal", "explorer", "noisy"])
@@ -103,12 +122,16 @@ def test_random_is_uniform_over_the_admissible_actions() -> None:
     # Chi-squared with 3 degrees of freedom: 16.3 is exceeded once in a thousand.
     assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 16.3
     only = Observation(text="", actions=("WAIT",))
-    assert {decision.action for decision in decisions(begun("random"), 20, only)} == {"WAIT"}
+    assert {decision.action for decision in decisions(begun("random"), 20, only)} == {
+        "WAIT"
+    }
 
 
 def test_random_without_a_list_of_actions() -> None:
     for actions in (None, ()):
-        (decision,) = decisions(begun("random"), 1, Observation(text="", actions=actions))
+        (decision,) = decisions(
+            begun("random"), 1, Observation(text="", actions=actions)
+        )
         assert (decision.status, decision.action) == ("error", None)
         assert "needs a list of admissible ones" in decision.detail
 
@@ -154,7 +177,9 @@ def test_explorer_does_what_is_best_by_what_is_known() -> None:
 
 
 def test_explorer_is_optimal_where_nothing_is_hidden() -> None:
-    assert choices(begun("explorer", seed=3), 50) == choices(begun("optimal", seed=3), 50)
+    assert choices(begun("explorer", seed=3), 50) == choices(
+        begun("optimal", seed=3), 50
+    )
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
@@ -162,31 +187,56 @@ def test_noisy_slips_as_often_as_it_says(p: float) -> None:
     n = 6000
     counts = Counter(choices(begun("noisy", p=p), n))
     # A slip is uniform over all four actions, so half of them are optimal nevertheless.
-    for action, share in {"BACK": p / 4, "WAIT": p / 4, "ON": 0.5 - p / 4, "SKIP": 0.5 - p / 4}.items():
-        assert counts[action] / n == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / n))
+    for action, share in {
+        "BACK": p / 4,
+        "WAIT": p / 4,
+        "ON": 0.5 - p / 4,
+        "SKIP": 0.5 - p / 4,
+    }.items():
+        assert counts[action] / n == pytest.approx(
+            share, abs=4 * np.sqrt(share * (1 - share) / n)
+        )
 
 
 def test_slips_do_not_change_what_is_chosen_otherwise() -> None:
-    steady, noisy = choices(begun("noisy", p=0.0), 200), choices(begun("noisy", p=0.2), 200)
+    steady, noisy = (
+        choices(begun("noisy", p=0.0), 200),
+        choices(begun("noisy", p=0.2), 200),
+    )
     assert steady == choices(begun("optimal"), 200)
     assert sum(a != b for a, b in zip(steady, noisy, strict=True)) < 60
 
 
 def test_optimal_needs_a_model() -> None:
     (offer,) = (offer for offer in gde_agents() if offer.name == "optimal")
-    with pytest.raises(GdeError, match="needs an environment that knows what is optimal: take the agent random"):
-        offer.make(OptimalConfig(), PlainContext()).begin(Brief(task=Task(objective="", horizon=1), seed=0))
+    with pytest.raises(
+        GdeError,
+        match="needs an environment that knows what is optimal: take the agent random",
+    ):
+        offer.make(OptimalConfig(), PlainContext()).begin(
+            Brief(task=Task(objective="", horizon=1), seed=0)
+        )
 
 
 @pytest.mark.parametrize(
     ("config", "values", "message"),
     [
         (NoisyConfig, {"p": 1.5}, "agent.p: wanted less than or equal to 1, got 1.5"),
-        (NoisyConfig, {"p": -0.1}, "agent.p: wanted greater than or equal to 0, got -0.1"),
-        (OptimalConfig, {"ties": "last"}, "agent.ties: wanted 'random' or 'first', got 'last'"),
+        (
+            NoisyConfig,
+            {"p": -0.1},
+            "agent.p: wanted greater than or equal to 0, got -0.1",
+        ),
+        (
+            OptimalConfig,
+            {"ties": "last"},
+            "agent.ties: wanted 'random' or 'first', got 'last'",
+        ),
     ],
 )
-def test_refused_configurations(config: type[Any], values: dict[str, Any], message: str) -> None:
+def test_refused_configurations(
+    config: type[Any], values: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         build(config, values, "agent")
 
@@ -225,5 +275,7 @@ def test_the_expert_asks_again_where_it_cannot_go_on() -> None:
 
 
 def test_the_expert_needs_a_demonstration() -> None:
-    with pytest.raises(GdeError, match="needs an environment that gives demonstrations"):
+    with pytest.raises(
+        GdeError, match="needs an environment that gives demonstrations"
+    ):
         begun("expert")

@@ -25,11 +25,24 @@ def write_down(
 ) -> Trajectory:
     """An episode that reaches the goal if its ending is "terminated"."""
     moves = [
-        Move(action=action, state=State(facts={}, index=state), optimal=OPTIMAL[state], value=VALUE[state])
+        Move(
+            action=action,
+            state=State(facts={}, index=state),
+            optimal=OPTIMAL[state],
+            value=VALUE[state],
+        )
         for state, action in steps
     ]
     place = World(id=f"world{world}", base=base)
-    return episode_of(moves, world=place, index=world, repeat=repeat, ending=ending, seed=world, labels=labels or {})
+    return episode_of(
+        moves,
+        world=place,
+        index=world,
+        repeat=repeat,
+        ending=ending,
+        seed=world,
+        labels=labels or {},
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,6 @@
-"""The behaviour metrics count what they say they count, on episodes small enough to count by hand."""
+"""The behaviour metrics count what they say they count, on episodes small enough to
+count by hand.
+"""
 
 import subprocess
 import sys
@@ -24,15 +26,31 @@ from gde_plugins.behaviour.performance import accuracy, length, success
 from gde_plugins.behaviour.plugin import gde_metrics
 from gde_plugins.behaviour.policy import policy
 
-METRICS = (success, accuracy, length, outcomes, policy, calibration, efficiency, overlap, difficulty)
+METRICS = (
+    success,
+    accuracy,
+    length,
+    outcomes,
+    policy,
+    calibration,
+    efficiency,
+    overlap,
+    difficulty,
+)
 RIGHT, WRONG = Decision.act("UP"), Decision.act("DOWN")
 
 
 def episode(
-    world: int, decisions: Sequence[Decision], ending: Ending = "terminated", reward: float = 1.0, repeat: int = 0
+    world: int,
+    decisions: Sequence[Decision],
+    ending: Ending = "terminated",
+    reward: float = 1.0,
+    repeat: int = 0,
 ) -> Trajectory:
     moves = [Move(action=decision, optimal=("UP", "LEFT")) for decision in decisions]
-    return episode_of(moves, world=world, repeat=repeat, ending=ending, reward=reward, horizon=9)
+    return episode_of(
+        moves, world=world, repeat=repeat, ending=ending, reward=reward, horizon=9
+    )
 
 
 EPISODES = (
@@ -51,12 +69,18 @@ def by_name(measurements: Sequence[Measurement]) -> dict[str, Measurement]:
 def test_success_is_the_share_of_finished_episodes_that_reach_the_goal() -> None:
     (measurement,) = success(EVIDENCE)
     assert measurement.value == pytest.approx(1 / 3)
-    assert (measurement.name, measurement.unit, measurement.n) == ("success", "share", 3)
+    assert (measurement.name, measurement.unit, measurement.n) == (
+        "success",
+        "share",
+        3,
+    )
     assert measurement.interval is not None
 
 
 def test_a_terminal_state_without_reward_is_no_success() -> None:
-    fallen = Evidence(trajectories=(episode(0, [WRONG], reward=-1.0), episode(1, [RIGHT])))
+    fallen = Evidence(
+        trajectories=(episode(0, [WRONG], reward=-1.0), episode(1, [RIGHT]))
+    )
     assert success(fallen)[0].value == 0.5
 
 
@@ -68,9 +92,13 @@ def test_accuracy_averages_trajectories_then_worlds_and_pooling_counts_steps() -
     assert numbers["accuracy.pooled"].n == 8
 
 
-def test_turns_without_certified_optima_leave_accuracy_unmeasured_with_the_reason() -> None:
+def test_turns_without_certified_optima_leave_accuracy_unmeasured_with_the_reason() -> (
+    None
+):
     known = episode(0, [RIGHT, WRONG])
-    blind = replace(known, turns=(known.turns[0], replace(known.turns[1], optimal=None)))
+    blind = replace(
+        known, turns=(known.turns[0], replace(known.turns[1], optimal=None))
+    )
     for measurement in accuracy(Evidence(trajectories=(blind,))):
         assert measurement.value is None
         assert measurement.reason == "1 of 2 turns have no certified optimal actions"
@@ -80,8 +108,12 @@ def test_every_answer_and_every_ending_is_counted() -> None:
     numbers = by_name(outcomes(EVIDENCE))
     assert numbers["outcomes.ok"].value == pytest.approx(7 / 8)
     assert numbers["outcomes.unparsable"].value == pytest.approx(1 / 8)
-    assert sum(numbers[f"outcomes.{status}"].value or 0 for status in STATUSES) == pytest.approx(1)
-    assert sum(one.value or 0 for name, one in numbers.items() if name.startswith("endings.")) == pytest.approx(1)
+    assert sum(
+        numbers[f"outcomes.{status}"].value or 0 for status in STATUSES
+    ) == pytest.approx(1)
+    assert sum(
+        one.value or 0 for name, one in numbers.items() if name.startswith("endings.")
+    ) == pytest.approx(1)
     assert (numbers["episodes.failed"].value, numbers["episodes.failed"].n) == (1.0, 4)
     assert numbers["endings.failed"].value == 0.25
 
@@ -98,7 +130,11 @@ def test_without_a_finished_episode_there_are_reasons_instead_of_numbers(
     metric: Metric, trajectories: tuple[Trajectory, ...]
 ) -> None:
     measurements = metric(Evidence(trajectories=trajectories))
-    about_answers = [one for one in measurements if not one.name.startswith(("endings.", "episodes."))]
+    about_answers = [
+        one
+        for one in measurements
+        if not one.name.startswith(("endings.", "episodes."))
+    ]
     assert about_answers
     assert {one.reason for one in about_answers} == {"no episode was finished"}
 
@@ -114,7 +150,9 @@ def test_intervals_resample_clusters_and_averages_count_worlds() -> None:
     kin = [replace(one, world=replace(one.world, base="kin")) for one in alike]
     for metric in (success, accuracy, length):
         for alone, together in zip(
-            metric(Evidence(trajectories=tuple(alike))), metric(Evidence(trajectories=tuple(kin))), strict=True
+            metric(Evidence(trajectories=tuple(alike))),
+            metric(Evidence(trajectories=tuple(kin))),
+            strict=True,
         ):
             assert (together.value, together.n) == (alone.value, alone.n)
             assert alone.interval is not None
@@ -124,11 +162,19 @@ def test_intervals_resample_clusters_and_averages_count_worlds() -> None:
 def test_the_offers_make_the_metrics_and_what_judges_actions_needs_a_model() -> None:
     offers = {offer.name: offer for offer in gde_metrics()}
     made = {metric.__name__: metric for metric in METRICS}
-    assert {name: offers[name].make(offers[name].config(), PlainContext()) for name in made} == made
-    assert [name for name in made if not offers[name].needs] == ["success", "length", "outcomes"]
+    assert {
+        name: offers[name].make(offers[name].config(), PlainContext()) for name in made
+    } == made
+    assert [name for name in made if not offers[name].needs] == [
+        "success",
+        "length",
+        "outcomes",
+    ]
 
 
 def test_listing_the_offers_imports_no_statistics() -> None:
     code = "import sys, gde_plugins.behaviour.plugin as p; p.gde_metrics(); print('scipy.stats' in sys.modules)"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert output.strip() == "False"

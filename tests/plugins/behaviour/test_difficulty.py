@@ -1,4 +1,6 @@
-"""The breakdown by size, density and distance gives the numbers of the cells themselves."""
+"""The breakdown by size, density and distance gives the numbers of the cells
+themselves.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,20 +22,34 @@ from gde_plugins.behaviour.policy import policy
 Episode = Callable[..., Trajectory]
 SIZES, DENSITIES = (7, 9), (0.0, 0.5)
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT")
-NAMES = ["difficulty.accuracy", "difficulty.success", "difficulty.jsd", "difficulty.entropy"]
+NAMES = [
+    "difficulty.accuracy",
+    "difficulty.success",
+    "difficulty.jsd",
+    "difficulty.entropy",
+]
 Cells = dict[tuple[str, frozenset[tuple[str, object]]], Measurement]
 
 
-def study(episode: Episode, worlds: int = 20, repeats: int = 3, seed: int = 0) -> Evidence:
-    """Random steps among states at the distances 1, 2 and 7, in worlds of two sizes and two densities."""
+def study(
+    episode: Episode, worlds: int = 20, repeats: int = 3, seed: int = 0
+) -> Evidence:
+    """Random steps among states at the distances 1, 2 and 7, in worlds of two sizes and
+    two densities.
+    """
     rng, walks = np.random.default_rng(seed), []
     for world in range(worlds):
         labels = {"size": SIZES[world % 2], "density": DENSITIES[world // 2 % 2]}
         for repeat in range(repeats):
-            states, actions = rng.integers(3, size=6).tolist(), rng.choice(ACTIONS, size=6).tolist()
+            states, actions = (
+                rng.integers(3, size=6).tolist(),
+                rng.choice(ACTIONS, size=6).tolist(),
+            )
             ending = "terminated" if rng.random() < 0.5 else "horizon"
             steps = list(zip(states, actions, strict=True))
-            walks.append(episode(world, steps, repeat=repeat, ending=ending, labels=labels))
+            walks.append(
+                episode(world, steps, repeat=repeat, ending=ending, labels=labels)
+            )
     return Evidence(trajectories=tuple(walks))
 
 
@@ -55,11 +71,17 @@ def only(evidence: Evidence, distance: range) -> Evidence:
     return replace(evidence, trajectories=tuple(kept))
 
 
-@pytest.mark.parametrize("labels", [{"size": 7}, {"density": 0.5}, {"size": 9, "density": 0.0}])
-def test_a_kind_of_world_has_the_numbers_of_its_condition(episode: Episode, labels: Labels) -> None:
+@pytest.mark.parametrize(
+    "labels", [{"size": 7}, {"density": 0.5}, {"size": 9, "density": 0.0}]
+)
+def test_a_kind_of_world_has_the_numbers_of_its_condition(
+    episode: Episode, labels: Labels
+) -> None:
     evidence = study(episode)
     found, part = cells(difficulty(evidence)), restricted(evidence, labels)
-    assert at(found, "accuracy", **labels).value == pytest.approx(accuracy(part)[0].value)
+    assert at(found, "accuracy", **labels).value == pytest.approx(
+        accuracy(part)[0].value
+    )
     assert at(found, "success", **labels).value == pytest.approx(success(part)[0].value)
     numbers = {one.name: one for one in policy(part)}
     for name in ("entropy", "jsd"):
@@ -74,14 +96,21 @@ def test_a_kind_of_world_has_the_numbers_of_its_condition(episode: Episode, labe
         ({"distance": 7}, {}, range(7, 8)),
         ({"distance": 5, "size": 9}, {"size": 9}, range(1, 6)),
         ({"distance": 10, "density": 0.5}, {"density": 0.5}, range(6, 11)),
-        ({"distance": 5, "size": 7, "density": 0.5}, {"size": 7, "density": 0.5}, range(1, 6)),
+        (
+            {"distance": 5, "size": 7, "density": 0.5},
+            {"size": 7, "density": 0.5},
+            range(1, 6),
+        ),
     ],
 )
 def test_a_distance_has_the_numbers_of_its_turns(
     episode: Episode, where: dict[str, float], labels: Labels, distances: range
 ) -> None:
     evidence = study(episode)
-    found, part = cells(difficulty(evidence)), only(restricted(evidence, labels), distances)
+    found, part = (
+        cells(difficulty(evidence)),
+        only(restricted(evidence, labels), distances),
+    )
     ours, theirs = at(found, "accuracy", **where), accuracy(part)[0]
     assert (ours.value, ours.n) == (pytest.approx(theirs.value), theirs.n)
     if len(where) < 3:
@@ -89,36 +118,55 @@ def test_a_distance_has_the_numbers_of_its_turns(
         assert at(found, "jsd", **where).value == pytest.approx(divergence.value)
 
 
-def test_success_belongs_to_the_distance_at_which_an_episode_begins(episode: Episode) -> None:
+def test_success_belongs_to_the_distance_at_which_an_episode_begins(
+    episode: Episode,
+) -> None:
     evidence = study(episode)
     begun = [one for one in evidence.trajectories if one.turns[0].value == -7]
     worlds = {one.world.id: [] for one in begun}
     for one in begun:
         worlds[one.world.id].append(one.succeeded)
     expected = fmean(map(fmean, worlds.values()))
-    assert at(cells(difficulty(evidence)), "success", distance=7).value == pytest.approx(expected)
+    assert at(
+        cells(difficulty(evidence)), "success", distance=7
+    ).value == pytest.approx(expected)
 
 
 def test_a_distance_met_in_few_worlds_gives_the_reason(episode: Episode) -> None:
     found = cells(difficulty(study(episode, worlds=2, repeats=9)))
     assert at(found, "accuracy", distance=1).reason == "2 of the 3 worlds that it needs"
-    assert at(found, "accuracy", distance=5, size=7).reason == "1 of the 3 worlds that it needs"
+    assert (
+        at(found, "accuracy", distance=5, size=7).reason
+        == "1 of the 3 worlds that it needs"
+    )
     assert at(found, "accuracy", size=7).value is not None
 
 
 def test_only_what_varies_is_broken_down(episode: Episode) -> None:
-    flat = [replace(one, labels={"size": 7, "density": True}) for one in study(episode).trajectories]
-    assert {tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(flat)))} == {("distance",)}
+    flat = [
+        replace(one, labels={"size": 7, "density": True})
+        for one in study(episode).trajectories
+    ]
+    assert {
+        tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(flat)))
+    } == {("distance",)}
     partly = [*flat[1:], replace(flat[0], labels={"density": 0.5})]
-    assert {tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(partly)))} == {("distance",)}
+    assert {
+        tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(partly)))
+    } == {("distance",)}
 
 
 def test_states_out_of_reach_of_the_goal_have_no_distance(episode: Episode) -> None:
-    walks = [episode(world, [(0, "UP"), (3, "UP")], labels={"size": 7 + world % 2}) for world in range(6)]
+    walks = [
+        episode(world, [(0, "UP"), (3, "UP")], labels={"size": 7 + world % 2})
+        for world in range(6)
+    ]
     found = cells(difficulty(Evidence(trajectories=tuple(walks))))
     assert at(found, "accuracy", distance=1).value == 1
     assert at(found, "accuracy", size=7).value == 0.5
-    assert not [where for name, where in found if dict(where).get("distance", 1) not in {1, 5}]
+    assert not [
+        where for name, where in found if dict(where).get("distance", 1) not in {1, 5}
+    ]
 
 
 def test_values_that_are_no_distances_are_not_taken_for_them(episode: Episode) -> None:
@@ -126,14 +174,20 @@ def test_values_that_are_no_distances_are_not_taken_for_them(episode: Episode) -
     for value in (0.5, -0.5, 3.0):
         valued = replace(walk, turns=(replace(walk.turns[0], value=value),))
         found = difficulty(Evidence(trajectories=(valued,)))
-        assert [(one.name, one.reason) for one in found] == [(name, NOTHING_VARIES) for name in NAMES]
+        assert [(one.name, one.reason) for one in found] == [
+            (name, NOTHING_VARIES) for name in NAMES
+        ]
 
 
 def test_conditions_are_not_broken_down_again(episode: Episode) -> None:
     evidence = study(episode)
-    conditions = [{"size": size, "density": density} for size in SIZES for density in DENSITIES]
+    conditions = [
+        {"size": size, "density": density} for size in SIZES for density in DENSITIES
+    ]
     measurements, failures = score(
-        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)], evidence, conditions
+        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)],
+        evidence,
+        conditions,
     )
     assert failures == ()
     broken_down = [replace(one, source="") for one in measurements if one.name in NAMES]
@@ -145,6 +199,15 @@ def test_the_order_of_episodes_changes_nothing(episode: Episode) -> None:
     evidence = study(episode)
     turned = replace(evidence, trajectories=evidence.trajectories[::-1])
     for one, other in zip(difficulty(evidence), difficulty(turned), strict=True):
-        assert (one.name, one.where, one.n, one.reason) == (other.name, other.where, other.n, other.reason)
-        assert one.value == (None if other.value is None else pytest.approx(other.value))
-        assert one.interval == (None if other.interval is None else pytest.approx(other.interval))
+        assert (one.name, one.where, one.n, one.reason) == (
+            other.name,
+            other.where,
+            other.n,
+            other.reason,
+        )
+        assert one.value == (
+            None if other.value is None else pytest.approx(other.value)
+        )
+        assert one.interval == (
+            None if other.interval is None else pytest.approx(other.interval)
+        )

@@ -1,4 +1,6 @@
-"""Agents whose behaviour is known beforehand score what they must, in real runs on grids."""
+"""Agents whose behaviour is known beforehand score what they must, in real runs on
+grids.
+"""
 
 from collections.abc import Callable
 from math import log2
@@ -31,7 +33,9 @@ Played = Callable[..., Evidence]
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    def play(agent: str, grid: dict[str, Json], episodes: int, repeats: int, **config: Json) -> Evidence:
+    def play(
+        agent: str, grid: dict[str, Json], episodes: int, repeats: int, **config: Json
+    ) -> Evidence:
         plan = Plan(
             environment=Choice(name="grid", config=grid),
             agent=Choice(name=agent, config=config),
@@ -49,7 +53,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 def numbers(evidence: Evidence, *metrics: Metric) -> dict[str, Measurement]:
     """Those of the whole run, by name."""
-    return {one.name: one for metric in metrics for one in metric(evidence) if not one.where}
+    return {
+        one.name: one for metric in metrics for one in metric(evidence) if not one.where
+    }
 
 
 def value(evidence: Evidence, metric: Metric, name: str) -> float:
@@ -60,26 +66,51 @@ def value(evidence: Evidence, metric: Metric, name: str) -> float:
 
 @pytest.mark.parametrize("ties", ["first", "random"])
 @pytest.mark.parametrize("density", [0.0, 0.4])
-def test_the_optimal_agent_is_perfect_however_it_breaks_ties(played: Played, ties: str, density: float) -> None:
-    evidence = played("optimal", {"size": 9, "density": density}, episodes=8, repeats=6, ties=ties)
-    found = {name: one.value for name, one in numbers(evidence, success, accuracy, policy, efficiency).items()}
-    assert found["success"] == found["accuracy"] == found["accuracy.pooled"] == found["efficiency.spl"] == 1
+def test_the_optimal_agent_is_perfect_however_it_breaks_ties(
+    played: Played, ties: str, density: float
+) -> None:
+    evidence = played(
+        "optimal", {"size": 9, "density": density}, episodes=8, repeats=6, ties=ties
+    )
+    found = {
+        name: one.value
+        for name, one in numbers(
+            evidence, success, accuracy, policy, efficiency
+        ).items()
+    }
+    assert (
+        found["success"]
+        == found["accuracy"]
+        == found["accuracy.pooled"]
+        == found["efficiency.spl"]
+        == 1
+    )
     assert found["policy.jsd_nearest"] == found["efficiency.regret"] == 0
-    # It is not the uniform policy: it has but one action a state, or has sampled the uniform one six times.
+    # It is not the uniform policy: it has but one action a state, or has sampled the
+    # uniform one six times.
     assert found["policy.jsd"] > 0
     assert (found["policy.entropy"] == 0) == (ties == "first")
     assert found["policy.entropy"] < found["policy.entropy_optimal"]
 
 
-def test_where_the_best_way_is_the_only_one_the_optimal_agent_does_not_diverge_at_all(played: Played) -> None:
+def test_where_the_best_way_is_the_only_one_the_optimal_agent_does_not_diverge_at_all(
+    played: Played,
+) -> None:
     evidence = played("optimal", {"size": 9, "density": 1.0}, episodes=8, repeats=3)
     assert value(evidence, policy, "policy.jsd") == 0
     assert value(evidence, overlap, "overlap.jaccard") == 1
-    assert {one.value for one in difficulty(evidence) if one.name == "difficulty.jsd"} == {0, None}
+    assert {
+        one.value for one in difficulty(evidence) if one.name == "difficulty.jsd"
+    } == {0, None}
 
 
-def test_played_for_long_the_random_tie_break_approaches_the_uniform_optimal_policy(played: Played) -> None:
-    few, many = (played("optimal", {"size": 5, "density": 0.0}, episodes=6, repeats=n) for n in (3, 120))
+def test_played_for_long_the_random_tie_break_approaches_the_uniform_optimal_policy(
+    played: Played,
+) -> None:
+    few, many = (
+        played("optimal", {"size": 5, "density": 0.0}, episodes=6, repeats=n)
+        for n in (3, 120)
+    )
     assert 0 < value(many, policy, "policy.jsd") < value(few, policy, "policy.jsd") / 5
 
 
@@ -89,18 +120,25 @@ def chance(played: Played) -> Evidence:
 
 
 def expected(evidence: Evidence) -> dict[str, float]:
-    """What a uniformly random agent must score: occupancies of the uniform policy, worlds weighted equally."""
+    """What a uniformly random agent must score: occupancies of the uniform policy,
+    worlds weighted equally.
+    """
     totals = {"steps": 0.0, "optimal": 0.0, "regret": 0.0, "reached": 0.0}
     worlds = {one.world.id: one for one in evidence.trajectories}
     assert evidence.mdp is not None
     for one in worlds.values():
         mdp = evidence.mdp(one)
-        uniform = Policy(probabilities=np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions))
+        uniform = Policy(
+            probabilities=np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions)
+        )
         visits = occupancy(mdp, uniform, one.horizon)
         totals["steps"] += visits.sum()
         totals["optimal"] += visits[solve(mdp).optimal].sum()
         totals["regret"] += (visits * Losses.of(mdp).loss[:, :-1]).sum()
-        totals["reached"] += sum((visits[:, a] @ mdp.transition[a])[mdp.terminal].sum() for a in range(mdp.n_actions))
+        totals["reached"] += sum(
+            (visits[:, a] @ mdp.transition[a])[mdp.terminal].sum()
+            for a in range(mdp.n_actions)
+        )
     return {
         "accuracy.pooled": totals["optimal"] / totals["steps"],
         "efficiency.regret": totals["regret"] / len(worlds),
@@ -109,16 +147,28 @@ def expected(evidence: Evidence) -> dict[str, float]:
 
 
 def standard_errors(evidence: Evidence, scores: dict[str, float]) -> dict[str, float]:
-    """Of the three numbers, were worlds drawn anew for each episode: more than those of fixed worlds."""
+    """Of the three numbers, were worlds drawn anew for each episode: more than those of
+    fixed worlds.
+    """
     ends, right, steps, regrets = np.array(
         [
-            [one.succeeded, sum(map(is_optimal, one.turns)), len(one.turns), Losses.of(evidence.mdp(one)).regret(one)]
+            [
+                one.succeeded,
+                sum(map(is_optimal, one.turns)),
+                len(one.turns),
+                Losses.of(evidence.mdp(one)).regret(one),
+            ]
             for one in evidence.trajectories
         ]
     ).T
     residuals = {"success": ends, "efficiency.regret": regrets}
-    residuals["accuracy.pooled"] = (right - scores["accuracy.pooled"] * steps) / steps.mean()
-    return {name: float(values.std() / np.sqrt(len(values))) for name, values in residuals.items()}
+    residuals["accuracy.pooled"] = (
+        right - scores["accuracy.pooled"] * steps
+    ) / steps.mean()
+    return {
+        name: float(values.std() / np.sqrt(len(values)))
+        for name, values in residuals.items()
+    }
 
 
 def test_the_random_agent_scores_what_its_occupancies_say(chance: Evidence) -> None:
@@ -128,8 +178,15 @@ def test_the_random_agent_scores_what_its_occupancies_say(chance: Evidence) -> N
         assert error < 0.04 * max(1.0, wanted[name]), "a test of nothing"
 
 
-def test_the_random_agents_policy_is_uniform_where_it_was_often(chance: Evidence) -> None:
-    often = [one for states in visited(chance.trajectories).values() for one in states if one.actions.total() > 150]
+def test_the_random_agents_policy_is_uniform_where_it_was_often(
+    chance: Evidence,
+) -> None:
+    often = [
+        one
+        for states in visited(chance.trajectories).values()
+        for one in states
+        if one.actions.total() > 150
+    ]
     assert len(often) >= 6
     for state in often:
         m = len(state.optimal or ()) / 4
@@ -143,19 +200,37 @@ def test_the_random_agents_policy_is_uniform_where_it_was_often(chance: Evidence
 def test_more_slips_are_worse_by_every_number(played: Played) -> None:
     grid: dict[str, Json] = {"size": 7, "density": 0.5}
     slips = (0.0, 0.25, 0.5, 1.0)
-    found = [numbers(played("noisy", grid, 20, 5, p=p), success, accuracy, policy, efficiency) for p in slips]
+    found = [
+        numbers(
+            played("noisy", grid, 20, 5, p=p), success, accuracy, policy, efficiency
+        )
+        for p in slips
+    ]
     for name in ("success", "accuracy", "accuracy.pooled", "efficiency.spl"):
         values = [one[name].value for one in found]
         assert values == sorted(values, reverse=True), name
-    for name in ("policy.entropy", "policy.jsd", "policy.jsd_nearest", "efficiency.regret"):
+    for name in (
+        "policy.entropy",
+        "policy.jsd",
+        "policy.jsd_nearest",
+        "efficiency.regret",
+    ):
         values = [one[name].value for one in found]
         assert values == sorted(values), name
 
 
-def test_the_numbers_of_a_run_do_not_depend_on_the_order_of_its_record(chance: Evidence) -> None:
-    turned = Evidence(trajectories=chance.trajectories[::-1], seed=chance.seed, mdp=chance.mdp)
+def test_the_numbers_of_a_run_do_not_depend_on_the_order_of_its_record(
+    chance: Evidence,
+) -> None:
+    turned = Evidence(
+        trajectories=chance.trajectories[::-1], seed=chance.seed, mdp=chance.mdp
+    )
     for metric in METRICS:
         for one, other in zip(metric(chance), metric(turned), strict=True):
             assert (one.name, one.where, one.n) == (other.name, other.where, other.n)
-            assert one.value == (None if other.value is None else pytest.approx(other.value))
-            assert one.interval == (None if other.interval is None else pytest.approx(other.interval))
+            assert one.value == (
+                None if other.value is None else pytest.approx(other.value)
+            )
+            assert one.interval == (
+                None if other.interval is None else pytest.approx(other.interval)
+            )

@@ -12,12 +12,20 @@ GRID = Choice(name="grid", config={"size": 5, "density": 0.5})
 
 
 def numbers(plan: Plan, folder: Path) -> dict[str, Measurement]:
-    return {one.name: one for one in evaluate(plan, folder).measurements if not one.where}
+    return {
+        one.name: one for one in evaluate(plan, folder).measurements if not one.where
+    }
 
 
 def test_random_moves_get_what_a_random_agent_gets(tmp_path: Path) -> None:
     metrics = ("success", "efficiency", "accuracy", "references")
-    plan = Plan(environment=GRID, agent=Choice(name="random"), episodes=12, repeats=25, metrics=metrics)
+    plan = Plan(
+        environment=GRID,
+        agent=Choice(name="random"),
+        episodes=12,
+        repeats=25,
+        metrics=metrics,
+    )
     found = numbers(plan, tmp_path / "run")
     for name, reference in (
         ("success", "success.random"),
@@ -29,8 +37,12 @@ def test_random_moves_get_what_a_random_agent_gets(tmp_path: Path) -> None:
     assert found["references.success.optimal"].value == 1
 
 
-def test_worlds_without_a_model_have_the_chance_of_a_random_action_alone(tmp_path: Path) -> None:
-    plan = Plan(environment="blocksworld", agent="expert", episodes=3, metrics=("references",))
+def test_worlds_without_a_model_have_the_chance_of_a_random_action_alone(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(
+        environment="blocksworld", agent="expert", episodes=3, metrics=("references",)
+    )
     found = numbers(plan, tmp_path / "run")
     assert list(found) == ["references.accuracy.random"]
     assert 0 < (found["references.accuracy.random"].value or 0) < 1

@@ -10,7 +10,9 @@ from gde_plugins.blocksworld.problems import random_arrangement
 
 
 def reachable(n_blocks: int) -> dict[Below, list[Below]]:
-    """Every arrangement of so many blocks, hand included, with those that lead to it in one action."""
+    """Every arrangement of so many blocks, hand included, with those that lead to it in
+    one action.
+    """
     start = (TABLE,) * n_blocks
     before: dict[Below, list[Below]] = {start: []}
     queue = deque([start])
@@ -25,7 +27,9 @@ def reachable(n_blocks: int) -> dict[Below, list[Below]]:
 
 
 def distances(goal: Goal, before: dict[Below, list[Below]]) -> dict[Below, int]:
-    """Actions to the goal from everywhere, by search backwards from all arrangements that meet it."""
+    """Actions to the goal from everywhere, by search backwards from all arrangements
+    that meet it.
+    """
     found = {below: 0 for below in before if goal.holds(below)}
     queue = deque(found)
     while queue:
@@ -40,6 +44,12 @@ def distances(goal: Goal, before: dict[Below, list[Below]]) -> dict[Below, int]:
 def random_goal(n_blocks: int, rng: np.random.Generator) -> Goal:
     """Some of what is true of a random arrangement."""
     end = random_arrangement(n_blocks, rng)
-    under = {block: end[block] for block in range(n_blocks) if rng.random() < (0.6 if end[block] != TABLE else 0.3)}
-    bare = [block for block in range(n_blocks) if block not in end and rng.random() < 0.4]
+    under = {
+        block: end[block]
+        for block in range(n_blocks)
+        if rng.random() < (0.6 if end[block] != TABLE else 0.3)
+    }
+    bare = [
+        block for block in range(n_blocks) if block not in end and rng.random() < 0.4
+    ]
     return Goal(under=under, clear=frozenset(bare), hand_empty=bool(rng.random() < 0.3))

@@ -16,7 +16,9 @@ from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
 from gde_plugins.blocksworld.plugin import gde_environments
 
-PLANBENCH = Path(__file__).parents[4] / "shared" / "data" / "planbench-blocksworld.tar.xz"
+PLANBENCH = (
+    Path(__file__).parents[4] / "shared" / "data" / "planbench-blocksworld.tar.xz"
+)
 
 
 def world(**config: object) -> BlocksworldEnvironment:
@@ -24,13 +26,18 @@ def world(**config: object) -> BlocksworldEnvironment:
 
 
 @pytest.mark.parametrize(
-    "config", [{"blocks": 2}, {"blocks": 7, "goal": "part"}, {"blocks": 3, "play_on": True}], ids=str
+    "config",
+    [{"blocks": 2}, {"blocks": 7, "goal": "part"}, {"blocks": 3, "play_on": True}],
+    ids=str,
 )
 def test_it_keeps_every_promise(config: dict[str, object]) -> None:
     (offer,) = gde_environments()
     gives = offer.gives
     assert {Capability.OPTIMUM, Capability.DEMONSTRATION} <= gives
-    check_environment(lambda: offer.make(build(offer.config, config, "env"), PlainContext()), gives=gives)
+    check_environment(
+        lambda: offer.make(build(offer.config, config, "env"), PlainContext()),
+        gives=gives,
+    )
 
 
 def test_every_seed_is_another_problem_that_is_not_solved() -> None:
@@ -52,8 +59,15 @@ def test_what_is_shown_is_what_is_true() -> None:
         assert isinstance(view, str)
         for tower in towers:
             assert f"block {tower[0]} is on the table" in shown.text.lower()
-            assert all(f"Block {upper} is on block {lower}." in shown.text for lower, upper in pairwise(tower))
-        assert ("The hand is empty." in shown.text) == (facts["hand"] is None) == ("hand: empty" in view)
+            assert all(
+                f"Block {upper} is on block {lower}." in shown.text
+                for lower, upper in pairwise(tower)
+            )
+        assert (
+            ("The hand is empty." in shown.text)
+            == (facts["hand"] is None)
+            == ("hand: empty" in view)
+        )
         shown = played.step(action).observation
 
 
@@ -85,12 +99,16 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
         BlocksworldConfig(problems=str(tmp_path), blocks=5)
 
 
-@pytest.mark.skipif(not PLANBENCH.is_file(), reason="the shared problems of PlanBench are not here")
+@pytest.mark.skipif(
+    not PLANBENCH.is_file(), reason="the shared problems of PlanBench are not here"
+)
 def test_published_problems_are_solved_by_the_expert(tmp_path: Path) -> None:
     with tarfile.open(PLANBENCH) as packed:
         packed.extractall(tmp_path, filter="data")
     plan = Plan(
-        environment=Choice(name="blocksworld", config={"problems": str(tmp_path / "blocksworld")}),
+        environment=Choice(
+            name="blocksworld", config={"problems": str(tmp_path / "blocksworld")}
+        ),
         agent=Choice(name="expert"),
         episodes=25,
     )

@@ -28,14 +28,21 @@ def domain(rename: dict[str, str], turned: bool = False) -> str:
 
     actions = []
     for name, operator in OPERATORS.items():
-        blocks = ["?0", "?1"] if any("?1" in atom for atom in operator.needs) else ["?0"]
+        blocks = (
+            ["?0", "?1"] if any("?1" in atom for atom in operator.needs) else ["?0"]
+        )
         blocks = blocks[::-1] if turned else blocks
-        effects = [*map(said, operator.adds), *(f"(not {said(atom)})" for atom in operator.removes)]
+        effects = [
+            *map(said, operator.adds),
+            *(f"(not {said(atom)})" for atom in operator.removes),
+        ]
         actions.append(
             f"(:action {rename.get(name, name)} :parameters ({' '.join(blocks)})\n"
             f":precondition (and {' '.join(map(said, operator.needs))})\n:effect (and {' '.join(effects)}))"
         )
-    stated = " ".join(said((name, *(f"?{i}" for i in range(n)))) for name, n in PREDICATES.items())
+    stated = " ".join(
+        said((name, *(f"?{i}" for i in range(n)))) for name, n in PREDICATES.items()
+    )
     return f"(define (domain d) (:requirements :strips) (:predicates {stated})\n{' '.join(actions)})"
 
 
@@ -57,7 +64,9 @@ def environment(path: Path) -> BlocksworldEnvironment:
 
 def test_what_is_written_is_read_again() -> None:
     for seed in range(20):
-        config = BlocksworldConfig(blocks=int(np.random.default_rng(seed).integers(2, 9)), goal="part")
+        config = BlocksworldConfig(
+            blocks=int(np.random.default_rng(seed).integers(2, 9)), goal="part"
+        )
         problem = random_problem(config, seed)
         again = read_pddl(write_pddl(problem), problem.name, Terms())
         assert (again, again.id) == (problem, problem.id)
@@ -68,9 +77,15 @@ def test_a_domain_is_known_by_what_its_operators_do() -> None:
     terms = read_terms(domain(OTHER_WORDS))
     assert {**terms.predicates, **terms.operators} == OTHER_WORDS
     assert read_terms(domain(OTHER_WORDS, turned=True)).turned == {"stack", "unstack"}
-    # Which predicate means what is seen from the operators alone: here two names have changed places.
-    swapped = read_terms(domain({"ontable": "clear", "clear": "ontable"} | {"holding": "held"}))
-    assert (swapped.predicates["ontable"], swapped.predicates["holding"]) == ("clear", "held")
+    # Which predicate means what is seen from the operators alone: here two names have
+    # changed places.
+    swapped = read_terms(
+        domain({"ontable": "clear", "clear": "ontable"} | {"holding": "held"})
+    )
+    assert (swapped.predicates["ontable"], swapped.predicates["holding"]) == (
+        "clear",
+        "held",
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +102,10 @@ def test_another_domain_is_refused(text: str, tmp_path: Path) -> None:
     if "other" in text:
         assert "other b a" in " ".join(_actions_after_lifting(environment(path)))
         return
-    with pytest.raises(ConfigError, match=r"env.problems: .*domain.pddl: wanted a domain with the four operators"):
+    with pytest.raises(
+        ConfigError,
+        match=r"env.problems: .*domain.pddl: wanted a domain with the four operators",
+    ):
         environment(path)
 
 
@@ -97,7 +115,9 @@ def _actions_after_lifting(world: BlocksworldEnvironment) -> tuple[str, ...]:
 
 
 def test_a_problem_in_other_words_is_told_in_them(tmp_path: Path) -> None:
-    world = environment(folder(tmp_path, domain=domain(OTHER_WORDS, turned=True), p=renamed(PROBLEM)))
+    world = environment(
+        folder(tmp_path, domain=domain(OTHER_WORDS, turned=True), p=renamed(PROBLEM))
+    )
     shown = world.reset(0)
     assert "Craves b a." in shown.text
     assert shown.actions == ("feast a b", "attack c")
@@ -108,7 +128,9 @@ def test_a_problem_in_other_words_is_told_in_them(tmp_path: Path) -> None:
 
 
 def test_worlds_are_the_problems_of_a_folder(tmp_path: Path) -> None:
-    world = environment(folder(tmp_path, one=PROBLEM, two=PROBLEM.replace("(on a b)", "(on c b)")))
+    world = environment(
+        folder(tmp_path, one=PROBLEM, two=PROBLEM.replace("(on a b)", "(on c b)"))
+    )
     assert [name.split()[0] for name in world.worlds()] == ["one.pddl", "two.pddl"]
     world.reset(1)
     assert world.task().objective == "Bring it about that block c is on block b."
@@ -117,10 +139,18 @@ def test_worlds_are_the_problems_of_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("(and (on a b))", "(and (on a b) (on b a))", "can be solved, but in its goal a on b on a would be a circle"),
+        (
+            "(and (on a b))",
+            "(and (on a b) (on b a))",
+            "can be solved, but in its goal a on b on a would be a circle",
+        ),
         ("(and (on a b))", "(and (not (on a b)))", "without negations"),
         ("(and (on a b))", "(or (on a b))", "one of .*, got 'or'|a list of words"),
-        ("(and (on a b))", "(and (holding b))", "a goal of on, ontable, clear and handempty"),
+        (
+            "(and (on a b))",
+            "(and (holding b))",
+            "a goal of on, ontable, clear and handempty",
+        ),
         ("(and (on a b))", "(and (on b a))", "not solved yet, its goal holds at first"),
         ("(and (on a b))", "(and (on a z))", "of the blocks a b c"),
         ("(clear b)", "(clear a)", "agrees with itself"),
@@ -131,7 +161,9 @@ def test_worlds_are_the_problems_of_a_folder(tmp_path: Path) -> None:
         ("(define", "(refine", r"one \(define"),
     ],
 )
-def test_a_bad_problem_costs_its_own_episode(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_bad_problem_costs_its_own_episode(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     assert old in PROBLEM
     world = environment(folder(tmp_path, bad=PROBLEM.replace(old, new), good=PROBLEM))
     with pytest.raises(GdeError, match=message) as told:

@@ -1,4 +1,6 @@
-"""Distances and optimal actions against exhaustive search, and that large problems stay quick."""
+"""Distances and optimal actions against exhaustive search, and that large problems stay
+quick.
+"""
 
 from time import perf_counter
 
@@ -29,7 +31,11 @@ def test_all_optimal_actions_and_no_others_are_found(n_blocks: int) -> None:
         goal = random_goal(n_blocks, rng)
         planner, true = Planner(goal), distances(goal, before)
         for below in before:
-            nearer = [action for action, after in successors(below) if true[after] < true[below]]
+            nearer = [
+                action
+                for action, after in successors(below)
+                if true[after] < true[below]
+            ]
             assert planner.optimal(below) == nearer
 
 
@@ -37,7 +43,10 @@ def test_all_optimal_actions_and_no_others_are_found(n_blocks: int) -> None:
 def test_plans_reach_the_goal_in_as_many_actions_as_promised(n_blocks: int) -> None:
     rng = np.random.default_rng(n_blocks)
     for _ in range(5):
-        below, end = random_arrangement(n_blocks, rng), random_arrangement(n_blocks, rng)
+        below, end = (
+            random_arrangement(n_blocks, rng),
+            random_arrangement(n_blocks, rng),
+        )
         planner, started = Planner(Goal(under=dict(enumerate(end)))), perf_counter()
         plan = planner.plan(below)
         assert perf_counter() - started < 10
@@ -59,7 +68,9 @@ def test_plans_reach_the_goal_in_as_many_actions_as_promised(n_blocks: int) -> N
         ([("a", "b"), ("b", "c")], ["c"], ["a"], ""),
     ],
 )
-def test_what_cannot_be_is_proven(on: list[tuple[str, str]], on_table: list[str], clear: list[str], proof: str) -> None:
+def test_what_cannot_be_is_proven(
+    on: list[tuple[str, str]], on_table: list[str], clear: list[str], proof: str
+) -> None:
     assert contradiction(on, on_table, clear) == proof
 
 
@@ -67,7 +78,9 @@ def test_a_proof_is_found_exactly_where_no_arrangement_fits() -> None:
     before, rng, names = reachable(3), np.random.default_rng(0), "abc"
     contradictory = 0
     for _ in range(200):
-        pairs = {(int(upper), int(lower)) for upper, lower in rng.integers(0, 3, (2, 2))}
+        pairs = {
+            (int(upper), int(lower)) for upper, lower in rng.integers(0, 3, (2, 2))
+        }
         bare = {int(block) for block in rng.integers(0, 3, 1)}
         fitting = [
             below
@@ -75,7 +88,11 @@ def test_a_proof_is_found_exactly_where_no_arrangement_fits() -> None:
             if all(below[upper] == lower for upper, lower in pairs)
             and Goal(under={}, clear=frozenset(bare)).holds(below)
         ]
-        proof = contradiction([(names[a], names[b]) for a, b in sorted(pairs)], [], [names[b] for b in bare])
+        proof = contradiction(
+            [(names[a], names[b]) for a, b in sorted(pairs)],
+            [],
+            [names[b] for b in bare],
+        )
         assert bool(proof) == (not fitting)
         contradictory += bool(proof)
     assert 0 < contradictory < 200

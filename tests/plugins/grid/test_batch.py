@@ -20,7 +20,11 @@ from gde_plugins.grid.solver.dynamics import ACTIONS, tabulate
 @pytest.mark.parametrize("size", [5, 7, 9, 15, 17, 25])
 def test_batch_of_plain_grids(size: int) -> None:
     rng = np.random.default_rng(size)
-    grids = [generate(size, density, rng) for density in (0.0, 0.3, 0.6, 1.0) for _ in range(5)]
+    grids = [
+        generate(size, density, rng)
+        for density in (0.0, 0.3, 0.6, 1.0)
+        for _ in range(5)
+    ]
     walls = np.array([grid.walls for grid in grids])
     found = optimal_actions(walls, np.array([grid.goal for grid in grids]))
     assert found.shape == (len(grids), size, size, 4)
@@ -34,24 +38,39 @@ def test_batch_of_plain_grids(size: int) -> None:
 def test_batch_of_any_walls(height: int, width: int, share: float, seed: int) -> None:
     """Rectangular, in several parts, as wide as the widest integer."""
     rng = np.random.default_rng(seed)
-    walls = np.pad(rng.random((2, height - 2, width - 2)) < share, ((0, 0), (1, 1), (1, 1)), constant_values=True)
+    walls = np.pad(
+        rng.random((2, height - 2, width - 2)) < share,
+        ((0, 0), (1, 1), (1, 1)),
+        constant_values=True,
+    )
     walls[:, 1, 1] = False
     goals = np.array([rng.choice(np.argwhere(~each)) for each in walls])
-    for grid_walls, goal, found in zip(walls, goals, optimal_actions(walls, goals), strict=True):
+    for grid_walls, goal, found in zip(
+        walls, goals, optimal_actions(walls, goals), strict=True
+    ):
         grid = Grid(rows=rows_of(grid_walls), agent=(1, 1), goal=cell(goal))
         assert (found[~grid_walls] == solve(tabulate(grid)).optimal).all()
         assert not found[grid_walls].any()
 
 
 def test_batch_where_the_goal_is_out_of_reach() -> None:
-    walls = Grid(rows=("#####", "#_#_#", "#_#_#", "#####"), agent=(1, 1), goal=(2, 3)).walls
+    walls = Grid(
+        rows=("#####", "#_#_#", "#_#_#", "#####"), agent=(1, 1), goal=(2, 3)
+    ).walls
     found = optimal_actions(walls[None], np.array([[2, 3]]))[0]
-    assert {(int(r), int(c), ACTIONS[a]) for r, c, a in np.argwhere(found)} == {(1, 3, "DOWN")}
+    assert {(int(r), int(c), ACTIONS[a]) for r, c, a in np.argwhere(found)} == {
+        (1, 3, "DOWN")
+    }
 
 
-def test_batch_of_more_grids_than_are_searched_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_of_more_grids_than_are_searched_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     grids = [generate(7, 0.5, np.random.default_rng(seed)) for seed in range(10)]
-    walls, goals = np.array([grid.walls for grid in grids]), np.array([grid.goal for grid in grids])
+    walls, goals = (
+        np.array([grid.walls for grid in grids]),
+        np.array([grid.goal for grid in grids]),
+    )
     together = optimal_actions(walls, goals)
     monkeypatch.setattr("gde_plugins.grid.solver.batch.CHUNK", 3)
     assert (optimal_actions(walls, goals) == together).all()
@@ -59,7 +78,10 @@ def test_batch_of_more_grids_than_are_searched_together(monkeypatch: pytest.Monk
 
 def test_batch_of_no_grids() -> None:
     walls, places = np.zeros((0, 7, 9), dtype=bool), np.zeros((0, 2), dtype=np.intp)
-    plain, doors = optimal_actions(walls, places), key_door_actions(walls, places, places, places)
+    plain, doors = (
+        optimal_actions(walls, places),
+        key_door_actions(walls, places, places, places),
+    )
     assert (plain.shape, doors.shape) == ((0, 7, 9, 4), (0, 3, 7, 9, 4))
     assert plain.dtype == doors.dtype == np.bool_
 
@@ -67,7 +89,9 @@ def test_batch_of_no_grids() -> None:
 def doored(grid: Grid, rng: np.random.Generator) -> Scene:
     """Key and door on any two free cells, wherever that leads to."""
     key, door, agent, goal = map(cell, rng.permutation(np.argwhere(~grid.walls))[:4])
-    return Scene(layout="any", rows=grid.rows, agent=agent, goal=goal, place=key, door=door)
+    return Scene(
+        layout="any", rows=grid.rows, agent=agent, goal=goal, place=key, door=door
+    )
 
 
 @pytest.mark.parametrize("size", [5, 9, 15])
@@ -76,7 +100,10 @@ def test_batch_with_key_and_door(size: int) -> None:
     scenes = [doored(generate(size, rng.uniform(), rng), rng) for _ in range(20)]
     scenes += [draw_rooms(2, rng) for _ in range(10)] if size == 9 else []
     walls: NDArray[np.bool_] = np.array([scene.walls for scene in scenes])
-    places = [np.array([getattr(scene, name) for scene in scenes]) for name in ("goal", "place", "door")]
+    places = [
+        np.array([getattr(scene, name) for scene in scenes])
+        for name in ("goal", "place", "door")
+    ]
     found = key_door_actions(walls, *places)
     assert found.shape == (len(scenes), 3, size, size, 4)
     for scene, of_scene in zip(scenes, found, strict=True):
@@ -87,8 +114,12 @@ def test_batch_with_key_and_door(size: int) -> None:
         assert of_scene.sum() == optimal.sum()
 
 
-BOX = np.pad(np.zeros((1, 3, 3), dtype=bool), ((0, 0), (1, 1), (1, 1)), constant_values=True)
-ONE, TWO, WALL, OUTSIDE = (np.array([cell]) for cell in ((1, 1), (2, 2), (0, 0), (-1, 9)))
+BOX = np.pad(
+    np.zeros((1, 3, 3), dtype=bool), ((0, 0), (1, 1), (1, 1)), constant_values=True
+)
+ONE, TWO, WALL, OUTSIDE = (
+    np.array([cell]) for cell in ((1, 1), (2, 2), (0, 0), (-1, 9))
+)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +129,19 @@ ONE, TWO, WALL, OUTSIDE = (np.array([cell]) for cell in ((1, 1), (2, 2), (0, 0),
         (~BOX, (ONE,), "the border of every grid must be closed"),
         (BOX, (WALL,), "every goal must be on a free cell"),
         (BOX, (OUTSIDE,), "every goal must be on a free cell"),
-        (BOX, (ONE[0],), r"one goal a grid must be given, in shape \(1, 2\), got \(2,\)"),
+        (
+            BOX,
+            (ONE[0],),
+            r"one goal a grid must be given, in shape \(1, 2\), got \(2,\)",
+        ),
         (BOX, (ONE, TWO, TWO), "goal, key and door must be on three cells"),
         (BOX, (ONE, TWO, WALL), "every door must be on a free cell"),
     ],
 )
-def test_batches_that_are_refused(walls: NDArray[np.bool_], places: tuple[NDArray[np.intp], ...], message: str) -> None:
+def test_batches_that_are_refused(
+    walls: NDArray[np.bool_], places: tuple[NDArray[np.intp], ...], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        optimal_actions(walls, *places) if len(places) == 1 else key_door_actions(walls, *places)
+        optimal_actions(walls, *places) if len(places) == 1 else key_door_actions(
+            walls, *places
+        )

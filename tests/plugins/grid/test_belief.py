@@ -1,4 +1,6 @@
-"""What can be known of a grid, and what is best by it, against a search of another make."""
+"""What can be known of a grid, and what is best by it, against a search of another
+make.
+"""
 
 from collections import deque
 
@@ -16,7 +18,11 @@ from gde_plugins.grid.solver.belief import Belief, believe, known_rows
 from gde_plugins.grid.solver.dynamics import MOVES, FreeCells, tabulate
 
 few = settings(max_examples=60)
-sizes, densities, seeds = st.sampled_from([5, 7, 9]), st.floats(0, 1), st.integers(0, 2**32)
+sizes, densities, seeds = (
+    st.sampled_from([5, 7, 9]),
+    st.floats(0, 1),
+    st.integers(0, 2**32),
+)
 STEPS = list(MOVES.values())
 
 
@@ -33,8 +39,12 @@ def partly_seen(grid: Grid, seed: int) -> NDArray[np.bool_]:
     return seen
 
 
-def reached(known: list[str], start: Position, without: Position | None = None) -> dict[Position, int]:
-    """Steps to every cell that may be free by what is known, by breadth-first search over symbols."""
+def reached(
+    known: list[str], start: Position, without: Position | None = None
+) -> dict[Position, int]:
+    """Steps to every cell that may be free by what is known, by breadth-first search
+    over symbols.
+    """
     last = len(known) - 1
 
     def open_cell(cell: Position) -> bool:
@@ -54,17 +64,24 @@ def reached(known: list[str], start: Position, without: Position | None = None) 
 
 def aims_of(known: list[str], goal: Position) -> set[Position]:
     inner = range(1, len(known) - 1)
-    unknown = {(row, column) for row in inner for column in inner if known[row][column] == "*"}
+    unknown = {
+        (row, column) for row in inner for column in inner if known[row][column] == "*"
+    }
     return {goal} if known[goal[0]][goal[1]] != "*" else unknown
 
 
 def nearest(known: list[str], cell: Position, aims: set[Position]) -> float:
-    return min((steps for place, steps in reached(known, cell).items() if place in aims), default=float("inf"))
+    return min(
+        (steps for place, steps in reached(known, cell).items() if place in aims),
+        default=float("inf"),
+    )
 
 
 @few
 @given(sizes, densities, seeds)
-def test_the_plan_is_the_shortest_on_the_known_map(size: int, density: float, seed: int) -> None:
+def test_the_plan_is_the_shortest_on_the_known_map(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
     seen = partly_seen(grid, seed)
     known, belief = known_rows(grid, seen), believe(grid, seen)
@@ -81,12 +98,16 @@ def test_the_plan_is_the_shortest_on_the_known_map(size: int, density: float, se
 
 @few
 @given(sizes, densities, seeds)
-def test_a_dead_end_leads_to_nothing_without_coming_back(size: int, density: float, seed: int) -> None:
+def test_a_dead_end_leads_to_nothing_without_coming_back(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
     seen = partly_seen(grid, seed)
     known, belief = known_rows(grid, seen), believe(grid, seen)
     inner = range(1, size - 1)
-    hopes = {(row, column) for row in inner for column in inner if known[row][column] == "*"}
+    hopes = {
+        (row, column) for row in inner for column in inner if known[row][column] == "*"
+    }
     hopes |= {grid.goal} if seen[grid.goal] else set()
     for move, (down, right) in enumerate(STEPS):
         ahead = (grid.agent[0] + down, grid.agent[1] + right)
@@ -97,9 +118,14 @@ def test_a_dead_end_leads_to_nothing_without_coming_back(size: int, density: flo
 
 @few
 @given(sizes, densities, seeds)
-def test_with_everything_known_the_belief_oracle_is_the_informed_one(size: int, density: float, seed: int) -> None:
+def test_with_everything_known_the_belief_oracle_is_the_informed_one(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
-    belief, solution = believe(grid, np.ones(grid.walls.shape, dtype=bool)), solve(tabulate(grid))
+    belief, solution = (
+        believe(grid, np.ones(grid.walls.shape, dtype=bool)),
+        solve(tabulate(grid)),
+    )
     here = FreeCells.of(grid.walls).index(grid.agent)
     assert belief.optimal == tuple(np.flatnonzero(solution.optimal[here]))
     assert -belief.steps == solution.value[here]
@@ -107,16 +133,24 @@ def test_with_everything_known_the_belief_oracle_is_the_informed_one(size: int, 
 
 @few
 @given(sizes, densities, seeds)
-def test_what_has_not_been_seen_is_not_used(size: int, density: float, seed: int) -> None:
+def test_what_has_not_been_seen_is_not_used(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
     seen = partly_seen(grid, seed)
     seen[grid.goal] = False
     other = grid_of(size, 1 - density, seed + 1)
     rows = np.array([list(row) for row in other.rows])
     rows[seen] = np.array([list(row) for row in grid.rows])[seen]
-    free = [(row, column) for row, column in np.argwhere((rows == "_") & ~seen).tolist()]
+    free = [
+        (row, column) for row, column in np.argwhere((rows == "_") & ~seen).tolist()
+    ]
     assume(free)
-    counterfactual = Grid(rows=tuple("".join(row) for row in rows.tolist()), agent=grid.agent, goal=free[0])
+    counterfactual = Grid(
+        rows=tuple("".join(row) for row in rows.tolist()),
+        agent=grid.agent,
+        goal=free[0],
+    )
     assert believe(counterfactual, seen) == believe(grid, seen)
 
 
@@ -134,9 +168,13 @@ def test_a_corridor_by_hand() -> None:
     grid = Grid(rows=CORRIDOR, agent=(1, 2), goal=(1, 5))
     up, down, left, right = range(4)
     known = believe(grid, sight())
-    assert known == Belief(aim="goal", steps=3, optimal=(right,), walls=(up, down), dead_ends=(left,))
+    assert known == Belief(
+        aim="goal", steps=3, optimal=(right,), walls=(up, down), dead_ends=(left,)
+    )
     unseen_end = believe(grid, sight((1, 5), (3, 1)))
-    assert unseen_end == Belief(aim="unknown", steps=3, optimal=(left, right), walls=(up, down), dead_ends=())
+    assert unseen_end == Belief(
+        aim="unknown", steps=3, optimal=(left, right), walls=(up, down), dead_ends=()
+    )
     assert known_rows(grid, sight((1, 5)))[1] == "#____*#"
 
 
@@ -147,5 +185,8 @@ def test_at_the_goal_there_is_nothing_left_to_do() -> None:
 
 def test_nowhere_to_go() -> None:
     cut = (*CORRIDOR[:1], "#__#__#", *CORRIDOR[2:])
-    with pytest.raises(ValueError, match=r"from \(1, 1\) neither the goal nor any unknown cell can be reached"):
+    with pytest.raises(
+        ValueError,
+        match=r"from \(1, 1\) neither the goal nor any unknown cell can be reached",
+    ):
         believe(Grid(rows=cut, agent=(1, 1), goal=(1, 5)), sight())

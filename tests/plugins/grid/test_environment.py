@@ -1,4 +1,6 @@
-"""The grid world as an environment: rules, records, snapshots, and what its configuration refuses."""
+"""The grid world as an environment: rules, records, snapshots, and what its
+configuration refuses.
+"""
 
 import math
 import re
@@ -47,9 +49,13 @@ def optimal_action(environment: GridEnvironment) -> str:
 
 
 def test_the_page_on_grid_worlds_names_every_setting() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(
+        encoding="utf-8"
+    )
     table = page.partition("| field |")[2].partition("\n## ")[0]
-    assert {field.name for field in fields(GridConfig)} == {*re.findall(r"`(\w+)`", table)}
+    assert {field.name for field in fields(GridConfig)} == {
+        *re.findall(r"`(\w+)`", table)
+    }
 
 
 def test_offer() -> None:
@@ -99,7 +105,9 @@ def test_the_optimal_way_has_the_length_that_the_world_names(seed: int) -> None:
     distance = world.labels["distance"]
     assert isinstance(distance, int)
     assert task.horizon == math.ceil(1.5 * distance)
-    rewards = [environment.step(optimal_action(environment)).reward for _ in range(distance)]
+    rewards = [
+        environment.step(optimal_action(environment)).reward for _ in range(distance)
+    ]
     assert rewards == [0.0] * (distance - 1) + [1.0]
 
 
@@ -107,8 +115,14 @@ def test_world_and_task() -> None:
     environment = begun(3, size=9, density=0.25)
     world, task = environment.world(), environment.task()
     grid = Grid.from_record(world, environment.state())
-    assert world.facts["agent"] == list(grid.agent) == environment.state().facts["agent"]
-    assert (world.labels["size"], world.labels["density"]) == (world.facts["size"], world.facts["density"]) == (9, 0.25)
+    assert (
+        world.facts["agent"] == list(grid.agent) == environment.state().facts["agent"]
+    )
+    assert (
+        (world.labels["size"], world.labels["density"])
+        == (world.facts["size"], world.facts["density"])
+        == (9, 0.25)
+    )
     assert task.actions == ACTIONS
     for word in ("A is the agent", "G the goal", "# a wall", "_ a free cell", *ACTIONS):
         assert word in task.rules
@@ -133,8 +147,15 @@ def test_equal_worlds_have_equal_ids_whatever_the_seed() -> None:
 
 
 @few
-@given(st.integers(0, 2**32), st.sampled_from(["reflect", "rotate90", "transpose", "swap", "swap+reflect+rotate180"]))
-def test_transforms_are_variations_of_the_grid_of_the_same_seed(seed: int, name: str) -> None:
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(
+        ["reflect", "rotate90", "transpose", "swap", "swap+reflect+rotate180"]
+    ),
+)
+def test_transforms_are_variations_of_the_grid_of_the_same_seed(
+    seed: int, name: str
+) -> None:
     plain, varied = begun(seed, size=9), begun(seed, size=9, transform=name)
     base, world = plain.world(), varied.world()
     assert Transform.named(name).apply(grid_of(plain)) == grid_of(varied)
@@ -146,7 +167,10 @@ def test_transforms_are_variations_of_the_grid_of_the_same_seed(seed: int, name:
 
 def test_the_record_of_a_transformed_grid_leads_back() -> None:
     plain, varied = begun(5, size=9), begun(5, size=9, transform="transpose+reflect")
-    back, moves = np.array(varied.world().facts["to_base"]), varied.world().facts["moves"]
+    back, moves = (
+        np.array(varied.world().facts["to_base"]),
+        varied.world().facts["moves"],
+    )
     base, counterfactual = grid_of(plain), grid_of(varied)
     assert tuple(back @ (*counterfactual.goal, 1)) == base.goal
     for row, symbols in enumerate(counterfactual.rows):
@@ -162,15 +186,20 @@ def test_equal_grids_have_equal_ids_however_they_came_about() -> None:
 
 
 def test_horizon_is_not_rounded_up_by_floating_point() -> None:
-    environment = begun(0, size=25, density=0.0, min_distance=10, max_distance=10, horizon_factor=1.1)
+    environment = begun(
+        0, size=25, density=0.0, min_distance=10, max_distance=10, horizon_factor=1.1
+    )
     assert environment.task().horizon == 11
 
 
 def test_distance_bounds() -> None:
     for seed in range(20):
-        assert begun(seed, size=11, min_distance=8, max_distance=9).world().labels["distance"] in {8, 9}
+        assert begun(seed, size=11, min_distance=8, max_distance=9).world().labels[
+            "distance"
+        ] in {8, 9}
     with pytest.raises(
-        GdeError, match=r"size 5 and density 0.0 with agent and goal 6 to 6 steps apart .* widen min_distance"
+        GdeError,
+        match=r"size 5 and density 0.0 with agent and goal 6 to 6 steps apart .* widen min_distance",
     ):
         begun(0, size=5, min_distance=6, density=0.0)
 
@@ -189,7 +218,10 @@ def test_restore_goes_back(seed: int, before: list[str], after: list[str]) -> No
                 break
         return seen
 
-    if walk(before)[-1:] and environment.state().facts["agent"] == environment.world().facts["goal"]:
+    if (
+        walk(before)[-1:]
+        and environment.state().facts["agent"] == environment.world().facts["goal"]
+    ):
         return
     snapshot, state = environment.snapshot(), environment.state()
     first = walk(after)
@@ -199,7 +231,9 @@ def test_restore_goes_back(seed: int, before: list[str], after: list[str]) -> No
     assert walk(after) == first
 
 
-def _drawn(environment: GridEnvironment) -> tuple[tuple[str, ...], tuple[int, int], tuple[int, int]]:
+def _drawn(
+    environment: GridEnvironment,
+) -> tuple[tuple[str, ...], tuple[int, int], tuple[int, int]]:
     grid = Grid.from_record(environment.world(), environment.state())
     return grid.rows, grid.agent, grid.goal
 
@@ -214,7 +248,10 @@ def test_reset_ends_what_was_before() -> None:
 
 @pytest.mark.parametrize("action", ["up", "QUIT", "", "NORTH"])
 def test_unknown_action(action: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"takes the actions UP, DOWN, LEFT, RIGHT, got {action!r}")):
+    with pytest.raises(
+        ValueError,
+        match=re.escape(f"takes the actions UP, DOWN, LEFT, RIGHT, got {action!r}"),
+    ):
         begun().step(action)
 
 
@@ -253,7 +290,10 @@ def test_model_is_in_step_with_the_environment() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"size": 8}, "env: wanted an odd size, since mazes are carved on every second cell, e.g. 7 or 9, got 8"),
+        (
+            {"size": 8},
+            "env: wanted an odd size, since mazes are carved on every second cell, e.g. 7 or 9, got 8",
+        ),
         ({"size": 3}, "env.size: wanted greater than or equal to 5, got 3"),
         ({"size": 27}, "env.size: wanted less than or equal to 25, got 27"),
         ({"density": 1.5}, "env.density: wanted less than or equal to 1, got 1.5"),
@@ -265,13 +305,22 @@ def test_model_is_in_step_with_the_environment() -> None:
             {"size": 7, "min_distance": 17},
             "env: wanted min_distance of at most 16, the longest way .* in size 7, got 17",
         ),
-        ({"min_distance": 0}, "env.min_distance.*: wanted greater than or equal to 1, got 0"),
+        (
+            {"min_distance": 0},
+            "env.min_distance.*: wanted greater than or equal to 1, got 0",
+        ),
         (
             {"min_distance": 50},
             "env: wanted min_distance of at most 16, the longest way that there can be in size 7, got 50",
         ),
-        ({"horizon_factor": math.inf}, "env.horizon_factor: wanted less than or equal to 1000, got inf"),
-        ({"horizon_factor": 0.5}, "env.horizon_factor: wanted greater than or equal to 1, got 0.5"),
+        (
+            {"horizon_factor": math.inf},
+            "env.horizon_factor: wanted less than or equal to 1000, got inf",
+        ),
+        (
+            {"horizon_factor": 0.5},
+            "env.horizon_factor: wanted greater than or equal to 1, got 0.5",
+        ),
         (
             {"min_distance": 9, "max_distance": 4},
             "env: wanted min_distance no greater than max_distance, got min_distance 9 and max_distance 4",

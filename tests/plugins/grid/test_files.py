@@ -1,4 +1,6 @@
-"""Grids from a file: what is read, what is refused and how, and that a run uses each grid once."""
+"""Grids from a file: what is read, what is refused and how, and that a run uses each
+grid once.
+"""
 
 import json
 import re
@@ -23,7 +25,13 @@ from gde_plugins.grid.generation.files import read_origins
 
 ROOM = ["#####", "#___#", "#___#", "#___#", "#####"]
 GRID: dict[str, Any] = {"id": "a", "rows": ROOM, "agent": [1, 1], "goal": [3, 3]}
-HALL: dict[str, Any] = {"id": "b", "rows": ["####", "#__#", "####"], "agent": [1, 1], "goal": [1, 2], "colour": "red"}
+HALL: dict[str, Any] = {
+    "id": "b",
+    "rows": ["####", "#__#", "####"],
+    "agent": [1, 1],
+    "goal": [1, 2],
+    "colour": "red",
+}
 
 
 def written(path: Path, *lines: dict[str, Any] | str) -> str:
@@ -36,34 +44,67 @@ def written(path: Path, *lines: dict[str, Any] | str) -> str:
 def grids(tmp_path: Path) -> str:
     """Nine rooms with the goal in each cell but the agent's, and a hall."""
     goals = [[row, column] for row in (1, 2, 3) for column in (1, 2, 3)][1:]
-    rooms = [{**GRID, "id": f"room{n}", "goal": goal, "density": n / 8} for n, goal in enumerate(goals)]
+    rooms = [
+        {**GRID, "id": f"room{n}", "goal": goal, "density": n / 8}
+        for n, goal in enumerate(goals)
+    ]
     return written(tmp_path / "grids.jsonl", *rooms, "", HALL)
 
 
-def asked(file: str, episodes: int = 200, agent: str = "optimal", **config: Any) -> Plan:
+def asked(
+    file: str, episodes: int = 200, agent: str = "optimal", **config: Any
+) -> Plan:
     environment = Choice(name="grid", config={"grids": file, **config})
     return Plan(environment=environment, agent=Choice(name=agent), episodes=episodes)
 
 
 def test_grids_of_a_file_keep_the_contract(grids: str) -> None:
     check_environment(lambda: GridEnvironment(GridConfig(grids=grids)))
-    check_environment(lambda: GridEnvironment(GridConfig(grids=grids, transform="transpose")))
+    check_environment(
+        lambda: GridEnvironment(GridConfig(grids=grids, transform="transpose"))
+    )
 
 
 def test_the_line_of_the_manual_is_a_grid(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(
+        encoding="utf-8"
+    )
     (line,) = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
     assert read_origins(written(tmp_path / "grids.jsonl", line))[0].record == "first"
 
 
 def test_what_a_line_says_becomes_grid_base_and_labels(tmp_path: Path) -> None:
-    more = {"density": 0.5, "hard": True, "transform": None, "distance": 4, "tags": ["x"], "note": None, "base": "z"}
-    first, second = read_origins(written(tmp_path / "grids.jsonl", {**GRID, **more}, HALL))
-    assert (first.grid.rows, first.grid.agent, first.grid.goal) == (tuple(ROOM), (1, 1), (3, 3))
+    more = {
+        "density": 0.5,
+        "hard": True,
+        "transform": None,
+        "distance": 4,
+        "tags": ["x"],
+        "note": None,
+        "base": "z",
+    }
+    first, second = read_origins(
+        written(tmp_path / "grids.jsonl", {**GRID, **more}, HALL)
+    )
+    assert (first.grid.rows, first.grid.agent, first.grid.goal) == (
+        tuple(ROOM),
+        (1, 1),
+        (3, 3),
+    )
     assert (first.base, first.record) == ("z", "a")
-    kept = {"size": 5, "density": 0.5, "hard": True, "transform": "none", "distance": 4, "note": "none"}
+    kept = {
+        "size": 5,
+        "density": 0.5,
+        "hard": True,
+        "transform": "none",
+        "distance": 4,
+        "note": "none",
+    }
     assert first.labels == kept
-    assert (second.base, second.labels) == ("b", {"size": 4, "transform": "none", "colour": "red"})
+    assert (second.base, second.labels) == (
+        "b",
+        {"size": 4, "transform": "none", "colour": "red"},
+    )
 
 
 def test_the_world_carries_id_labels_and_base(tmp_path: Path) -> None:
@@ -80,19 +121,39 @@ def test_the_world_carries_id_labels_and_base(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_a_transform_already_says_so(tmp_path: Path) -> None:
-    counterfactual = {**GRID, "id": "counterfactual", "base": "a", "transform": "RotateEnv"}
-    environment = GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", counterfactual)))
+    counterfactual = {
+        **GRID,
+        "id": "counterfactual",
+        "base": "a",
+        "transform": "RotateEnv",
+    }
+    environment = GridEnvironment(
+        GridConfig(grids=written(tmp_path / "grids.jsonl", counterfactual))
+    )
     environment.reset(0)
     assert environment.world().labels["transform"] == "RotateEnv"
     with pytest.raises(
-        ConfigError, match=r"not yet transformed, got 'counterfactual', which is RotateEnv of 'a'; choose the othe"
+        ConfigError,
+        match=r"not yet transformed, got 'counterfactual', which is RotateEnv of 'a'; choose the othe",
     ):
-        GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", GRID, counterfactual), transform="swap"))
+        GridEnvironment(
+            GridConfig(
+                grids=written(tmp_path / "grids.jsonl", GRID, counterfactual),
+                transform="swap",
+            )
+        )
 
 
 def test_oblong_grids_are_aligned(tmp_path: Path) -> None:
-    wide = {"id": "wide", "rows": ["#" * 12, "#" + "_" * 10 + "#", "#" * 12], "agent": [1, 1], "goal": [1, 10]}
-    environment = GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", wide)))
+    wide = {
+        "id": "wide",
+        "rows": ["#" * 12, "#" + "_" * 10 + "#", "#" * 12],
+        "agent": [1, 1],
+        "goal": [1, 10],
+    }
+    environment = GridEnvironment(
+        GridConfig(grids=written(tmp_path / "grids.jsonl", wide))
+    )
     lines = environment.reset(0).text.split("\n")
     assert lines[0] == "   0  1  2  3  4  5  6  7  8  9  10 11 "
     assert lines[2].index("G") == lines[0].index("10")
@@ -102,11 +163,18 @@ def test_a_run_uses_each_grid_once(grids: str, tmp_path: Path) -> None:
     evaluate(asked(grids, transform=["none", "swap"]), tmp_path / "run")
     trajectories = load_evidence(tmp_path / "run").trajectories
     for transform in ("none", "swap"):
-        records = [one.world.facts["record"] for one in trajectories if one.labels["transform"] == transform]
+        records = [
+            one.world.facts["record"]
+            for one in trajectories
+            if one.labels["transform"] == transform
+        ]
         assert len(records) == 9
         assert {*records} == {*(f"room{n}" for n in range(8)), "b"}
     assert all(one.succeeded for one in trajectories)
-    pairs = [[one.world.base for one in trajectories if one.key.condition == condition] for condition in (0, 1)]
+    pairs = [
+        [one.world.base for one in trajectories if one.key.condition == condition]
+        for condition in (0, 1)
+    ]
     assert pairs[0] == pairs[1]
 
 
@@ -131,9 +199,18 @@ def test_labels_choose_grids(grids: str) -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("sise=5", "unknown label of env.where in .*grids.jsonl 'sise'. Did you mean size?"),
-        ("size=9 colour=red", "env.where: wanted labels that a grid of .* has, got size=9 colour=red, which none has"),
-        ("size", "env.where.*: wanted LABEL=VALUE, several separated by spaces, .*, got 'size'"),
+        (
+            "sise=5",
+            "unknown label of env.where in .*grids.jsonl 'sise'. Did you mean size?",
+        ),
+        (
+            "size=9 colour=red",
+            "env.where: wanted labels that a grid of .* has, got size=9 colour=red, which none has",
+        ),
+        (
+            "size",
+            "env.where.*: wanted LABEL=VALUE, several separated by spaces, .*, got 'size'",
+        ),
     ],
 )
 def test_refused_selections(grids: str, where: str, message: str) -> None:
@@ -150,23 +227,57 @@ BROKEN: list[tuple[dict[str, Any] | str, str]] = [
     ({**HALL, "goal": [1, 2.5]}, r"wanted goal as \[row, column\], got 2.5"),
     ({**HALL, "rows": "####"}, "wanted rows as a list of texts, got '####'"),
     ({**HALL, "rows": []}, "wanted rows with cells, got none"),
-    ({**HALL, "rows": ["####", "#_#"]}, "wanted rows of equal length, got lengths 4, 3"),
-    ({**HALL, "rows": ["####", "#AG#", "####"]}, r"wanted rows of # \(wall\) and _ \(free\) only, got 'A'"),
-    ({**HALL, "rows": ["####", "#___", "####"]}, "wanted walls all around, got a free cell at the edge"),
-    ({**HALL, "goal": [1, 9]}, r"wanted goal inside a grid of 3 rows and 4 columns, got \[1, 9\]"),
-    ({**HALL, "agent": [-1, 1]}, r"wanted agent inside a grid of 3 rows and 4 columns, got \[-1, 1\]"),
+    (
+        {**HALL, "rows": ["####", "#_#"]},
+        "wanted rows of equal length, got lengths 4, 3",
+    ),
+    (
+        {**HALL, "rows": ["####", "#AG#", "####"]},
+        r"wanted rows of # \(wall\) and _ \(free\) only, got 'A'",
+    ),
+    (
+        {**HALL, "rows": ["####", "#___", "####"]},
+        "wanted walls all around, got a free cell at the edge",
+    ),
+    (
+        {**HALL, "goal": [1, 9]},
+        r"wanted goal inside a grid of 3 rows and 4 columns, got \[1, 9\]",
+    ),
+    (
+        {**HALL, "agent": [-1, 1]},
+        r"wanted agent inside a grid of 3 rows and 4 columns, got \[-1, 1\]",
+    ),
     ({**HALL, "goal": [0, 0]}, r"wanted goal on a free cell, got a wall at \[0, 0\]"),
-    ({**HALL, "goal": [1, 1]}, r"wanted agent and goal on different cells, got \[1, 1\] for both"),
-    ({**GRID, "id": "x", "rows": [*ROOM[:2], "#####", *ROOM[3:]]}, "wanted a way from agent to goal, got none from"),
+    (
+        {**HALL, "goal": [1, 1]},
+        r"wanted agent and goal on different cells, got \[1, 1\] for both",
+    ),
+    (
+        {**GRID, "id": "x", "rows": [*ROOM[:2], "#####", *ROOM[3:]]},
+        "wanted a way from agent to goal, got none from",
+    ),
     (GRID, "wanted an id of its own, got 'a' a second time"),
-    ({**HALL, "distance": 2}, "wanted distance 1, the length of the shortest way, got 2"),
-    ({**HALL, "actions": "x"}, "wanted another name for the label 'actions', which is a setting of the environment"),
-    (json.dumps({**HALL, "weight": 1.0})[:-4] + "NaN}", "wanted weight: a finite number, got nan"),
+    (
+        {**HALL, "distance": 2},
+        "wanted distance 1, the length of the shortest way, got 2",
+    ),
+    (
+        {**HALL, "actions": "x"},
+        "wanted another name for the label 'actions', which is a setting of the environment",
+    ),
+    (
+        json.dumps({**HALL, "weight": 1.0})[:-4] + "NaN}",
+        "wanted weight: a finite number, got nan",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("line", "message"), BROKEN, ids=[message for _, message in BROKEN])
-def test_a_broken_line_is_named_before_anything_runs(line: Any, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "message"), BROKEN, ids=[message for _, message in BROKEN]
+)
+def test_a_broken_line_is_named_before_anything_runs(
+    line: Any, message: str, tmp_path: Path
+) -> None:
     file = written(tmp_path / "grids.jsonl", GRID, "", line)
     with pytest.raises(ConfigError, match=f"env.grids: {file}:3: {message}"):
         evaluate(asked(file), tmp_path / "run")
@@ -175,7 +286,14 @@ def test_a_broken_line_is_named_before_anything_runs(line: Any, message: str, tm
 
 @pytest.mark.parametrize("option", ["--dry-run", "--json"])
 def test_the_command_line_says_it_in_one_line(option: str, tmp_path: Path) -> None:
-    settings = ["--set", f"env.grids={tmp_path / 'none.jsonl'}", "--agent", "optimal", "--out", str(tmp_path / "run")]
+    settings = [
+        "--set",
+        f"env.grids={tmp_path / 'none.jsonl'}",
+        "--agent",
+        "optimal",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     ran = CliRunner().invoke(build_app(), ["eval", "--env", "grid", *settings, option])
     assert isinstance(ran.exception, ConfigError)
     assert str(ran.exception).endswith("none.jsonl: No such file or directory")
@@ -183,35 +301,56 @@ def test_the_command_line_says_it_in_one_line(option: str, tmp_path: Path) -> No
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"wanted a grid on every line of .*, got no lines"):
+    with pytest.raises(
+        ConfigError, match=r"wanted a grid on every line of .*, got no lines"
+    ):
         read_origins(written(tmp_path / "empty.jsonl"))
-    with pytest.raises(ConfigError, match=r"wanted a file of JSON lines, got .*: Is a directory"):
+    with pytest.raises(
+        ConfigError, match=r"wanted a file of JSON lines, got .*: Is a directory"
+    ):
         read_origins(str(tmp_path))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match=r"wanted a file of JSON lines, got .*bytes: 'utf-8' codec"):
+    with pytest.raises(
+        ConfigError, match=r"wanted a file of JSON lines, got .*bytes: 'utf-8' codec"
+    ):
         read_origins(str(tmp_path / "bytes"))
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"grids": "x", "size": 9}, "env: wanted no size beside grids, which are taken from the file as they are"),
+        (
+            {"grids": "x", "size": 9},
+            "env: wanted no size beside grids, which are taken from the file as they are",
+        ),
         ({"grids": "x", "max_distance": 9}, "env: wanted no max_distance beside grids"),
-        ({"where": "size=5"}, "env: wanted grids=FILE beside where, got where 'size=5' alone"),
+        (
+            {"where": "size=5"},
+            "env: wanted grids=FILE beside where, got where 'size=5' alone",
+        ),
         ({"grids": ""}, "env.grids.*: wanted the path of a file, without commas"),
     ],
 )
-def test_settings_that_do_not_go_with_a_file(values: dict[str, Any], message: str) -> None:
+def test_settings_that_do_not_go_with_a_file(
+    values: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         build(GridConfig, values, "env")
 
 
-def test_a_resumed_run_notices_that_the_file_has_changed(grids: str, tmp_path: Path) -> None:
+def test_a_resumed_run_notices_that_the_file_has_changed(
+    grids: str, tmp_path: Path
+) -> None:
     evaluate(asked(grids), tmp_path / "run")
     resume(tmp_path / "run")
     path = Path(grids)
-    path.write_text(path.read_text(encoding="utf-8").replace("red", "blue"), encoding="utf-8")
-    with pytest.raises(GdeError, match="lists other worlds than when this run began: bring back what they were read"):
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("red", "blue"), encoding="utf-8"
+    )
+    with pytest.raises(
+        GdeError,
+        match="lists other worlds than when this run began: bring back what they were read",
+    ):
         resume(tmp_path / "run")
     path.unlink()
     with pytest.raises(GdeError, match=r"wanted a file of JSON lines"):
@@ -227,10 +366,15 @@ def test_a_file_is_read_again_only_when_it_has_changed(grids: str) -> None:
 
 
 def test_workers_use_each_grid_once_too(grids: str, tmp_path: Path) -> None:
-    plan = replace(asked(grids), executor=Choice(name="processes", config={"workers": 2}))
+    plan = replace(
+        asked(grids), executor=Choice(name="processes", config={"workers": 2})
+    )
     evaluate(plan, tmp_path / "run")
     evaluate(asked(grids), tmp_path / "serial")
     runs = [load_evidence(tmp_path / name).trajectories for name in ("run", "serial")]
     assert [one.world for one in runs[0]] == [one.world for one in runs[1]]
     assert len({one.world.base for one in runs[0]}) == 9
-    assert RunFolder.open(tmp_path / "run").plan().environment == RunFolder.open(tmp_path / "serial").plan().environment
+    assert (
+        RunFolder.open(tmp_path / "run").plan().environment
+        == RunFolder.open(tmp_path / "serial").plan().environment
+    )

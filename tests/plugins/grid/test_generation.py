@@ -29,7 +29,12 @@ def distances(grid: Grid, start: tuple[int, int]) -> dict[tuple[int, int], int]:
     steps, waiting = {start: 0}, deque([start])
     while waiting:
         row, column = waiting.popleft()
-        for cell in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+        for cell in (
+            (row - 1, column),
+            (row + 1, column),
+            (row, column - 1),
+            (row, column + 1),
+        ):
             if grid.rows[cell[0]][cell[1]] == "_" and cell not in steps:
                 steps[cell] = steps[row, column] + 1
                 waiting.append(cell)
@@ -38,10 +43,14 @@ def distances(grid: Grid, start: tuple[int, int]) -> dict[tuple[int, int], int]:
 
 @few
 @given(sizes, densities, seeds)
-def test_steps_in_free_cells_are_those_of_the_graph(size: int, density: float, seed: int) -> None:
+def test_steps_in_free_cells_are_those_of_the_graph(
+    size: int, density: float, seed: int
+) -> None:
     cells = FreeCells.of(generate(size, density, generator(seed)).walls)
     goal = seed % len(cells.positions)
-    np.testing.assert_array_equal(cells.steps_to(goal), steps_to(cells.graph, np.array([goal])))
+    np.testing.assert_array_equal(
+        cells.steps_to(goal), steps_to(cells.graph, np.array([goal]))
+    )
 
 
 def n_free(grid: Grid) -> int:
@@ -50,7 +59,11 @@ def n_free(grid: Grid) -> int:
 
 def n_edges(grid: Grid) -> int:
     columns = ["".join(column) for column in zip(*grid.rows, strict=True)]
-    return sum(line[i : i + 2] == "__" for line in [*grid.rows, *columns] for i in range(len(line)))
+    return sum(
+        line[i : i + 2] == "__"
+        for line in [*grid.rows, *columns]
+        for i in range(len(line))
+    )
 
 
 @few
@@ -65,7 +78,8 @@ def test_closed_connected_and_placed(size: int, density: float, seed: int) -> No
 
 
 def test_no_cell_is_enclosed() -> None:
-    # One in twenty of these would have a free cell between four walls if pillars were removed like other walls.
+    # One in twenty of these would have a free cell between four walls if pillars were
+    # removed like other walls.
     for seed in range(150):
         grid = generate(25, 0.8, generator(seed))
         assert len(distances(grid, grid.goal)) == n_free(grid)
@@ -75,7 +89,9 @@ def test_no_cell_is_enclosed() -> None:
 @given(sizes, densities, seeds)
 def test_share_of_inner_walls(size: int, density: float, seed: int) -> None:
     rooms = (size // 2) ** 2
-    in_maze = (size - 2) ** 2 - (2 * rooms - 1)  # a tree on the rooms opens one passage less than it has rooms
+    in_maze = (size - 2) ** 2 - (
+        2 * rooms - 1
+    )  # a tree on the rooms opens one passage less than it has rooms
     inner = generate(size, density, generator(seed)).walls[1:-1, 1:-1].sum()
     assert inner == in_maze - int((1 - density) * in_maze)
 
@@ -91,7 +107,9 @@ def test_density_one_is_a_tree_and_zero_a_room(size: int, seed: int) -> None:
 @few
 @given(sizes, densities, seeds)
 def test_same_seed_same_grid(size: int, density: float, seed: int) -> None:
-    assert generate(size, density, generator(seed)) == generate(size, density, generator(seed))
+    assert generate(size, density, generator(seed)) == generate(
+        size, density, generator(seed)
+    )
 
 
 def test_other_seeds_other_grids() -> None:
@@ -99,15 +117,24 @@ def test_other_seeds_other_grids() -> None:
 
 
 @few
-@given(st.sampled_from([7, 9, 11]), densities, seeds, st.integers(1, 8), st.integers(0, 3))
-def test_distance_within_bounds(size: int, density: float, seed: int, least: int, more: int) -> None:
-    grid = generate(size, density, generator(seed), distances=range(least, least + more + 1))
+@given(
+    st.sampled_from([7, 9, 11]), densities, seeds, st.integers(1, 8), st.integers(0, 3)
+)
+def test_distance_within_bounds(
+    size: int, density: float, seed: int, least: int, more: int
+) -> None:
+    grid = generate(
+        size, density, generator(seed), distances=range(least, least + more + 1)
+    )
     assert least <= distances(grid, grid.goal)[grid.agent] <= least + more
 
 
 def test_goal_and_agent_are_uniform() -> None:
     grids = [generate(5, 0.0, generator(seed)) for seed in range(1800)]
-    for cells in (Counter(grid.goal for grid in grids), Counter(grid.agent for grid in grids)):
+    for cells in (
+        Counter(grid.goal for grid in grids),
+        Counter(grid.agent for grid in grids),
+    ):
         assert len(cells) == 9
         # Chi-squared with 8 degrees of freedom: 26.1 is exceeded once in a thousand.
         assert sum((count - 200) ** 2 / 200 for count in cells.values()) < 26.1
@@ -115,7 +142,8 @@ def test_goal_and_agent_are_uniform() -> None:
 
 def test_no_such_distance() -> None:
     with pytest.raises(
-        GdeError, match=r"size 5 and density 0.0 with agent and goal 5 to 9 steps apart in 50 attempts: widen"
+        GdeError,
+        match=r"size 5 and density 0.0 with agent and goal 5 to 9 steps apart in 50 attempts: widen",
     ):
         generate(5, 0.0, generator(0), distances=range(5, 10))
 
@@ -142,7 +170,10 @@ GOLDEN = """
 
 def test_a_seed_stays_the_grid_it_is() -> None:
     grid = generate(9, 0.5, generator(7, "grid"))
-    assert render_text(grid.rows, grid.agent, grid.goal) == GOLDEN.replace("\n", " \n")[2:-1]
+    assert (
+        render_text(grid.rows, grid.agent, grid.goal)
+        == GOLDEN.replace("\n", " \n")[2:-1]
+    )
 
 
 PROGRAM = """
@@ -159,7 +190,11 @@ def test_same_grid_in_every_process() -> None:
     for hash_seed in ("0", "1", "4242"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         ran = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", PROGRAM],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         said.add(ran.stdout)
     assert len(said) == 1

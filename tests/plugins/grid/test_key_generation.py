@@ -21,13 +21,26 @@ few = settings(max_examples=40)
 seeds = st.integers(0, 2**63 - 1)
 
 
-def steps_from(scene: Scene, start: Cell, closed: Cell | None = None) -> dict[Cell, int]:
-    """Length of the shortest way to all cells that can be reached with this cell closed."""
+def steps_from(
+    scene: Scene, start: Cell, closed: Cell | None = None
+) -> dict[Cell, int]:
+    """Length of the shortest way to all cells that can be reached with this cell
+    closed.
+    """
     steps, waiting = {start: 0}, deque([start])
     while waiting:
         row, column = waiting.popleft()
-        for ahead in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-            if scene.rows[ahead[0]][ahead[1]] == "_" and ahead != closed and ahead not in steps:
+        for ahead in (
+            (row - 1, column),
+            (row + 1, column),
+            (row, column - 1),
+            (row, column + 1),
+        ):
+            if (
+                scene.rows[ahead[0]][ahead[1]] == "_"
+                and ahead != closed
+                and ahead not in steps
+            ):
                 steps[ahead] = steps[row, column] + 1
                 waiting.append(ahead)
     return steps
@@ -35,22 +48,33 @@ def steps_from(scene: Scene, start: Cell, closed: Cell | None = None) -> dict[Ce
 
 def room(cell: Cell) -> Cell | None:
     """The room of a cell, None for a doorway."""
-    return None if cell[0] % 4 == 0 or cell[1] % 4 == 0 else (cell[0] // 4, cell[1] // 4)
+    return (
+        None if cell[0] % 4 == 0 or cell[1] % 4 == 0 else (cell[0] // 4, cell[1] // 4)
+    )
 
 
 def free_cells(scene: Scene) -> set[Cell]:
-    return {(r, c) for r, row in enumerate(scene.rows) for c, symbol in enumerate(row) if symbol == "_"}
+    return {
+        (r, c)
+        for r, row in enumerate(scene.rows)
+        for c, symbol in enumerate(row)
+        if symbol == "_"
+    }
 
 
 @few
 @given(st.sampled_from([2, 3]), seeds)
-def test_rooms_are_joined_to_a_tree_by_single_doorways(per_side: int, seed: int) -> None:
+def test_rooms_are_joined_to_a_tree_by_single_doorways(
+    per_side: int, seed: int
+) -> None:
     scene = draw_rooms(per_side, np.random.default_rng(seed))
     free = free_cells(scene)
     size = 4 * per_side + 1
     assert len(scene.rows) == len(scene.rows[0]) == size
     assert all(0 < row < size - 1 and 0 < column < size - 1 for row, column in free)
-    assert {room(cell) for cell in free} - {None} == {(r, c) for r in range(per_side) for c in range(per_side)}
+    assert {room(cell) for cell in free} - {None} == {
+        (r, c) for r in range(per_side) for c in range(per_side)
+    }
     doorways = [cell for cell in free if room(cell) is None]
     assert len(free) - len(doorways) == 9 * per_side**2
     # As many edges as a tree has, and all is connected: a tree.
@@ -60,7 +84,9 @@ def test_rooms_are_joined_to_a_tree_by_single_doorways(per_side: int, seed: int)
 
 @few
 @given(st.sampled_from([2, 3]), seeds)
-def test_the_door_parts_agent_and_goal_and_the_key_is_at_hand(per_side: int, seed: int) -> None:
+def test_the_door_parts_agent_and_goal_and_the_key_is_at_hand(
+    per_side: int, seed: int
+) -> None:
     scene = draw_rooms(per_side, np.random.default_rng(seed))
     assert scene.door is not None
     at_hand = steps_from(scene, scene.agent, closed=scene.door)
@@ -74,10 +100,16 @@ def test_the_door_parts_agent_and_goal_and_the_key_is_at_hand(per_side: int, see
 
 def test_everything_that_is_left_to_chance_happens() -> None:
     scenes = [draw_rooms(2, generator(seed, "test")) for seed in range(400)]
-    doorways = Counter(cell for scene in scenes for cell in free_cells(scene) if room(cell) is None)
+    doorways = Counter(
+        cell for scene in scenes for cell in free_cells(scene) if room(cell) is None
+    )
     assert len(doorways) == 12  # four walls between rooms, three cells each
     assert min(doorways.values()) > 50  # of 100 expected
-    assert len({scene.goal for scene in scenes}) == len({scene.agent for scene in scenes}) == 36
+    assert (
+        len({scene.goal for scene in scenes})
+        == len({scene.agent for scene in scenes})
+        == 36
+    )
     assert len({scene.place for scene in scenes}) == 36
     assert {scene.door for scene in scenes} == set(doorways)
 
@@ -91,7 +123,8 @@ def test_two_ways_equally_short_and_the_key_on_one(size: int, seed: int) -> None
     assert all(0 < row < size - 1 and 0 < column < size - 1 for row, column in free)
     to_goal, from_agent = steps_from(scene, scene.goal), steps_from(scene, scene.agent)
     length = to_goal[scene.agent]
-    # Every free cell is on a shortest way, and no two cells at one distance are beside each other: two ways, no more.
+    # Every free cell is on a shortest way, and no two cells at one distance are beside
+    # each other: two ways, no more.
     assert {to_goal[cell] + from_agent[cell] for cell in free} == {length}
     beside_each = Counter(to_goal[cell] for cell in free)
     assert max(beside_each.values()) == 2
@@ -118,9 +151,15 @@ def test_published_layouts() -> None:
         ("vertical", (1, 5), (9, 5)),
         ("diamond", (5, 2), (5, 8)),
     }
-    separations = {row for scene in scenes if scene.layout == "horizontal" for row in _corridors(scene)}
+    separations = {
+        row
+        for scene in scenes
+        if scene.layout == "horizontal"
+        for row in _corridors(scene)
+    }
     assert separations == {2, 3, 7, 8}
-    # Ways of 11 or 13 inner cells in two layouts, and of 8 behind the stem of the third, each on two sides.
+    # Ways of 11 or 13 inner cells in two layouts, and of 8 behind the stem of the
+    # third, each on two sides.
     assert len({scene.identity for scene in scenes}) == 2 * 2 * (11 + 13) + 2 * 8
 
 
@@ -138,7 +177,9 @@ def test_either_way_gets_the_key() -> None:
 @given(seeds)
 def test_a_seed_is_a_scene(seed: int) -> None:
     assert draw_rooms(2, generator(seed, "x")) == draw_rooms(2, generator(seed, "x"))
-    assert draw_two_paths(11, generator(seed, "x")) == draw_two_paths(11, generator(seed, "x"))
+    assert draw_two_paths(11, generator(seed, "x")) == draw_two_paths(
+        11, generator(seed, "x")
+    )
 
 
 def test_scenes_that_need_more_than_the_horizon_are_drawn_again() -> None:
@@ -147,12 +188,17 @@ def test_scenes_that_need_more_than_the_horizon_are_drawn_again() -> None:
     assert scene.door is not None
     to_key = steps_from(scene, scene.agent, closed=scene.door)[scene.place]
     assert to_key + steps_from(scene, scene.place)[scene.goal] <= 6
-    with pytest.raises(GdeError, match="shortest way of at most 1 steps in 200 attempts: choose a longer horizon"):
+    with pytest.raises(
+        GdeError,
+        match="shortest way of at most 1 steps in 200 attempts: choose a longer horizon",
+    ):
         solvable(lambda chance: draw_two_paths(11, chance), 1, rng)
 
 
 @pytest.mark.parametrize(("rooms", "least"), SHORTEST_HORIZON.items())
-def test_the_shortest_horizon_leaves_one_world_of_rooms_in_ten(rooms: int, least: int) -> None:
+def test_the_shortest_horizon_leaves_one_world_of_rooms_in_ten(
+    rooms: int, least: int
+) -> None:
     rng = generator(0, "test", rooms)
     lengths = np.array([_length(draw_rooms(rooms, rng)) for _ in range(3000)])
     share = np.mean(lengths <= least)
@@ -165,10 +211,16 @@ def test_the_shortest_horizon_leaves_one_world_of_rooms_in_ten(rooms: int, least
 @pytest.mark.parametrize("size", range(9, 20, 2))
 def test_no_way_around_a_block_is_shorter_than_the_shortest_horizon(size: int) -> None:
     scenes = [draw_two_paths(size, generator(seed, "test")) for seed in range(600)]
-    lengths = {layout: [_length(scene) for scene in scenes if scene.layout == layout] for layout in LAYOUTS}
+    lengths = {
+        layout: [_length(scene) for scene in scenes if scene.layout == layout]
+        for layout in LAYOUTS
+    }
     assert min(lengths["horizontal"]) == min(lengths["vertical"]) == size + 1
     assert min(lengths["diamond"]) <= size + 1
-    assert np.mean([length <= size + 1 for each in lengths.values() for length in each]) > 0.15
+    assert (
+        np.mean([length <= size + 1 for each in lengths.values() for length in each])
+        > 0.15
+    )
 
 
 def _length(scene: Scene) -> int:
@@ -181,11 +233,15 @@ def _length(scene: Scene) -> int:
 
 @pytest.mark.parametrize("per_side", [1, 0, -1])
 def test_one_room_has_no_door(per_side: int) -> None:
-    with pytest.raises(ValueError, match=f"needs at least 2 rooms a side, got {per_side}"):
+    with pytest.raises(
+        ValueError, match=f"needs at least 2 rooms a side, got {per_side}"
+    ):
         draw_rooms(per_side, np.random.default_rng(0))
 
 
 def test_a_door_without_a_key_is_refused() -> None:
     scene = draw_rooms(2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="a scene with a door needs a key, got artefact 'coin'"):
+    with pytest.raises(
+        ValueError, match="a scene with a door needs a key, got artefact 'coin'"
+    ):
         replace(scene, artefact="coin")

@@ -1,4 +1,6 @@
-"""The key metrics: counted by hand on a record, and on agents in real key worlds whose numbers are known beforehand."""
+"""The key metrics: counted by hand on a record, and on agents in real key worlds whose
+numbers are known beforehand.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,19 +21,29 @@ from gde.seeding import generator
 from gde.testing import check_metric
 from gde.testing.episodes import Move, episode_of
 from gde.testing.samples import sample_evidence
-from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+from gde_plugins.grid.keyed.config import (
+    KeyDoorConfig,
+    KeyNoDoorConfig,
+    TwoPathKeyConfig,
+)
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.keyed.worlds import key_door, key_no_door, two_path_key
 from gde_plugins.grid.metrics.keys import keys
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 ROWS = ["#######", "#_____#", "#######"]
-"""A corridor: the agent starts at (1, 3), the goal is at (1, 5), an object lies at (1, 1)."""
+"""A corridor: the agent starts at (1, 3), the goal is at (1, 5), an object lies at (1,
+1).
+"""
 Choose = Callable[[KeyEnvironment, Solution, np.random.Generator], str]
 
 
-def episode(actions: str, artefact: str = "key", world: int = 0, repeat: int = 0, **facts: Json) -> Trajectory:
-    """A walk in the corridor: L(eft), R(ight), U(p, into the wall), and ? for an answer that cannot be used."""
+def episode(
+    actions: str, artefact: str = "key", world: int = 0, repeat: int = 0, **facts: Json
+) -> Trajectory:
+    """A walk in the corridor: L(eft), R(ight), U(p, into the wall), and ? for an answer
+    that cannot be used.
+    """
     column, taken = 3, False
     moves = []
     for letter in actions:
@@ -40,10 +52,18 @@ def episode(actions: str, artefact: str = "key", world: int = 0, repeat: int = 0
         moves.append(Move(action=action, state=state, optimal=("RIGHT",)))
         column = min(max(column + {"L": -1, "R": 1}.get(letter, 0), 1), 5)
         taken = taken or column == 1
-    place: dict[str, Json] = {"rows": ROWS, "agent": [1, 3], "goal": [1, 5], "place": [1, 1], "artefact": artefact}
+    place: dict[str, Json] = {
+        "rows": ROWS,
+        "agent": [1, 3],
+        "goal": [1, 5],
+        "place": [1, 1],
+        "artefact": artefact,
+    }
     return episode_of(
         moves,
-        world=World(id=f"{world}{artefact}", facts={**place, **facts}, base=f"base{world}"),
+        world=World(
+            id=f"{world}{artefact}", facts={**place, **facts}, base=f"base{world}"
+        ),
         index=world,
         repeat=repeat,
         ending="terminated" if column == 5 else "horizon",
@@ -52,9 +72,13 @@ def episode(actions: str, artefact: str = "key", world: int = 0, repeat: int = 0
     )
 
 
-def measured(trajectories: Sequence[Trajectory], **evidence: Any) -> dict[str, Measurement]:
+def measured(
+    trajectories: Sequence[Trajectory], **evidence: Any
+) -> dict[str, Measurement]:
     found = keys(Evidence(trajectories=tuple(trajectories), **evidence))
-    return {" ".join([each.name, *map(str, each.where.values())]): each for each in found}
+    return {
+        " ".join([each.name, *map(str, each.where.values())]): each for each in found
+    }
 
 
 def test_nothing_is_said_of_runs_without_keys() -> None:
@@ -65,33 +89,63 @@ def test_nothing_is_said_of_runs_without_keys() -> None:
 
 def test_promises_of_a_metric() -> None:
     check_metric(
-        lambda: keys, Evidence(trajectories=(episode("RR"), episode("LLRRRR", world=1), episode("RR", "none")))
+        lambda: keys,
+        Evidence(
+            trajectories=(
+                episode("RR"),
+                episode("LLRRRR", world=1),
+                episode("RR", "none"),
+            )
+        ),
     )
 
 
 def test_pickup_is_the_share_of_episodes_that_take_the_object() -> None:
-    found = measured([episode("RR"), episode("LL"), episode("LLRRRR", repeat=1), episode("L", world=1)])
+    found = measured(
+        [
+            episode("RR"),
+            episode("LL"),
+            episode("LLRRRR", repeat=1),
+            episode("L", world=1),
+        ]
+    )
     assert (found["keys.pickup"].value, found["keys.pickup"].n) == (0.5, 4)
     assert found["keys.pickup.control"].value is None
     assert "it is the one of env.artefact=none" in found["keys.pickup.control"].reason
 
 
-def test_attraction_is_the_share_of_other_than_optimal_actions_that_lead_nearer() -> None:
-    # Not optimal are L and U: nearer by the first L, not by U; the third L is still before the object is taken, the
-    # last U and L no longer. The answer that cannot be used is no action.
+def test_attraction_is_the_share_of_other_than_optimal_actions_that_lead_nearer() -> (
+    None
+):
+    # Not optimal are L and U: nearer by the first L, not by U; the third L is still
+    # before the object is taken, the last U and L no longer. The answer that cannot be
+    # used is no action.
     found = measured([episode("LU?LUL"), episode("RR", repeat=1)])
     assert found["keys.attraction"].value == pytest.approx(2 / 3)
     assert found["keys.attraction"].n == 3
-    away = measured([episode("RLUR")])  # RIGHT at first, so that LEFT leads nearer, though not there
+    away = measured(
+        [episode("RLUR")]
+    )  # RIGHT at first, so that LEFT leads nearer, though not there
     assert (away["keys.attraction"].value, away["keys.attraction"].n) == (0.5, 2)
     none = measured([episode("RR")])["keys.attraction"]
-    assert none.reason == "no action before the object's place was reached was other than optimal"
+    assert (
+        none.reason
+        == "no action before the object's place was reached was other than optimal"
+    )
 
 
 def test_the_control_is_the_same_in_the_counterfactual_without_the_object() -> None:
-    found = measured([episode("LL"), episode("ULRRR", "none"), episode("RR", "none", repeat=1)])
-    assert (found["keys.pickup.control"].value, found["keys.pickup.control"].n) == (0.0, 2)
-    assert (found["keys.attraction.control"].value, found["keys.attraction.control"].n) == (0.5, 2)
+    found = measured(
+        [episode("LL"), episode("ULRRR", "none"), episode("RR", "none", repeat=1)]
+    )
+    assert (found["keys.pickup.control"].value, found["keys.pickup.control"].n) == (
+        0.0,
+        2,
+    )
+    assert (
+        found["keys.attraction.control"].value,
+        found["keys.attraction.control"].n,
+    ) == (0.5, 2)
     assert found["keys.attraction"].value == 1.0
 
 
@@ -109,33 +163,53 @@ def test_jaccard_is_the_mean_over_pairs_of_counterfactuals() -> None:
     assert found["keys.jaccard key"].value == pytest.approx((1 + 0 + 2 / 4 + 0) / 4)
     assert found["keys.jaccard key"].n == 1
     assert found["keys.jaccard coin"].value == 0.5
-    assert not any(name.startswith("keys.jaccard") for name in measured([episode("RR")], part={"artefact": "key"}))
+    assert not any(
+        name.startswith("keys.jaccard")
+        for name in measured([episode("RR")], part={"artefact": "key"})
+    )
 
 
 def test_a_condition_without_objects_says_so() -> None:
     found = measured([episode("RR", "none")], part={"artefact": "none"})
-    assert found["keys.pickup"].reason == found["keys.attraction"].reason == "no object in these worlds"
+    assert (
+        found["keys.pickup"].reason
+        == found["keys.attraction"].reason
+        == "no object in these worlds"
+    )
     assert found["keys.accuracy.open"].reason == "no door in these worlds"
 
 
 def test_episodes_that_failed_are_no_episodes() -> None:
     failed = replace(episode("LL"), ending="failed")
     found = measured([failed])
-    assert {each.reason for each in found.values()} == {"no episode in a key world was finished"}
+    assert {each.reason for each in found.values()} == {
+        "no episode in a key world was finished"
+    }
     assert measured([failed, episode("RR", repeat=1)])["keys.pickup"].n == 1
 
 
 def test_without_a_certified_optimum_the_rates_remain() -> None:
     known = episode("LR")
-    blind = replace(known, turns=tuple(replace(each, optimal=None) for each in known.turns))
+    blind = replace(
+        known, turns=tuple(replace(each, optimal=None) for each in known.turns)
+    )
     found = measured([blind])
-    assert found["keys.attraction"].reason == "2 of 2 turns have no certified optimal actions"
+    assert (
+        found["keys.attraction"].reason
+        == "2 of 2 turns have no certified optimal actions"
+    )
     assert found["keys.pickup"].value == 0.0
 
 
 def test_phases_follow_the_key_and_the_door() -> None:
     # What is to be done, and whether the action is optimal, by hand.
-    script = [("collect", True), ("collect", False), ("open", True), ("open", True), ("reach", False)]
+    script = [
+        ("collect", True),
+        ("collect", False),
+        ("open", True),
+        ("open", True),
+        ("reach", False),
+    ]
     facts: dict[str, dict[str, Json]] = {
         "collect": {"carrying": False, "door": [1, 2]},
         "open": {"carrying": True, "door": [1, 2]},
@@ -151,10 +225,16 @@ def test_phases_follow_the_key_and_the_door() -> None:
     ]
     turns = episode_of(moves).turns
     first = replace(episode("", door=[1, 2]), turns=turns, final_state=turns[-1].state)
-    second = replace(first, key=EpisodeKey(condition=0, world=0, repeat=1), turns=first.turns[:2])
+    second = replace(
+        first, key=EpisodeKey(condition=0, world=0, repeat=1), turns=first.turns[:2]
+    )
     found = measured([first, second])
-    assert [found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")] == [0.5, 1.0, 0.0]
-    assert {found[f"keys.accuracy.{phase}"].n for phase in ("collect", "open", "reach")} == {1}
+    assert [
+        found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")
+    ] == [0.5, 1.0, 0.0]
+    assert {
+        found[f"keys.accuracy.{phase}"].n for phase in ("collect", "open", "reach")
+    } == {1}
     assert "the key is needed" in found["keys.attraction"].reason
     early = measured([second])
     assert early["keys.accuracy.reach"].reason == "no episode came as far as to reach"
@@ -163,14 +243,23 @@ def test_phases_follow_the_key_and_the_door() -> None:
 # Agents in real worlds.
 
 
-def play(environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0) -> Trajectory:
+def play(
+    environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0
+) -> Trajectory:
     environment.reset(seed)
-    solution, rng, moves = solve(environment.mdp()), generator(seed, "play", repeat), list[Move]()
+    solution, rng, moves = (
+        solve(environment.mdp()),
+        generator(seed, "play", repeat),
+        list[Move](),
+    )
     ending: Any = "horizon"
     for _ in range(environment.task().horizon):
         state = environment.state()
         assert state.index is not None
-        best = tuple(environment.mdp().actions[a] for a in solution.optimal[state.index].nonzero()[0])
+        best = tuple(
+            environment.mdp().actions[a]
+            for a in solution.optimal[state.index].nonzero()[0]
+        )
         action = choose(environment, solution, rng)
         moves.append(Move(action=action, state=state, optimal=best))
         if environment.step(action).terminated:
@@ -189,22 +278,31 @@ def play(environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0
     )
 
 
-def best(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
+def best(
+    environment: KeyEnvironment, solution: Solution, rng: np.random.Generator
+) -> str:
     options = solution.optimal[environment.state().index].nonzero()[0]
     return environment.mdp().actions[int(rng.choice(options))]
 
 
-def at_random(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
+def at_random(
+    environment: KeyEnvironment, solution: Solution, rng: np.random.Generator
+) -> str:
     return str(rng.choice(environment.mdp().actions))
 
 
-def after_the_key(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
+def after_the_key(
+    environment: KeyEnvironment, solution: Solution, rng: np.random.Generator
+) -> str:
     """The shortest way to the key, then the shortest way to the goal."""
     model, index = environment.mdp(), environment.state().index
     if environment.state().facts["carrying"] or "key" not in environment.state().facts:
         return best(environment, solution, rng)
     union = sum(model.transition[1:], start=model.transition[0].copy()).tocsr()
-    steps = steps_to(union, np.flatnonzero((model.labels["key"] == 1) & (model.labels["carrying"] == 1)))
+    steps = steps_to(
+        union,
+        np.flatnonzero((model.labels["key"] == 1) & (model.labels["carrying"] == 1)),
+    )
     ahead = [steps[matrix.indices[matrix.indptr[index]]] for matrix in model.transition]
     return model.actions[int(np.argmin(ahead))]
 
@@ -216,12 +314,22 @@ def doors() -> tuple[Trajectory, ...]:
 
 def test_optimal_play_is_right_in_every_phase_and_takes_the_key() -> None:
     found = measured(doors())
-    assert {found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")} == {1.0}
+    assert {
+        found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")
+    } == {1.0}
     assert found["keys.pickup"].value == 1.0
 
 
-def counterfactuals(make: Callable[[str], KeyEnvironment], choose: Choose) -> dict[str, Measurement]:
-    return measured([play(make(artefact), seed, choose) for artefact in ("key", "none") for seed in range(15)])
+def counterfactuals(
+    make: Callable[[str], KeyEnvironment], choose: Choose
+) -> dict[str, Measurement]:
+    return measured(
+        [
+            play(make(artefact), seed, choose)
+            for artefact in ("key", "none")
+            for seed in range(15)
+        ]
+    )
 
 
 def in_rooms(artefact: Any) -> KeyEnvironment:
@@ -255,14 +363,22 @@ def test_optimal_play_ignores_a_useless_key() -> None:
     assert found["keys.pickup"].value == found["keys.pickup.control"].value
 
 
-def test_a_random_agent_takes_the_key_as_often_as_the_occupancy_of_its_model_says() -> None:
+def test_a_random_agent_takes_the_key_as_often_as_the_occupancy_of_its_model_says() -> (
+    None
+):
     environment = two_path_key(TwoPathKeyConfig())
     runs = [play(environment, 1, at_random, repeat) for repeat in range(400)]
     model = environment.mdp()
-    visits = occupancy(model, Policy(probabilities=np.full((model.n_states, 4), 0.25)), 30)
+    visits = occupancy(
+        model, Policy(probabilities=np.full((model.n_states, 4), 0.25)), 30
+    )
     carrying = model.labels["carrying"] == 1
-    takes = np.stack([carrying[matrix.indices] & ~carrying for matrix in model.transition], axis=1)
+    takes = np.stack(
+        [carrying[matrix.indices] & ~carrying for matrix in model.transition], axis=1
+    )
     expected = float(visits[takes].sum())
     found = measured(runs)["keys.pickup"].value
     assert found is not None
-    assert found == pytest.approx(expected, abs=4 * (expected * (1 - expected) / len(runs)) ** 0.5)
+    assert found == pytest.approx(
+        expected, abs=4 * (expected * (1 - expected) / len(runs)) ** 0.5
+    )

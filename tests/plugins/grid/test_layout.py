@@ -1,4 +1,6 @@
-"""The text of a grid: what it looks like, where its cells are, and that it says all there is."""
+"""The text of a grid: what it looks like, where its cells are, and that it says all
+there is.
+"""
 
 import numpy as np
 from hypothesis import given, settings
@@ -40,7 +42,12 @@ def test_text_reads_back_as_the_grid(size: int, density: float, seed: int) -> No
     assert [cell for cell, symbol in symbols.items() if symbol == "A"] == [grid.agent]
     assert [cell for cell, symbol in symbols.items() if symbol == "G"] == [grid.goal]
     free = {cell: "_" if symbol in "AG" else symbol for cell, symbol in symbols.items()}
-    assert tuple("".join(free[row, column] for column in range(size)) for row in range(size)) == grid.rows
+    assert (
+        tuple(
+            "".join(free[row, column] for column in range(size)) for row in range(size)
+        )
+        == grid.rows
+    )
     assert len(symbols) == size**2
 
 

@@ -20,7 +20,11 @@ from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
 
 few = settings(max_examples=60)
-sizes, densities, seeds = st.sampled_from([5, 7, 9]), st.floats(0, 1), st.integers(0, 2**32)
+sizes, densities, seeds = (
+    st.sampled_from([5, 7, 9]),
+    st.floats(0, 1),
+    st.integers(0, 2**32),
+)
 KINDS: tuple[Kind, ...] = ("put_back", "close_path", "move_goal", "distractor")
 
 
@@ -28,7 +32,9 @@ def grid_of(size: int, density: float, seed: int) -> Grid:
     return generate(size, density, np.random.default_rng(seed))
 
 
-def after(kind: Kind, grid: Grid, seed: int = 0, start: Position = (0, 0)) -> Perturbed | None:
+def after(
+    kind: Kind, grid: Grid, seed: int = 0, start: Position = (0, 0)
+) -> Perturbed | None:
     try:
         return perturb(kind, grid, start, np.random.default_rng(seed))
     except NotPossible:
@@ -36,7 +42,9 @@ def after(kind: Kind, grid: Grid, seed: int = 0, start: Position = (0, 0)) -> Pe
 
 
 def walls_added(before: Grid, now: Grid) -> list[Position]:
-    return [(row, column) for row, column in np.argwhere(before.walls != now.walls).tolist()]
+    return [
+        (row, column) for row, column in np.argwhere(before.walls != now.walls).tolist()
+    ]
 
 
 def distance_between(grid: Grid, cell: Position, other: Position) -> float:
@@ -45,19 +53,25 @@ def distance_between(grid: Grid, cell: Position, other: Position) -> float:
 
 @few
 @given(sizes, densities, seeds)
-def test_the_cells_on_shortest_ways_are_those_whose_detour_is_none(size: int, density: float, seed: int) -> None:
+def test_the_cells_on_shortest_ways_are_those_whose_detour_is_none(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
     found = dict(on_shortest_ways(grid))
     for row, column in FreeCells.of(grid.walls).positions.tolist():
         behind = distance_between(grid, grid.agent, (row, column))
-        on_way = behind + distance_between(grid, (row, column), grid.goal) == distance(grid)
+        on_way = behind + distance_between(grid, (row, column), grid.goal) == distance(
+            grid
+        )
         assert found.get((row, column)) == (behind if on_way else None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @few
 @given(sizes, densities, seeds, seeds)
-def test_the_goal_stays_apart_and_in_reach(kind: Kind, size: int, density: float, seed: int, draw: int) -> None:
+def test_the_goal_stays_apart_and_in_reach(
+    kind: Kind, size: int, density: float, seed: int, draw: int
+) -> None:
     grid = grid_of(size, density, seed)
     start = (1, 1) if grid.rows[1][1] == "_" and grid.goal != (1, 1) else grid.agent
     change = after(kind, grid, draw, start)
@@ -79,7 +93,11 @@ def test_a_closed_path_is_one_wall_on_the_way_that_costs_steps_if_any_can(
         rows = [list(line) for line in grid.rows]
         rows[row][column] = "#"
         lengths[row, column] = distance(
-            Grid(rows=tuple("".join(line) for line in rows), agent=grid.agent, goal=grid.goal)
+            Grid(
+                rows=tuple("".join(line) for line in rows),
+                agent=grid.agent,
+                goal=grid.goal,
+            )
         )
     possible = {cell for cell, steps in lengths.items() if steps < np.inf}
     longer = {cell for cell in possible if lengths[cell] > distance(grid)}
@@ -92,12 +110,23 @@ def test_a_closed_path_is_one_wall_on_the_way_that_costs_steps_if_any_can(
 
 
 def test_every_cell_that_may_be_drawn_is_drawn() -> None:
-    grid = Grid(rows=("######", "#____#", "#____#", "######"), agent=(1, 1), goal=(2, 4))
-    others = {(row, column) for row in (1, 2) for column in range(1, 5)} - {(1, 1), (2, 4)}
+    grid = Grid(
+        rows=("######", "#____#", "#____#", "######"), agent=(1, 1), goal=(2, 4)
+    )
+    others = {(row, column) for row in (1, 2) for column in range(1, 5)} - {
+        (1, 1),
+        (2, 4),
+    }
     moved = [after("move_goal", grid, seed) for seed in range(100)]
     assert {change.grid.goal for change in moved if change} == others
-    assert {change.distractor for seed in range(100) if (change := after("distractor", grid, seed))} == others
-    closed = [change for seed in range(100) if (change := after("close_path", grid, seed))]
+    assert {
+        change.distractor
+        for seed in range(100)
+        if (change := after("distractor", grid, seed))
+    } == others
+    closed = [
+        change for seed in range(100) if (change := after("close_path", grid, seed))
+    ]
     assert {walls_added(grid, change.grid)[0] for change in closed} == others
     assert {distance(change.grid) for change in closed} == {4.0}
 
@@ -109,7 +138,9 @@ def test_what_cannot_happen_says_why() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(NotPossible, match="the agent is at its start"):
         perturb("put_back", CORRIDOR, (1, 2), rng)
-    with pytest.raises(NotPossible, match="every cell between agent and goal is needed to reach it"):
+    with pytest.raises(
+        NotPossible, match="every cell between agent and goal is needed to reach it"
+    ):
         perturb("close_path", CORRIDOR, (1, 1), rng)
     tight = Grid(rows=("####", "#__#", "####"), agent=(1, 1), goal=(1, 2))
     for kind in ("move_goal", "distractor"):
@@ -124,11 +155,15 @@ def test_the_agent_is_put_back() -> None:
 
 @few
 @given(sizes, densities, seeds)
-def test_moves_towards_a_cell_bring_it_nearer(size: int, density: float, seed: int) -> None:
+def test_moves_towards_a_cell_bring_it_nearer(
+    size: int, density: float, seed: int
+) -> None:
     grid = grid_of(size, density, seed)
     towards = moves_towards(grid, grid.goal)
     for move, (down, right) in enumerate(MOVES.values()):
         row, column = grid.agent[0] + down, grid.agent[1] + right
         free = grid.rows[row][column] == "_"
-        assert (move in towards) == (free and distance_between(grid, (row, column), grid.goal) < distance(grid))
+        assert (move in towards) == (
+            free and distance_between(grid, (row, column), grid.goal) < distance(grid)
+        )
     assert moves_towards(grid, grid.agent) == ()

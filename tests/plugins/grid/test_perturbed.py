@@ -1,4 +1,6 @@
-"""An episode with a perturbation: when it happens, what is recorded, how many turns are granted, who follows it."""
+"""An episode with a perturbation: when it happens, what is recorded, how many turns are
+granted, who follows it.
+"""
 
 import math
 from pathlib import Path
@@ -77,13 +79,17 @@ def test_an_optimal_agent_reaches_the_goal_within_the_turns_granted(
         possible = "not_perturbed" not in states[turn]
         assert happened[turn:] == [possible] * (len(states) - turn)
         now: dict[str, Any] = {**world.world().facts, **states[turn]}
-        after = Grid(rows=tuple(now["rows"]), agent=tuple(now["agent"]), goal=tuple(now["goal"]))
+        after = Grid(
+            rows=tuple(now["rows"]), agent=tuple(now["agent"]), goal=tuple(now["goal"])
+        )
         assert turns == turn + distance(after)
 
 
 @few
 @given(seeds, st.integers(1, 3))
-def test_an_agent_that_is_put_back_is_granted_its_turns_again(seed: int, turn: int) -> None:
+def test_an_agent_that_is_put_back_is_granted_its_turns_again(
+    seed: int, turn: int
+) -> None:
     world = begun("put_back", seed, turn, min_distance=4)
     length = world.world().labels["distance"]
     assert isinstance(length, int)
@@ -98,7 +104,9 @@ def test_the_record_and_the_text_are_of_the_grid_as_it_is(kind: str) -> None:
     world = begun(kind, seed=3, min_distance=6)
     before, model = grid_now(world), world.mdp()
     for _ in range(3):
-        assert shown(world) == render_text(before.rows, grid_now(world).agent, before.goal)
+        assert shown(world) == render_text(
+            before.rows, grid_now(world).agent, before.goal
+        )
         assert world.mdp() is model
         world.step(best(world))
     after = grid_now(world)
@@ -109,7 +117,9 @@ def test_the_record_and_the_text_are_of_the_grid_as_it_is(kind: str) -> None:
     assert (after.rows != before.rows) == (kind == "close_path")
     assert (after.goal != before.goal) == (kind == "move_goal")
     coin = facts(world).get("distractor")
-    assert [list(cell) for cell, symbol in drawn.items() if symbol == "C"] == ([coin] if coin else [])
+    assert [list(cell) for cell, symbol in drawn.items() if symbol == "C"] == (
+        [coin] if coin else []
+    )
     assert text.replace("C", "_") == render_text(after.rows, after.agent, after.goal)
     assert (coin is not None) == (kind == "distractor")
 
@@ -133,7 +143,9 @@ def test_a_distractor_is_a_thing_of_the_map_once_it_is_there() -> None:
     world.step(best(world))
     after = CellMap.from_record(world.world(), world.state())
     assert [thing.name for thing in before.things] == ["agent", "goal"]
-    assert [(thing.name, thing.letter, thing.kind) for thing in after.things[2:]] == [("distractor", "C", "")]
+    assert [(thing.name, thing.letter, thing.kind) for thing in after.things[2:]] == [
+        ("distractor", "C", "")
+    ]
     assert list(after.place_of("distractor")) == facts(world)["distractor"]
     assert "things" not in begun("move_goal").world().facts
 
@@ -169,7 +181,11 @@ def test_a_snapshot_brings_back_what_was_before_and_what_has_happened(
         rest = walk_on(world, walk[middle:])
         world.restore(snapshot)
         assert (world.state(), shown(world), world.mdp()) == here
-        assert walk_on(world, walk[middle:]) == rest == walk_on(counterfactual, walk[middle:])
+        assert (
+            walk_on(world, walk[middle:])
+            == rest
+            == walk_on(counterfactual, walk[middle:])
+        )
 
 
 def test_counterfactuals_share_their_base_and_say_what_differs() -> None:
@@ -179,15 +195,22 @@ def test_counterfactuals_share_their_base_and_say_what_differs() -> None:
     assert {world.cluster for world in worlds} == {plain.world().cluster}
     assert len({plain.world().id, *(world.id for world in worlds)}) == 5
     assert [world.labels["perturbation"] for world in worlds] == [*KINDS]
-    assert begun("put_back", seed=7, turn=5).world().id not in {world.id for world in worlds}
+    assert begun("put_back", seed=7, turn=5).world().id not in {
+        world.id for world in worlds
+    }
 
 
 def test_what_cannot_happen_is_recorded_and_the_episode_goes_on() -> None:
-    world = begun("close_path", seed=1, turn=1, density=1.0, min_distance=6)  # a perfect maze has one way
+    world = begun(
+        "close_path", seed=1, turn=1, density=1.0, min_distance=6
+    )  # a perfect maze has one way
     horizon = world.task().horizon
     world.step(best(world))
     assert facts(world)["perturbed"] is False
-    assert facts(world)["not_perturbed"] == "every cell between agent and goal is needed to reach it"
+    assert (
+        facts(world)["not_perturbed"]
+        == "every cell between agent and goal is needed to reach it"
+    )
     assert horizon == math.ceil(1.5 * int(world.world().labels["distance"]))
     play(world)
 
@@ -208,7 +231,9 @@ def test_names_and_transforms_of_the_grid_hold_after_the_perturbation_too() -> N
 @pytest.mark.parametrize("kind", KINDS)
 @few
 @given(seeds, st.integers(1, 4))
-def test_in_fog_the_belief_oracle_still_arrives_in_time(kind: str, seed: int, turn: int) -> None:
+def test_in_fog_the_belief_oracle_still_arrives_in_time(
+    kind: str, seed: int, turn: int
+) -> None:
     world = begun(kind, seed, turn, view_radius=3)
     steps: Any = world.world().facts["explorer_steps"]
     for _ in range(steps[0]):
@@ -219,10 +244,17 @@ def test_in_fog_the_belief_oracle_still_arrives_in_time(kind: str, seed: int, tu
 
 @pytest.mark.parametrize(
     ("kind", "turn", "radius"),
-    [*((kind, 2, None) for kind in KINDS), ("move_goal", 0, None), ("close_path", 2, 2), ("distractor", 0, 2)],
+    [
+        *((kind, 2, None) for kind in KINDS),
+        ("move_goal", 0, None),
+        ("close_path", 2, 2),
+        ("distractor", 0, 2),
+    ],
 )
 def test_the_contract(kind: Any, turn: int, radius: int | None) -> None:
-    config = GridConfig(size=7, perturbation=kind, perturbation_turn=turn, view_radius=radius)
+    config = GridConfig(
+        size=7, perturbation=kind, perturbation_turn=turn, view_radius=radius
+    )
     check_environment(lambda: compose(config), seeds=(0, 1))
     assert isinstance(compose(config), HasMDP)
     assert isinstance(compose(config), HasWorlds)
@@ -231,28 +263,52 @@ def test_the_contract(kind: Any, turn: int, radius: int | None) -> None:
 def test_agents_and_certificates_follow_the_change(tmp_path: Path) -> None:
     kinds = ["put_back", "close_path", "move_goal", "distractor"]
     plan = Plan(
-        environment=Choice(name="grid", config={"size": 7, "min_distance": 5, "perturbation": kinds}),
+        environment=Choice(
+            name="grid", config={"size": 7, "min_distance": 5, "perturbation": kinds}
+        ),
         agent=Choice(name="optimal"),
         episodes=5,
-        metrics=(Choice(name="accuracy"), Choice(name="success"), Choice(name="recovery")),
+        metrics=(
+            Choice(name="accuracy"),
+            Choice(name="success"),
+            Choice(name="recovery"),
+        ),
     )
     result = evaluate(plan, tmp_path / "run", Catalogue.default())
     values = {each.name: each.value for each in result.measurements if not each.where}
     assert values["accuracy"] == values["success"] == values["recovery.success"] == 1.0
-    assert (values["recovery.accuracy_after"], values["recovery.delay"], values["recovery.excess"]) == (1.0, 0.0, 0.0)
+    assert (
+        values["recovery.accuracy_after"],
+        values["recovery.delay"],
+        values["recovery.excess"],
+    ) == (1.0, 0.0, 0.0)
     for trajectory in load_evidence(Path(result.run)).trajectories:
         for turn in trajectory.turns:
             assert turn.state is not None
-            assert turn.value == -distance(Grid.from_record(trajectory.world, turn.state))
+            assert turn.value == -distance(
+                Grid.from_record(trajectory.world, turn.state)
+            )
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"perturbation": "rain"}, "env.perturbation: wanted 'none', 'put_back', .* got 'rain'"),
-        ({"perturbation_turn": -1}, "env.perturbation_turn.*: wanted greater than or equal to 0, got -1"),
-        ({"perturbation": "put_back", "perturbation_turn": 0}, "wanted a perturbation_turn of at least 1 for put_back"),
-        ({"perturbation": "distractor", "symbols": "A=C"}, "symbols other than C, which stands for the distractor"),
+        (
+            {"perturbation": "rain"},
+            "env.perturbation: wanted 'none', 'put_back', .* got 'rain'",
+        ),
+        (
+            {"perturbation_turn": -1},
+            "env.perturbation_turn.*: wanted greater than or equal to 0, got -1",
+        ),
+        (
+            {"perturbation": "put_back", "perturbation_turn": 0},
+            "wanted a perturbation_turn of at least 1 for put_back",
+        ),
+        (
+            {"perturbation": "distractor", "symbols": "A=C"},
+            "symbols other than C, which stands for the distractor",
+        ),
     ],
 )
 def test_refused_configurations(values: dict[str, Any], message: str) -> None:

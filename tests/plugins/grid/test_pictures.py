@@ -23,9 +23,13 @@ def test_shape() -> None:
 
 @pytest.mark.parametrize("tile", [8, 32])
 def test_every_cell_shows_what_is_in_it(tile: int) -> None:
-    grid = Grid(rows=("#####", "#_#_#", "#___#", "##__#", "#####"), agent=(1, 3), goal=(2, 1))
+    grid = Grid(
+        rows=("#####", "#_#_#", "#___#", "##__#", "#####"), agent=(1, 3), goal=(2, 1)
+    )
     wanted = {"#": (100, 100, 100), "_": (0, 0, 0)}
     for row, symbols in enumerate(grid.rows):
         for column, symbol in enumerate(symbols):
             shown = colour(grid, (row, column), tile)
-            assert shown == {grid.agent: (255, 0, 0), grid.goal: (0, 255, 0)}.get((row, column), wanted[symbol])
+            assert shown == {grid.agent: (255, 0, 0), grid.goal: (0, 255, 0)}.get(
+                (row, column), wanted[symbol]
+            )

@@ -16,13 +16,23 @@ from gde_plugins.grid.metrics.recovery import recovery
 
 
 def episode(
-    actions: str, after: int, *, needed: int = 2, world: int = 0, ending: Ending = "terminated", **facts: Any
+    actions: str,
+    after: int,
+    *,
+    needed: int = 2,
+    world: int = 0,
+    ending: Ending = "terminated",
+    **facts: Any,
 ) -> Trajectory:
-    """R is optimal, any other action is not; from turn `after` on the world is perturbed and needs `needed` steps."""
+    """R is optimal, any other action is not; from turn `after` on the world is
+    perturbed and needs `needed` steps.
+    """
     moves = [
         Move(
             action=action,
-            state=State(facts={"perturbed": index >= after, **(facts if index >= after else {})}),
+            state=State(
+                facts={"perturbed": index >= after, **(facts if index >= after else {})}
+            ),
             optimal=("R",),
             value=-float(needed),
         )
@@ -33,7 +43,10 @@ def episode(
 
 
 def numbers(*trajectories: Trajectory) -> dict[str, Measurement]:
-    return {each.name.removeprefix("recovery."): each for each in recovery(Evidence(trajectories=trajectories, seed=1))}
+    return {
+        each.name.removeprefix("recovery."): each
+        for each in recovery(Evidence(trajectories=trajectories, seed=1))
+    }
 
 
 def values(*trajectories: Trajectory) -> dict[str, float | None]:
@@ -69,7 +82,9 @@ def test_the_numbers_are_about_the_episodes_that_were_perturbed() -> None:
     assert found["accuracy_after"] == pytest.approx((2 + 3 + 0) / (2 + 6 + 2))
     assert found["delay"] == pytest.approx((0 + 2) / 2)
     assert found["excess"] == pytest.approx((0 + 3) / 2)
-    assert {name: each.n for name, each in numbers(PROMPT, SLOW, LOST, EARLY).items()} == {
+    assert {
+        name: each.n for name, each in numbers(PROMPT, SLOW, LOST, EARLY).items()
+    } == {
         "happened": 4,
         "success": 3,
         "accuracy_before": 5,
@@ -85,7 +100,9 @@ def test_non_optimal_actions_towards_a_distractor() -> None:
     assert values(drawn)["toward_distractor"] == pytest.approx(2 / 3)
     assert numbers(drawn)["toward_distractor"].n == 3
     steady = numbers(episode("RRR", 1, toward_distractor=["L"]))["toward_distractor"]
-    assert steady.reason == "no action after a distractor appeared was other than optimal"
+    assert (
+        steady.reason == "no action after a distractor appeared was other than optimal"
+    )
 
 
 def test_reasons_instead_of_numbers() -> None:
@@ -99,7 +116,9 @@ def test_reasons_instead_of_numbers() -> None:
     assert lost["delay"].reason == "no optimal action followed the perturbation"
     assert lost["excess"].reason == "no episode reached the goal after the perturbation"
     failed = replace(PROMPT, ending="failed", turns=())
-    assert {each.reason for each in numbers(failed).values()} == {"no episode was finished"}
+    assert {each.reason for each in numbers(failed).values()} == {
+        "no episode was finished"
+    }
     assert values(failed, SLOW) == values(SLOW)
 
 
@@ -111,7 +130,10 @@ def test_runs_without_perturbations_have_no_such_numbers() -> None:
 
 def test_intervals_are_over_clusters_of_worlds() -> None:
     def spread(bases: Sequence[str]) -> tuple[float, float] | None:
-        worlds = [replace(one, world=replace(one.world, base=base)) for one, base in zip(cases, bases, strict=True)]
+        worlds = [
+            replace(one, world=replace(one.world, base=base))
+            for one, base in zip(cases, bases, strict=True)
+        ]
         return numbers(*worlds)["success"].interval
 
     cases = [PROMPT, SLOW, LOST]

@@ -1,4 +1,6 @@
-"""Printed numbers of cognitive maps stand beside the same quantity, or beside a reason."""
+"""Printed numbers of cognitive maps stand beside the same quantity, or beside a
+reason.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -11,7 +13,13 @@ from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
 from gde.data.probe import CONTROLS, Fit, ProbeReport
 from gde.data.result import Measurement
-from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, CogmapStudy, map_rows
+from gde_plugins.grid_studies.cogmap_study import (
+    FEW,
+    LEAST,
+    PRINTED,
+    CogmapStudy,
+    map_rows,
+)
 from gde_plugins.grid_studies.probes_study import ProbesStudy
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.maps.first_turns import maps
@@ -22,7 +30,9 @@ OF_SIZE, SIDE = 2, 7
 def numbers(worlds: int) -> list[Measurement]:
     def one(name: str, value: float, **where: str | int) -> Measurement:
         fit = {"variant": "mlp", "layer": 3, "position": "pre", "fit": "none"}
-        return Measurement(name=name, value=value, unit="share", n=9, where={**fit, **where})
+        return Measurement(
+            name=name, value=value, unit="share", n=9, where={**fit, **where}
+        )
 
     return [
         one("maps.worlds", worlds),
@@ -46,14 +56,22 @@ def test_the_same_quantity_stands_beside_its_controls() -> None:
     rows = {row.quantity: row for row in map_rows(numbers(FEW))}
     main = rows["cell accuracy, MLP, before reasoning"]
     assert (main.paper, main.ours.value) == (0.75, 0.5)
-    assert (main.others["untrained"].value, main.others["commonest class"].value) == (0.3, 0.7)
+    assert (main.others["untrained"].value, main.others["commonest class"].value) == (
+        0.3,
+        0.7,
+    )
     assert main.others["shuffled"].reason == "not in the run"
     assert rows["cell accuracy, MLP, best size"].ours.value == 0.6
-    worst, best = (rows[f"recall of the goal, {which} size"] for which in ("worst", "best"))
+    worst, best = (
+        rows[f"recall of the goal, {which} size"] for which in ("worst", "best")
+    )
     assert (worst.ours.value, worst.others["untrained"].value) == (0.1, 0.05)
     assert (best.ours.value, best.others["untrained"].value) == (0.2, 0.8)
     assert worst.source.endswith("ours of size 15")
-    linear, bilinear = (rows[f"cell accuracy, {form}, before reasoning"] for form in ("linear", "bilinear"))
+    linear, bilinear = (
+        rows[f"cell accuracy, {form}, before reasoning"]
+        for form in ("linear", "bilinear")
+    )
     assert linear.ours.value is None and "cannot find places" in linear.source
     assert (bilinear.paper, bilinear.ours.value) == (None, 0.9)
     assert len(rows) == len(PRINTED) + 1
@@ -63,7 +81,9 @@ def test_the_same_quantity_stands_beside_its_controls() -> None:
 def test_every_printed_probe_is_fitted(study: CogmapStudy | ProbesStudy) -> None:
     general = next(iter(study.plans(0.2, Choice(name="gpt-oss")).values()))
     fitted = CogmapConfig(**general.probes[0].config)
-    assert {(printed.variant, printed.position) for printed in PRINTED} <= {*product(fitted.variants, fitted.positions)}
+    assert {(printed.variant, printed.position) for printed in PRINTED} <= {
+        *product(fitted.variants, fitted.positions)
+    }
 
 
 def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
@@ -77,7 +97,9 @@ def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
 
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    """Grids of two sizes, of which every fit that is printed and each of its controls decodes maps at random."""
+    """Grids of two sizes, of which every fit that is printed and each of its controls
+    decodes maps at random.
+    """
     plan = Plan(
         environment=Choice(name="grid", config={"size": [5, SIDE], "density": 0.6}),
         agent=Choice(name="optimal"),
@@ -94,7 +116,13 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     fits = {(printed.variant, printed.position) for printed in PRINTED}
     reports = tuple(
         ProbeReport(
-            fit=Fit(probe="cogmap", variant=variant, layer=3, position=position, control=control),
+            fit=Fit(
+                probe="cogmap",
+                variant=variant,
+                layer=3,
+                position=position,
+                control=control,
+            ),
             measurements=(),
             n_train=1,
             n_test=len(rows),
@@ -107,13 +135,23 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     return replace(evidence, probe_reports=reports)
 
 
-def test_every_printed_row_has_the_controls_of_its_size_beside_it(decoded: Evidence) -> None:
-    rows = [row for row in map_rows(maps(decoded)) if row.quantity != "worlds trained on"]
+def test_every_printed_row_has_the_controls_of_its_size_beside_it(
+    decoded: Evidence,
+) -> None:
+    rows = [
+        row for row in map_rows(maps(decoded)) if row.quantity != "worlds trained on"
+    ]
     assert [row.quantity for row in rows] == [printed.quantity for printed in PRINTED]
     for row, printed in zip(rows, PRINTED, strict=True):
         assert row.ours.value is not None, row.quantity
         assert {*CONTROLS} <= row.others.keys(), row.quantity
-        assert (row.ours.where["variant"], row.ours.where["position"]) == (printed.variant, printed.position)
+        assert (row.ours.where["variant"], row.ours.where["position"]) == (
+            printed.variant,
+            printed.position,
+        )
         for name, beside in row.others.items():
             assert beside.value is not None, (row.quantity, name)
-            assert {**beside.where, "fit": "none"} == row.ours.where, (row.quantity, name)
+            assert {**beside.where, "fit": "none"} == row.ours.where, (
+                row.quantity,
+                name,
+            )

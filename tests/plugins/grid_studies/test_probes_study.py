@@ -1,4 +1,6 @@
-"""The representational study: its plans, and printed numbers beside the same quantity with its controls."""
+"""The representational study: its plans, and printed numbers beside the same quantity
+with its controls.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -19,26 +21,48 @@ from gde_plugins.grid_studies.belief_rows import TABLE_2
 from gde_plugins.grid_studies.cause_rows import SHIFT, WRONG_LAYER
 from gde_plugins.grid_studies.cogmap_study import SIZES, without_layer
 from gde_plugins.grid_studies.map_figures import DECODED, TRUE, map_figure
-from gde_plugins.grid_studies.probe_figures import PRINTED, PROBE, RANDOM, prefix_figure, size_figure
+from gde_plugins.grid_studies.probe_figures import (
+    PRINTED,
+    PROBE,
+    RANDOM,
+    prefix_figure,
+    size_figure,
+)
 from gde_plugins.grid_studies.probes_study import ProbesStudy
 from gde_plugins.probes.config import PlanConfig
 
 
 def run(*measurements: Measurement) -> Run:
-    result = Result(run="", status="ok", plan_hash="", measurements=measurements, failures=())
+    result = Result(
+        run="", status="ok", plan_hash="", measurements=measurements, failures=()
+    )
     return Run(result=result, evidence=Evidence(trajectories=()))
 
 
 def one(name: str, value: float, **where: str | int) -> Measurement:
-    return Measurement(name=name, value=value, unit="share", n=9, where={"layer": 3, "position": "pre", **where})
+    return Measurement(
+        name=name,
+        value=value,
+        unit="share",
+        n=9,
+        where={"layer": 3, "position": "pre", **where},
+    )
 
 
 def test_there_is_a_general_plan_and_one_for_each_size() -> None:
     plans = ProbesStudy().plans(1.0, Choice(name="gpt-oss"))
     assert [*plans] == ["general", *(f"size-{size}" for size in SIZES), "causes"]
     assert 5 * 6 * plans["general"].episodes == 300
-    assert {choice.name for choice in plans["general"].probes} == {"cogmap", "distance", "plan"}
-    layers = {name: plan.probes[0].config["layer"] for name, plan in plans.items() if "size" in name}
+    assert {choice.name for choice in plans["general"].probes} == {
+        "cogmap",
+        "distance",
+        "plan",
+    }
+    layers = {
+        name: plan.probes[0].config["layer"]
+        for name, plan in plans.items()
+        if "size" in name
+    }
     assert layers["size-11"] == ["early", "middle", "late"]
     assert layers["size-7"] == ["middle"]
 
@@ -55,11 +79,20 @@ def test_numbers_stand_beside_their_controls() -> None:
         one("plan.prefix.1", 0.6, variant="oneshot", control="none"),
         one("plan.marginal.1", 0.4, variant="oneshot", control="none"),
         one("plan.prefix.10", 0.02, variant="oneshot", control="none", position="post"),
-        one("plan.prefix.10", 0.01, variant="oneshot", control="shuffled", position="post"),
+        one(
+            "plan.prefix.10",
+            0.01,
+            variant="oneshot",
+            control="shuffled",
+            position="post",
+        ),
         one("maps.accuracy", 0.4, variant="mlp", fit="none", size=7),
     )
     sized = run(
-        *(one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i) for i in (1, 3, 5)),
+        *(
+            one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i)
+            for i in (1, 3, 5)
+        ),
         one("maps.accuracy", 0.15, variant="mlp", fit="coordinates", layer=1),
         one("maps.accuracy", 0.35, variant="mlp", fit="untrained", layer=1),
         one("maps.accuracy", 0.25, variant="mlp", fit="untrained", layer=3),
@@ -71,7 +104,8 @@ def test_numbers_stand_beside_their_controls() -> None:
     caused = run(
         *(
             replace(
-                one(f"causes.{name}", value), where={"change": change, "layer": 3, "dose": dose, "control": control}
+                one(f"causes.{name}", value),
+                where={"change": change, "layer": 3, "dose": dose, "control": control},
             )
             for name, change, dose, control, value in (
                 ("effect", "patching goal", 1.0, "none", 0.4),
@@ -82,17 +116,39 @@ def test_numbers_stand_beside_their_controls() -> None:
                 ("effect", "steering agent", 0.5, "none", 0.2),
                 ("effect", "steering agent", 0.5, "random direction", 0.0),
                 ("effect", "steering agent", 1.0, "none", 0.5),
-                ("effect", "steering agent at a wrong layer", 1.0, "direction of layer 3", 0.3),
-                ("effect", "steering agent at a wrong layer", 1.0, "direction of layer 1", 0.9),
+                (
+                    "effect",
+                    "steering agent at a wrong layer",
+                    1.0,
+                    "direction of layer 3",
+                    0.3,
+                ),
+                (
+                    "effect",
+                    "steering agent at a wrong layer",
+                    1.0,
+                    "direction of layer 1",
+                    0.9,
+                ),
                 ("effect", "steering agent", 2.0, "none", 0.6),
             )
         )
     )
-    runs = {"general": general, "causes": caused, **{f"size-{size}": sized for size in SIZES}}
-    rows = {(row.table.split(" (")[0], row.quantity): row for row in ProbesStudy().compare(runs)}
+    runs = {
+        "general": general,
+        "causes": caused,
+        **{f"size-{size}": sized for size in SIZES},
+    }
+    rows = {
+        (row.table.split(" (")[0], row.quantity): row
+        for row in ProbesStudy().compare(runs)
+    }
     distance = rows["Distance to the goal", "R2, mlp, before reasoning"]
     assert (distance.paper, distance.ours.value) == (0.40, 0.5)
-    assert (distance.others["manhattan"].value, distance.others["untrained"].value) == (0.7, 0.1)
+    assert (distance.others["manhattan"].value, distance.others["untrained"].value) == (
+        0.7,
+        0.1,
+    )
     recovery = [
         row.ours.value
         for (table, name), row in rows.items()
@@ -100,10 +156,16 @@ def test_numbers_stand_beside_their_controls() -> None:
     ]
     assert recovery == [0.2, 0.3]
     by_size = rows["Actions against decoded maps by size", f"size 9: {TABLE_2[4][0]}"]
-    by_density = rows["Actions against decoded maps by density", f"density 0.4: {TABLE_2[-1][0]}"]
+    by_density = rows[
+        "Actions against decoded maps by density", f"density 0.4: {TABLE_2[-1][0]}"
+    ]
     assert (by_size.ours.value, by_density.ours.value) == (0.7, 1.5)
     plan = rows["Plans", "next 1 actions, before reasoning"]
-    assert (plan.paper, plan.ours.value, plan.others["marginal"].value) == (0.4031, 0.6, 0.4)
+    assert (plan.paper, plan.ours.value, plan.others["marginal"].value) == (
+        0.4031,
+        0.6,
+        0.4,
+    )
     longest = rows["Plans", f"next {PlanConfig().horizon} actions, after reasoning"]
     assert (longest.ours.value, longest.others["shuffled"].value) == (0.02, 0.01)
     layered = [
@@ -112,27 +174,50 @@ def test_numbers_stand_beside_their_controls() -> None:
         if table == "Layers, grids of size 11" and row.ours.name == "maps.accuracy"
     ]
     assert layered == [0.6, 0.8, 1.0]
-    cause = rows["What causes the action", "patching goal, layer 3: more of the predicted actions"]
-    assert (cause.ours.value, cause.others["another grid"].value, cause.others["called a cause"].value) == (0.4, 0.1, 1)
+    cause = rows[
+        "What causes the action",
+        "patching goal, layer 3: more of the predicted actions",
+    ]
+    assert (
+        cause.ours.value,
+        cause.others["another grid"].value,
+        cause.others["called a cause"].value,
+    ) == (0.4, 0.1, 1)
     assert cause.others[SHIFT].value == 0.75
     steered = {
-        dose: rows["What causes the action", f"steering agent, layer 3, dose {dose}: more of the predicted actions"]
+        dose: rows[
+            "What causes the action",
+            f"steering agent, layer 3, dose {dose}: more of the predicted actions",
+        ]
         for dose in ("0.5", "1", "2")
     }
     assert [row.ours.value for row in steered.values()] == [0.2, 0.5, 0.6]
     assert steered["0.5"].others["random direction"].value == 0.0
     assert steered["1"].others[WRONG_LAYER].value == 0.3
     assert not any(SHIFT in row.others for row in steered.values())
-    assert not any(WRONG_LAYER in row.others for row in (steered["0.5"], steered["2"], cause))
+    assert not any(
+        WRONG_LAYER in row.others for row in (steered["0.5"], steered["2"], cause)
+    )
     own = rows["Probes of one size", "accuracy, size 7"]
     assert (own.ours.value, own.others["general probe"].value) == (0.8, 0.4)
-    assert (own.others["coordinates"].value, own.others["untrained"].value) == (0.15, 0.25)
+    assert (own.others["coordinates"].value, own.others["untrained"].value) == (
+        0.15,
+        0.25,
+    )
     for score, kind, size in product(("recall", "precision"), KINDS, SIZES):
-        assert rows["Probes of one size", f"{score}.{kind}, size {size}"].ours.value == 0.45
-    assert rows["Probes of one size", "accuracy, size 9"].others["general probe"].reason == "not in the run"
+        assert (
+            rows["Probes of one size", f"{score}.{kind}, size {size}"].ours.value
+            == 0.45
+        )
+    assert (
+        rows["Probes of one size", "accuracy, size 9"].others["general probe"].reason
+        == "not in the run"
+    )
 
 
-def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path) -> None:
+def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(
+    tmp_path: Path,
+) -> None:
     plan = Plan(
         environment=Choice(name="grid", config={"size": [5, 7], "density": 0.5}),
         agent=Choice(name="optimal"),
@@ -146,17 +231,37 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
     fit = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
     classes = decoded_classes(KINDS)
     states = [(one.world, one.turns[0].state) for one in evidence.trajectories]
-    cells = np.array([CellMap.from_record(world, state).padded(9) for world, state in states if state])
+    cells = np.array(
+        [
+            CellMap.from_record(world, state).padded(9)
+            for world, state in states
+            if state
+        ]
+    )
     decoded = np.eye(len(classes), dtype=np.float32)[cells]
     rows = tuple((str(one.key), 0) for one in evidence.trajectories)
-    report = ProbeReport(fit=fit, measurements=(), n_train=1, n_test=4, rows=rows, decoded=decoded, classes=classes)
-    figure = map_figure(replace(evidence, probe_reports=(report,)), "cogmap", "mlp", "pre")
+    report = ProbeReport(
+        fit=fit,
+        measurements=(),
+        n_train=1,
+        n_test=4,
+        rows=rows,
+        decoded=decoded,
+        classes=classes,
+    )
+    figure = map_figure(
+        replace(evidence, probe_reports=(report,)), "cogmap", "mlp", "pre"
+    )
     assert figure is not None
     spec: Any = figure.spec
     data = spec["data"]["values"]
     assert len(data) == 2 * (25 + 49)
     true, found = (
-        [{key: cell[key] for key in ("grid", "row", "column", "kind")} for cell in data if cell["which"] == which]
+        [
+            {key: cell[key] for key in ("grid", "row", "column", "kind")}
+            for cell in data
+            if cell["which"] == which
+        ]
         for which in (TRUE, DECODED)
     )
     assert true == found
@@ -164,7 +269,9 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
 
 
 def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
-    """Other sizes, variants and controls than those shown have lines of their own or none."""
+    """Other sizes, variants and controls than those shown have lines of their own or
+    none.
+    """
     fit = {"variant": "mlp", "layer": 3, "position": "pre"}
     numbers = [
         Measurement(name=name, value=value, unit="share", n=9, where=where)
@@ -174,10 +281,18 @@ def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
             ("maps.recall.goal", 0.2, {**fit, "fit": "shuffled", "size": 7}),
             ("maps.recall.goal", 0.3, {**fit, "fit": "none", "density": 0.4}),
             ("maps.recall.goal", 0.4, {**fit, "fit": "none"}),
-            ("maps.accuracy", 0.6, {**fit, "fit": "none", "size": 7, "variant": "linear"}),
+            (
+                "maps.accuracy",
+                0.6,
+                {**fit, "fit": "none", "size": 7, "variant": "linear"},
+            ),
             ("plan.prefix.2", 0.7, {**fit, "variant": "oneshot", "control": "none"}),
             ("plan.random.2", 0.0625, {**fit, "variant": "oneshot", "control": "none"}),
-            ("plan.prefix.2", 0.8, {**fit, "variant": "oneshot", "control": "none", "size": 7}),
+            (
+                "plan.prefix.2",
+                0.8,
+                {**fit, "variant": "oneshot", "control": "none", "size": 7},
+            ),
         )
     ]
     figures = [drawn(without_layer(numbers)) for drawn in (size_figure, prefix_figure)]
@@ -185,8 +300,13 @@ def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
     for spec in specs:
         altair.Chart.from_dict(spec)
     sizes, plans = (spec["data"]["values"] for spec in specs)
-    assert [(row["size"], row["reader"], row["value"]) for row in sizes] == [(7, PROBE, 0.5), (7, RANDOM, 0.1)]
+    assert [(row["size"], row["reader"], row["value"]) for row in sizes] == [
+        (7, PROBE, 0.5),
+        (7, RANDOM, 0.1),
+    ]
     printed = [row["value"] for row in plans if row["reader"] == PRINTED]
-    assert printed == [value for position in PREFIXES.values() for value in position.values()]
+    assert printed == [
+        value for position in PREFIXES.values() for value in position.values()
+    ]
     assert [row["value"] for row in plans if row["reader"] != PRINTED] == [0.7, 0.0625]
     assert size_figure([]) is None

@@ -1,4 +1,6 @@
-"""Randomly initialised models of a few thousand parameters, with a tokenizer of words and a harmony template."""
+"""Randomly initialised models of a few thousand parameters, with a tokenizer of words
+and a harmony template.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,12 +8,34 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import GptOssConfig, GptOssForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    GptOssConfig,
+    GptOssForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from gde_plugins.language_models.transformers_model import TransformersModel
 
-SPECIAL = ["<|endoftext|>", "<|return|>", "<|call|>", "<|start|>", "<|end|>", "<|message|>", "<|channel|>"]
-WORDS = ["[unk]", "system", "user", "assistant", "analysis", "final", *(f"w{number}" for number in range(40))]
+SPECIAL = [
+    "<|endoftext|>",
+    "<|return|>",
+    "<|call|>",
+    "<|start|>",
+    "<|end|>",
+    "<|message|>",
+    "<|channel|>",
+]
+WORDS = [
+    "[unk]",
+    "system",
+    "user",
+    "assistant",
+    "analysis",
+    "final",
+    *(f"w{number}" for number in range(40)),
+]
 TEMPLATE = (
     "{{ '<|start|>system<|message|>' + (reasoning_effort or 'low') + '<|end|>' }}"
     "{%- for message in messages -%}"
@@ -38,7 +62,9 @@ def write_tokenizer(folder: Path) -> int:
 
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A GPT-OSS. Its sliding window (8) and context (160) are short enough for tests to leave them."""
+    """A GPT-OSS. Its sliding window (8) and context (160) are short enough for tests to
+    leave them.
+    """
     folder = tmp_path_factory.mktemp("tiny")
     config = GptOssConfig(
         vocab_size=write_tokenizer(folder),
@@ -90,6 +116,8 @@ def llama_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny(tiny_folder: Path) -> Iterator[TransformersModel]:
     """The model in float64."""
-    model = TransformersModel.load(tiny_folder, device="cpu", dtype="float64", batch_size=16, name="tiny")
+    model = TransformersModel.load(
+        tiny_folder, device="cpu", dtype="float64", batch_size=16, name="tiny"
+    )
     yield model
     model.close()

@@ -30,14 +30,20 @@ class Squares:
         return [job * job for job in jobs]
 
 
-async def submit_all(batcher: Batcher[int, int], jobs: Sequence[int]) -> list[int | BaseException]:
-    return await asyncio.gather(*(batcher.submit(job) for job in jobs), return_exceptions=True)
+async def submit_all(
+    batcher: Batcher[int, int], jobs: Sequence[int]
+) -> list[int | BaseException]:
+    return await asyncio.gather(
+        *(batcher.submit(job) for job in jobs), return_exceptions=True
+    )
 
 
 def test_jobs_that_wait_together_are_worked_off_together() -> None:
     work = Squares()
     batcher = Batcher(work, 4)
-    assert asyncio.run(submit_all(batcher, range(10))) == [job * job for job in range(10)]
+    assert asyncio.run(submit_all(batcher, range(10))) == [
+        job * job for job in range(10)
+    ]
     assert work.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert len(work.threads) == 1
     assert threading.get_ident() not in work.threads
@@ -75,7 +81,10 @@ def test_a_cancelled_job_is_not_worked_on() -> None:
     batcher = Batcher(work, 8)
 
     async def cancel_one() -> int:
-        kept, dropped = asyncio.create_task(batcher.submit(5)), asyncio.create_task(batcher.submit(6))
+        kept, dropped = (
+            asyncio.create_task(batcher.submit(5)),
+            asyncio.create_task(batcher.submit(6)),
+        )
         await asyncio.sleep(0)
         dropped.cancel()
         return await kept

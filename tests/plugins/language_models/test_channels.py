@@ -6,7 +6,14 @@ import pytest
 
 from gde_plugins.language_models.channels import Harmony, Plain, ThinkTags, channels_of
 
-HARMONY = ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>"]
+HARMONY = [
+    "<|start|>",
+    "<|end|>",
+    "<|message|>",
+    "<|channel|>",
+    "<|return|>",
+    "<|call|>",
+]
 
 
 class Words:
@@ -34,9 +41,14 @@ class Words:
         return self.ids
 
     def decode(self, ids: Sequence[int], **options: bool) -> str:
-        assert options == {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        assert options == {
+            "skip_special_tokens": True,
+            "clean_up_tokenization_spaces": False,
+        }
         names = list(self.ids)
-        return " ".join(names[index] for index in ids if names[index] not in self.special)
+        return " ".join(
+            names[index] for index in ids if names[index] not in self.special
+        )
 
     def __call__(self, text: str) -> tuple[int, ...]:
         return tuple(self.ids[word] for word in text.split())
@@ -63,7 +75,9 @@ def test_harmony_is_stopped_by_return_and_call(words: Words) -> None:
     assert channels_of(words).stops == {words.ids["<|return|>"], words.ids["<|call|>"]}
 
 
-def test_harmony_reads_both_channels_and_positions_the_same_template_tokens_twice(words: Words) -> None:
+def test_harmony_reads_both_channels_and_positions_the_same_template_tokens_twice(
+    words: Words,
+) -> None:
     prompt, tokens = words(PROMPT), words(f"{ANALYSIS} {NEXT} {FINAL} <|return|>")
     reading = channels_of(words).read(prompt, tokens)
     assert (reading.reasoning, reading.text) == ("so go up", "up")
@@ -72,7 +86,9 @@ def test_harmony_reads_both_channels_and_positions_the_same_template_tokens_twic
     assert set(reading.positions) == {"pre", "reasoning", "post"}
     for position in ("pre", "post"):
         assert tuple(whole[index] for index in reading.positions[position]) == template
-    assert tuple(whole[index] for index in reading.positions["reasoning"]) == words("so go up")
+    assert tuple(whole[index] for index in reading.positions["reasoning"]) == words(
+        "so go up"
+    )
     assert reading.positions["pre"] == tuple(range(len(prompt) - 3, len(prompt)))
     assert whole[reading.positions["post"][-1] + 1] == words.ids["<|channel|>"]
 
@@ -101,7 +117,11 @@ def test_harmony_reads_whatever_comes(
 ) -> None:
     reading = channels_of(words).read(words(PROMPT), words(completion))
     positions = positions | ({"reasoning"} if reasoning else set())
-    assert (reading.text, reading.reasoning, set(reading.positions)) == (text, reasoning, positions)
+    assert (reading.text, reading.reasoning, set(reading.positions)) == (
+        text,
+        reasoning,
+        positions,
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,18 +136,28 @@ def test_harmony_reads_whatever_comes(
         ("a b", "<think> </think> up", "up", "", "b <think> </think>"),
     ],
 )
-def test_think_tags(prompt: str, completion: str, text: str, reasoning: str | None, post: str | None) -> None:
+def test_think_tags(
+    prompt: str, completion: str, text: str, reasoning: str | None, post: str | None
+) -> None:
     words = Words(["<think>", "</think>"])
     reading = channels_of(words).read(words(prompt), words(completion))
     assert (reading.text, reading.reasoning) == (text, reasoning)
     whole = words(prompt) + words(completion)
     marked = reading.positions.get("post")
-    assert (marked and tuple(whole[index] for index in marked)) == (words(post) if post else None)
+    assert (marked and tuple(whole[index] for index in marked)) == (
+        words(post) if post else None
+    )
     assert reading.positions["pre"] == tuple(range(len(words(prompt))))[-3:]
-    assert [whole[index] for index in reading.positions.get("reasoning", ())] == list(words(reasoning or ""))
+    assert [whole[index] for index in reading.positions.get("reasoning", ())] == list(
+        words(reasoning or "")
+    )
 
 
 def test_models_that_do_not_reason_have_one_position() -> None:
     words = Words([])
     reading = channels_of(words).read(words("a b a"), words("up"))
-    assert (reading.text, reading.reasoning, reading.positions) == ("up", None, {"pre": (0, 1, 2)})
+    assert (reading.text, reading.reasoning, reading.positions) == (
+        "up",
+        None,
+        {"pre": (0, 1, 2)},
+    )

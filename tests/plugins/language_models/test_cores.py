@@ -17,7 +17,9 @@ def two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_a_small_model_computes_in_one_core_and_leaves_the_others(tiny: TransformersModel, two_threads: None) -> None:
+def test_a_small_model_computes_in_one_core_and_leaves_the_others(
+    tiny: TransformersModel, two_threads: None
+) -> None:
     with cores.fitting_cores(tiny._model):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2

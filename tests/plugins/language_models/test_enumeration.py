@@ -16,8 +16,12 @@ SHORT = Sampling(temperature=0.7, top_p=0.6, max_tokens=3)
 SAMPLES = 1500
 
 
-def request(sampling: Sampling = SHORT, words: str = "w1 w2", seed: int = 0) -> ChatRequest:
-    return ChatRequest(messages=(Message(role="user", content=words),), seed=seed, sampling=sampling)
+def request(
+    sampling: Sampling = SHORT, words: str = "w1 w2", seed: int = 0
+) -> ChatRequest:
+    return ChatRequest(
+        messages=(Message(role="user", content=words),), seed=seed, sampling=sampling
+    )
 
 
 def enumerated(
@@ -36,14 +40,18 @@ def test_probabilities_are_the_frequencies_of_samples(tiny: TransformersModel) -
     assert len({each.completion.tokens for each in answers}) == len(answers) > 3
 
     async def draw() -> Counter[tuple[int, ...]]:
-        drawn = await asyncio.gather(*(tiny.complete(request(seed=seed)) for seed in range(SAMPLES)))
+        drawn = await asyncio.gather(
+            *(tiny.complete(request(seed=seed)) for seed in range(SAMPLES))
+        )
         return Counter(each.tokens for each in drawn)
 
     drawn = asyncio.run(draw())
     probabilities = np.array([each.probability for each in answers])
     counts = np.array([drawn.pop(each.completion.tokens, 0) for each in answers])
     assert not drawn, "every sample is among the completions"
-    deviations = (counts - SAMPLES * probabilities) / np.sqrt(SAMPLES * probabilities * (1 - probabilities) + 1)
+    deviations = (counts - SAMPLES * probabilities) / np.sqrt(
+        SAMPLES * probabilities * (1 - probabilities) + 1
+    )
     assert np.abs(deviations).max() < 4.5
 
 
@@ -52,11 +60,18 @@ def test_company_changes_nothing(tiny: TransformersModel) -> None:
     alone = [enumerated(tiny, [each])[0] for each in asked]
     for one, other in zip(enumerated(tiny, asked), alone, strict=True):
         assert [each.completion for each in one] == [each.completion for each in other]
-        np.testing.assert_allclose([each.probability for each in one], [each.probability for each in other], rtol=1e-9)
+        np.testing.assert_allclose(
+            [each.probability for each in one],
+            [each.probability for each in other],
+            rtol=1e-9,
+        )
 
 
 def test_what_is_rarer_than_the_floor_is_missing(tiny: TransformersModel) -> None:
-    (every,), (few,) = enumerated(tiny, [request()]), enumerated(tiny, [request()], least=0.05)
+    (every,), (few,) = (
+        enumerated(tiny, [request()]),
+        enumerated(tiny, [request()], least=0.05),
+    )
     kept = [each.completion for each in every if each.probability >= 0.05]
     assert [each.completion for each in few] == kept
     assert 0 < len(kept) < len(every)
@@ -65,14 +80,19 @@ def test_what_is_rarer_than_the_floor_is_missing(tiny: TransformersModel) -> Non
 def test_the_likeliest_alone_at_temperature_zero(tiny: TransformersModel) -> None:
     (answers,) = enumerated(tiny, [request(Sampling(temperature=0, max_tokens=9))])
     assert [each.probability for each in answers] == [1.0]
-    assert answers[0].completion == asyncio.run(tiny.complete(request(Sampling(temperature=0, max_tokens=9))))
+    assert answers[0].completion == asyncio.run(
+        tiny.complete(request(Sampling(temperature=0, max_tokens=9)))
+    )
 
 
-def test_a_prompt_that_fills_the_context_is_surely_answered_by_nothing(tiny: TransformersModel) -> None:
+def test_a_prompt_that_fills_the_context_is_surely_answered_by_nothing(
+    tiny: TransformersModel,
+) -> None:
     (answers,) = enumerated(tiny, [request(words="w1 " * 300)])
-    assert [(each.completion.tokens, each.completion.finish, each.probability) for each in answers] == [
-        ((), "length", 1)
-    ]
+    assert [
+        (each.completion.tokens, each.completion.finish, each.probability)
+        for each in answers
+    ] == [((), "length", 1)]
 
 
 def test_a_floor_of_nothing_is_refused(tiny: TransformersModel) -> None:

@@ -1,4 +1,6 @@
-"""Servers that misbehave, over real connections: each fault costs what it must, has one line, and harms nobody else."""
+"""Servers that misbehave, over real connections: each fault costs what it must, has one
+line, and harms nobody else.
+"""
 
 import asyncio
 import gzip
@@ -31,23 +33,43 @@ def request(seed: int = 0) -> ChatRequest:
 def answer(**fields: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": "here"}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], **fields}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        **fields,
+    }
 
 
 def http(status: int, body: bytes, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status} X", "content-type: application/json", f"content-length: {len(body)}", *headers]
+    lines = [
+        f"HTTP/1.1 {status} X",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        *headers,
+    ]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def says(status: int, body: Any, *headers: str) -> Behaviour:
     async def behave(send: Send) -> None:
-        await send(http(status, body if isinstance(body, bytes) else json.dumps(body).encode(), *headers))
+        await send(
+            http(
+                status,
+                body if isinstance(body, bytes) else json.dumps(body).encode(),
+                *headers,
+            )
+        )
 
     return behave
 
 
 @asynccontextmanager
-async def server(behave: Behaviour | Callable[[], Behaviour], seen: list[bytes]) -> AsyncIterator[str]:
+async def server(
+    behave: Behaviour | Callable[[], Behaviour], seen: list[bytes]
+) -> AsyncIterator[str]:
     """The URL of a server that behaves so, and notes the requests that it sees."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -58,7 +80,11 @@ async def server(behave: Behaviour | Callable[[], Behaviour], seen: list[bytes])
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                length = next(int(each[15:]) for each in head.lower().split(b"\r\n") if each.startswith(b"content-len"))
+                length = next(
+                    int(each[15:])
+                    for each in head.lower().split(b"\r\n")
+                    if each.startswith(b"content-len")
+                )
                 seen.append(head + await reader.readexactly(length))
                 await behave(send)  # type: ignore[misc]
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -73,15 +99,21 @@ async def server(behave: Behaviour | Callable[[], Behaviour], seen: list[bytes])
         listening.close()
 
 
-def ask(behave: Behaviour, n: int = 1, **settings: Any) -> tuple[list[Any], list[bytes]]:
+def ask(
+    behave: Behaviour, n: int = 1, **settings: Any
+) -> tuple[list[Any], list[bytes]]:
     """What n requests at once give, and what the server saw."""
     seen: list[bytes] = []
 
     async def asked() -> list[Any]:
         async with server(behave, seen) as url:
-            config = OpenAIConfig(source=url, model="m", **{"retries": 1, "timeout": 5.0, **settings})
+            config = OpenAIConfig(
+                source=url, model="m", **{"retries": 1, "timeout": 5.0, **settings}
+            )
             model = OpenAIModel(config, KEY)
-            return await asyncio.gather(*(model.complete(request(i)) for i in range(n)), return_exceptions=True)
+            return await asyncio.gather(
+                *(model.complete(request(i)) for i in range(n)), return_exceptions=True
+            )
 
     return asyncio.run(asked()), seen
 
@@ -93,14 +125,18 @@ def one_line(error: object) -> str:
 
 
 async def _drips(send: Send) -> None:
-    await send(b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n")
+    await send(
+        b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n"
+    )
     for _ in range(1000):
         await send(b" ")
         await asyncio.sleep(0.02)
 
 
 async def _never_ends(send: Send) -> None:
-    await send(b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+    await send(
+        b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    )
     for _ in range(1000):
         await send(b"10000\r\n" + b" " * 65536 + b"\r\n")
 
@@ -108,7 +144,10 @@ async def _never_ends(send: Send) -> None:
 def test_an_answer_that_drips_meets_the_deadline_of_the_whole() -> None:
     began = time.monotonic()
     (error,), _ = ask(_drips, timeout=0.3)
-    assert "timed out: no whole answer within 0.3 seconds. Raise model.timeout" in one_line(error)
+    assert (
+        "timed out: no whole answer within 0.3 seconds. Raise model.timeout"
+        in one_line(error)
+    )
     assert time.monotonic() - began < 5
 
 
@@ -119,7 +158,11 @@ def test_an_answer_without_end_is_broken_off() -> None:
 
 
 def test_an_answer_that_is_longer_than_allowed_is_refused() -> None:
-    long = answer(choices=[{"index": 0, "message": {"role": "assistant", "content": "x" * 10_000}}])
+    long = answer(
+        choices=[
+            {"index": 0, "message": {"role": "assistant", "content": "x" * 10_000}}
+        ]
+    )
     (error,), _ = ask(says(200, long), max_bytes=9_000)
     assert "model.max_bytes" in one_line(error)
     (completion,), _ = ask(says(200, long), max_bytes=11_000)
@@ -127,7 +170,9 @@ def test_an_answer_that_is_longer_than_allowed_is_refused() -> None:
 
 
 def test_a_bomb_is_not_unpacked() -> None:
-    (error,), _ = ask(says(200, gzip.compress(b" " * 10_000_000), "content-encoding: gzip"))
+    (error,), _ = ask(
+        says(200, gzip.compress(b" " * 10_000_000), "content-encoding: gzip")
+    )
     assert "a compressed answer" in one_line(error)
 
 
@@ -137,14 +182,20 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
     async def asked() -> object:
         async with server(says(200, answer()), others) as other:
             seen: list[bytes] = []
-            async with server(says(307, b"", f"location: {other}/chat/completions"), seen) as url:
+            async with server(
+                says(307, b"", f"location: {other}/chat/completions"), seen
+            ) as url:
                 model = OpenAIModel(OpenAIConfig(source=url, model="m", retries=2), KEY)
-                (outcome,) = await asyncio.gather(model.complete(request()), return_exceptions=True)
+                (outcome,) = await asyncio.gather(
+                    model.complete(request()), return_exceptions=True
+                )
                 assert len(seen) == 1
                 return outcome
 
     error = asyncio.run(asked())
-    assert "the server redirects to http" in one_line(error) and isinstance(error, Unavailable)
+    assert "the server redirects to http" in one_line(error) and isinstance(
+        error, Unavailable
+    )
     assert others == []
 
 
@@ -159,7 +210,11 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
         (says(502, b"<html>bad gateway</html>"), 2, True),
         (says(503, b"", "retry-after: 0"), 2, True),
         (says(429, {"error": {"message": "slower"}}, "retry-after: 0"), 2, True),
-        (says(429, {"error": {"message": "pay", "code": "insufficient_quota"}}), 1, True),
+        (
+            says(429, {"error": {"message": "pay", "code": "insufficient_quota"}}),
+            1,
+            True,
+        ),
         (says(429, b"", "retry-after: 86400"), 1, True),
     ],
 )
@@ -192,15 +247,23 @@ def test_a_connection_that_breaks_is_tried_again() -> None:
     [
         ({}, {"n_prompt": None, "n_completion": None, "answered_by": "m"}),
         ({"usage": "none of it"}, {"n_prompt": None, "n_completion": None}),
-        ({"usage": {"prompt_tokens": -1, "completion_tokens": 2}}, {"n_prompt": None, "n_completion": 2}),
-        ({"usage": {"prompt_tokens": 1e99, "completion_tokens": True}}, {"n_prompt": None, "n_completion": None}),
+        (
+            {"usage": {"prompt_tokens": -1, "completion_tokens": 2}},
+            {"n_prompt": None, "n_completion": 2},
+        ),
+        (
+            {"usage": {"prompt_tokens": 1e99, "completion_tokens": True}},
+            {"n_prompt": None, "n_completion": None},
+        ),
         ({"model": None}, {"answered_by": ""}),
         ({"model": ["x"]}, {"answered_by": ""}),
         ({"model": "m-2026-01-01"}, {"answered_by": "m-2026-01-01"}),
         ({"prompt_token_ids": [1, 2]}, {"prompt_tokens": (), "tokens": ()}),
     ],
 )
-def test_what_is_odd_beside_a_good_answer_does_not_discard_it(odd: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_what_is_odd_beside_a_good_answer_does_not_discard_it(
+    odd: dict[str, Any], expected: dict[str, Any]
+) -> None:
     (completion,), _ = ask(says(200, answer(**odd)))
     assert completion.text == "here"
     assert {name: getattr(completion, name) for name in expected} == expected
@@ -208,21 +271,46 @@ def test_what_is_odd_beside_a_good_answer_does_not_discard_it(odd: dict[str, Any
 
 @pytest.mark.parametrize("finish", ["eos", "", None, 7, {"reason": "stop"}, "length"])
 def test_any_reason_to_end_is_one(finish: Any) -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": "here"}, "finish_reason": finish}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "here"},
+        "finish_reason": finish,
+    }
     (completion,), _ = ask(says(200, answer(choices=[choice])))
-    assert (completion.text, completion.finish) == ("here", "length" if finish == "length" else "stop")
+    assert (completion.text, completion.finish) == (
+        "here",
+        "length" if finish == "length" else "stop",
+    )
 
 
 def test_token_ids_are_kept_where_a_server_gives_them() -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": "here"}, "token_ids": [5, 6]}
-    (completion,), _ = ask(says(200, answer(choices=[choice], prompt_token_ids=[1, 2, 3])))
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "here"},
+        "token_ids": [5, 6],
+    }
+    (completion,), _ = ask(
+        says(200, answer(choices=[choice], prompt_token_ids=[1, 2, 3]))
+    )
     assert (completion.prompt_tokens, completion.tokens) == ((1, 2, 3), (5, 6))
 
 
 def test_three_hundred_malformed_answers_are_each_a_completion_or_one_line() -> None:
     rng, sent = random.Random(0), []
-    whole = json.dumps(answer(usage={"prompt_tokens": 1, "completion_tokens": 1})).encode()
-    values = [b"null", b"[]", b"{}", b"1e999", b'"\\ud800"', b"-1", b"true", b'"\\u0000"', b"NaN"]
+    whole = json.dumps(
+        answer(usage={"prompt_tokens": 1, "completion_tokens": 1})
+    ).encode()
+    values = [
+        b"null",
+        b"[]",
+        b"{}",
+        b"1e999",
+        b'"\\ud800"',
+        b"-1",
+        b"true",
+        b'"\\u0000"',
+        b"NaN",
+    ]
 
     def malformed() -> bytes:
         match rng.randrange(3):
@@ -235,7 +323,9 @@ def test_three_hundred_malformed_answers_are_each_a_completion_or_one_line() -> 
                 parts = whole.split(b": ")
                 at = rng.randrange(1, len(parts))
                 rest = parts[at][max(parts[at].find(b","), 0) :]
-                return b": ".join([*parts[:at], rng.choice(values) + rest, *parts[at + 1 :]])
+                return b": ".join(
+                    [*parts[:at], rng.choice(values) + rest, *parts[at + 1 :]]
+                )
 
     async def behave(send: Send) -> None:
         sent.append(malformed())

@@ -28,7 +28,12 @@ def requests(count: int) -> list[ChatRequest]:
     return [
         ChatRequest(
             messages=(
-                Message(role="user", content=" ".join(f"w{word}" for word in rng.integers(40, size=1 + 5 * (n % 13)))),
+                Message(
+                    role="user",
+                    content=" ".join(
+                        f"w{word}" for word in rng.integers(40, size=1 + 5 * (n % 13))
+                    ),
+                ),
             ),
             seed=n,
             sampling=kinds[n % 3],
@@ -44,15 +49,23 @@ def answer(model: TransformersModel, asked: Sequence[ChatRequest]) -> list[Compl
     return asyncio.run(together())
 
 
-def test_the_same_request_gives_the_same_tokens_in_any_company(tiny: TransformersModel) -> None:
+def test_the_same_request_gives_the_same_tokens_in_any_company(
+    tiny: TransformersModel,
+) -> None:
     asked = requests(24)
     alone = [answer(tiny, [request])[0] for request in asked]
-    assert len({completion.tokens for completion in alone}) > 20, "random completions should differ"
+    assert len({completion.tokens for completion in alone}) > 20, (
+        "random completions should differ"
+    )
     assert answer(tiny, asked) == alone
     order = np.random.default_rng(1).permutation(len(asked))
     shuffled = answer(tiny, [asked[index] for index in order])
     assert [shuffled[place] for place in np.argsort(order)] == alone
-    long = ChatRequest(messages=(Message(role="user", content="w1 " * 100),), seed=5, sampling=Sampling(max_tokens=3))
+    long = ChatRequest(
+        messages=(Message(role="user", content="w1 " * 100),),
+        seed=5,
+        sampling=Sampling(max_tokens=3),
+    )
     padded = [answer(tiny, [long, request])[1] for request in asked[:6]]
     assert padded == alone[:6]
 
@@ -61,7 +74,9 @@ def test_equal_prompts_are_read_once_and_answered_each_by_its_own_seed(
     tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = requests(2)
-    asked = [replace(request, seed=seed) for seed in range(6) for request in (first, second)]
+    asked = [
+        replace(request, seed=seed) for seed in range(6) for request in (first, second)
+    ]
     alone = [answer(tiny, [request])[0] for request in asked]
     read: list[int] = []
     forward = GptOssForCausalLM.forward
@@ -83,9 +98,14 @@ def test_another_seed_gives_other_tokens(tiny: TransformersModel) -> None:
 
 
 def test_greedy_generation_is_that_of_transformers(tiny_folder: Path) -> None:
-    reference = GptOssForCausalLM.from_pretrained(str(tiny_folder), dtype=torch.float64, experts_implementation="eager")
+    reference = GptOssForCausalLM.from_pretrained(
+        str(tiny_folder), dtype=torch.float64, experts_implementation="eager"
+    )
     prompts = [tuple(range(10, 10 + length)) for length in (3, 14, 25)]
-    jobs = [Job(prompt=prompt, seed=0, sampling=Sampling(temperature=0, max_tokens=20)) for prompt in prompts]
+    jobs = [
+        Job(prompt=prompt, seed=0, sampling=Sampling(temperature=0, max_tokens=20))
+        for prompt in prompts
+    ]
     ours = generate(reference, jobs, stops=frozenset({1}), context=160, halt=Event())
     for prompt, generated in zip(prompts, ours, strict=True):
         theirs = reference.generate(  # type: ignore[misc]
@@ -99,7 +119,9 @@ def test_greedy_generation_is_that_of_transformers(tiny_folder: Path) -> None:
 
 def test_the_limit_and_the_context_end_a_completion(tiny: TransformersModel) -> None:
     request = ChatRequest(
-        messages=(Message(role="user", content="w1 " * 140),), seed=0, sampling=Sampling(max_tokens=500)
+        messages=(Message(role="user", content="w1 " * 140),),
+        seed=0,
+        sampling=Sampling(max_tokens=500),
     )
     full, short, overflow = answer(
         tiny,
@@ -110,14 +132,22 @@ def test_the_limit_and_the_context_end_a_completion(tiny: TransformersModel) -> 
         ],
     )
     assert full.n_prompt + full.n_completion <= 160
-    assert full.finish == ("length" if full.n_prompt + full.n_completion == 160 else "stop")
+    assert full.finish == (
+        "length" if full.n_prompt + full.n_completion == 160 else "stop"
+    )
     assert (short.n_completion, short.finish) == (2, "length")
     assert (overflow.tokens, overflow.finish, overflow.text) == ((), "length", "")
 
 
-def test_a_stop_token_ends_a_completion_and_belongs_to_it(tiny: TransformersModel) -> None:
+def test_a_stop_token_ends_a_completion_and_belongs_to_it(
+    tiny: TransformersModel,
+) -> None:
     completions = answer(
-        tiny, [replace(request, sampling=Sampling(temperature=2.0, top_p=1.0)) for request in requests(16)]
+        tiny,
+        [
+            replace(request, sampling=Sampling(temperature=2.0, top_p=1.0))
+            for request in requests(16)
+        ],
     )
     stopped = [completion for completion in completions if completion.finish == "stop"]
     assert stopped
@@ -127,15 +157,21 @@ def test_a_stop_token_ends_a_completion_and_belongs_to_it(tiny: TransformersMode
 
 
 def test_generation_gives_up_when_told_to(tiny_folder: Path) -> None:
-    model = GptOssForCausalLM.from_pretrained(str(tiny_folder), dtype=torch.float64, experts_implementation="eager")
+    model = GptOssForCausalLM.from_pretrained(
+        str(tiny_folder), dtype=torch.float64, experts_implementation="eager"
+    )
     halt = Event()
     halt.set()
     jobs = [Job(prompt=(9, 9), seed=0, sampling=Sampling())]
-    assert generate(model, jobs, stops=frozenset(), context=160, halt=halt) == [Generated(tokens=(), finish="length")]
+    assert generate(model, jobs, stops=frozenset(), context=160, halt=halt) == [
+        Generated(tokens=(), finish="length")
+    ]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_one_row_batches_repeat_in_any_arithmetic(tiny_folder: Path, dtype: str) -> None:
+def test_one_row_batches_repeat_in_any_arithmetic(
+    tiny_folder: Path, dtype: str
+) -> None:
     model = TransformersModel.load(tiny_folder, device="cpu", dtype=dtype, batch_size=1)
     asked = requests(4)
     assert answer(model, asked) == answer(model, asked[::-1])[::-1]
@@ -143,7 +179,9 @@ def test_one_row_batches_repeat_in_any_arithmetic(tiny_folder: Path, dtype: str)
     model.close()
 
 
-def test_prompts_are_read_in_pieces_as_at_once(tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prompts_are_read_in_pieces_as_at_once(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = requests(12)
     at_once = answer(tiny, asked)
     for piece in (1, 40):
@@ -151,7 +189,9 @@ def test_prompts_are_read_in_pieces_as_at_once(tiny: TransformersModel, monkeypa
         assert answer(tiny, asked) == at_once
 
 
-def test_reading_stops_between_two_pieces(tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_between_two_pieces(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     halt, passes = Event(), []
     forward = GptOssForCausalLM.forward
 
@@ -164,5 +204,7 @@ def test_reading_stops_between_two_pieces(tiny: TransformersModel, monkeypatch: 
     monkeypatch.setattr(GptOssForCausalLM, "forward", halting)
     monkeypatch.setattr(generation, "PIECE_CPU", 10)
     job = Job(prompt=tuple(range(10, 110)), seed=0, sampling=Sampling(max_tokens=20))
-    (generated,) = generate(tiny._model, [job], stops=frozenset({1}), context=160, halt=halt)
+    (generated,) = generate(
+        tiny._model, [job], stops=frozenset({1}), context=160, halt=halt
+    )
     assert (len(passes), generated.tokens) == (3, ())

@@ -1,4 +1,6 @@
-"""A run that is in the midst of generating ends soon after a signal, and its folder can be gone on with."""
+"""A run that is in the midst of generating ends soon after a signal, and its folder can
+be gone on with.
+"""
 
 import signal
 import subprocess
@@ -10,7 +12,16 @@ import pytest
 
 LONGEST = 20.0
 """Seconds on a busy machine; on an idle one it takes less than two."""
-WHERE = ["--env", "grid", "--set", "env.size=21", "--agent", "gpt-oss", "--set", "agent.style=paper"]
+WHERE = [
+    "--env",
+    "grid",
+    "--set",
+    "env.size=21",
+    "--agent",
+    "gpt-oss",
+    "--set",
+    "agent.style=paper",
+]
 
 
 @pytest.mark.parametrize(
@@ -22,9 +33,23 @@ WHERE = ["--env", "grid", "--set", "env.size=21", "--agent", "gpt-oss", "--set",
         pytest.param("processes", signal.SIGINT, marks=pytest.mark.slow),
     ],
 )
-def test_a_signal_ends_a_run_that_generates(executor: str, sent: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gde", "eval", *WHERE, "--episodes", "16", "--executor", executor]
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "run")], stderr=subprocess.PIPE, text=True)
+def test_a_signal_ends_a_run_that_generates(
+    executor: str, sent: signal.Signals, tmp_path: Path
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "gde",
+        "eval",
+        *WHERE,
+        "--episodes",
+        "16",
+        "--executor",
+        executor,
+    ]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "run")], stderr=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     told = ""
     while "episodes" not in told:

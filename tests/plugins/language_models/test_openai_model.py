@@ -24,7 +24,10 @@ from gde_plugins.language_models.plugin import make_openai
 
 Reply = tuple[int, bytes]
 REQUEST = ChatRequest(
-    messages=(Message(role="system", content="be short"), Message(role="user", content="where?")),
+    messages=(
+        Message(role="system", content="be short"),
+        Message(role="user", content="where?"),
+    ),
     seed=2**40 + 5,
     sampling=Sampling(temperature=0.3, top_p=0.8, max_tokens=77),
     effort="medium",
@@ -33,14 +36,27 @@ REQUEST = ChatRequest(
 
 def reply(message: dict[str, Any], finish: str = "stop", **fields: Any) -> Reply:
     """A chat completion as a server writes it."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": finish}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": None, **message},
+        "finish_reason": finish,
+    }
     usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
-    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    body = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
     return 200, json.dumps({**body, **fields}).encode()
 
 
 class Server:
-    """Answers with the replies it is given, the last one for ever, and keeps what it was asked."""
+    """Answers with the replies it is given, the last one for ever, and keeps what it
+    was asked.
+    """
 
     def __init__(self) -> None:
         self.replies: list[Reply | Callable[[], Reply]] = [reply({"content": "here"})]
@@ -54,13 +70,20 @@ class Server:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                data = [{"id": name, "object": "model", "created": 0, "owned_by": "me"} for name in outer.models]
+                data = [
+                    {"id": name, "object": "model", "created": 0, "owned_by": "me"}
+                    for name in outer.models
+                ]
                 self.answer(200, json.dumps({"object": "list", "data": data}).encode())
 
             def do_POST(self) -> None:
-                outer.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                outer.asked.append(
+                    json.loads(self.rfile.read(int(self.headers["content-length"])))
+                )
                 outer.headers.append(self.headers["authorization"])
-                following = outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
+                following = (
+                    outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
+                )
                 self.answer(*(following() if callable(following) else following))
 
             def answer(self, status: int, body: bytes) -> None:
@@ -82,7 +105,9 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     made = Server()
-    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread = threading.Thread(
+        target=made.http.serve_forever, kwargs={"poll_interval": 0.01}
+    )
     thread.start()
     yield made
     made.http.shutdown()
@@ -91,23 +116,35 @@ def server() -> Iterator[Server]:
 
 
 def ask(server: Server, request: ChatRequest = REQUEST, **settings: Any) -> Completion:
-    model = make_openai(OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}), OutsideRun())
+    model = make_openai(
+        OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}),
+        OutsideRun(),
+    )
     try:
         return asyncio.run(model.complete(request))
     finally:
         model.close()
 
 
-def test_a_request_is_sent_whole(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_is_sent_whole(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MY_KEY", "secret")
     completion = ask(server, api_key_env="MY_KEY")
-    assert (completion.text, completion.reasoning, completion.finish) == ("here", None, "stop")
+    assert (completion.text, completion.reasoning, completion.finish) == (
+        "here",
+        None,
+        "stop",
+    )
     assert (completion.n_prompt, completion.n_completion) == (11, 3)
     assert (completion.tokens, dict(completion.positions)) == ((), {})
     assert server.asked == [
         {
             "model": "m",
-            "messages": [{"role": "system", "content": "be short"}, {"role": "user", "content": "where?"}],
+            "messages": [
+                {"role": "system", "content": "be short"},
+                {"role": "user", "content": "where?"},
+            ],
             "seed": 5 + 2**40 % 2**31,
             "temperature": 0.3,
             "top_p": 0.8,
@@ -134,7 +171,11 @@ def test_reasoning_is_read_where_servers_put_it(server: Server, field: str) -> N
 @pytest.mark.parametrize(
     ("content", "text", "reasoning"),
     [
-        ('analysis A wall.\nassistantfinal{"action": "UP"}', '{"action": "UP"}', " A wall.\n"),
+        (
+            'analysis A wall.\nassistantfinal{"action": "UP"}',
+            '{"action": "UP"}',
+            " A wall.\n",
+        ),
         ("analysisassistantfinalUP", "UP", ""),
         ('final{"action": "UP"}', '{"action": "UP"}', None),
         ("finally UP", "finally UP", None),
@@ -161,7 +202,9 @@ def test_channels_whose_names_have_run_into_the_text_are_told_apart(
         (reply({"content": "free"}, usage=None), "free", "stop"),
     ],
 )
-def test_endings_are_mapped(server: Server, answer: Reply, text: str, finish: str) -> None:
+def test_endings_are_mapped(
+    server: Server, answer: Reply, text: str, finish: str
+) -> None:
     server.replies = [answer]
     completion = ask(server)
     assert (completion.text, completion.finish) == (text, finish)
@@ -169,16 +212,24 @@ def test_endings_are_mapped(server: Server, answer: Reply, text: str, finish: st
 
 
 def test_a_busy_server_is_asked_again(server: Server) -> None:
-    server.replies = [(429, b'{"error": {"message": "slow down"}}'), (500, b"oops"), reply({"content": "at last"})]
+    server.replies = [
+        (429, b'{"error": {"message": "slow down"}}'),
+        (500, b"oops"),
+        reply({"content": "at last"}),
+    ]
     assert ask(server).text == "at last"
     assert len(server.asked) == 3
 
 
-def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(server: Server) -> None:
+def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
+    server: Server,
+) -> None:
     """Neither whom it tells, nor who waits for a turn behind."""
     server.wait = ("retry-after", "1e99")
     server.replies = [(429, b'{"error": {"message": "slow down"}}')]
-    model = make_openai(OpenAIConfig(source=server.url, model="m", retries=2), OutsideRun())
+    model = make_openai(
+        OpenAIConfig(source=server.url, model="m", retries=2), OutsideRun()
+    )
 
     async def crowd() -> list[object]:
         asked = (model.complete(REQUEST) for _ in range(20))
@@ -187,16 +238,30 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(serv
 
     told = asyncio.run(crowd())
     model.close()
-    assert {type(each) for each in told} == {Unavailable} and all("slow down" in str(each) for each in told)
+    assert {type(each) for each in told} == {Unavailable} and all(
+        "slow down" in str(each) for each in told
+    )
 
 
 @pytest.mark.parametrize(
     ("answer", "tries", "match"),
     [
         ((500, b'{"error": {"message": "on fire"}}'), 3, "on fire"),
-        ((401, b'{"error": {"message": "bad key"}}'), 1, r"authentication failed: set OPENAI_API_KEY .*bad key"),
-        ((403, b'{"error": {"message": "not you"}}'), 1, r"access denied: set OPENAI_API_KEY .*not you"),
-        ((404, b"no such model"), 1, r"not found: correct the URL, or the name of the model .*no such model"),
+        (
+            (401, b'{"error": {"message": "bad key"}}'),
+            1,
+            r"authentication failed: set OPENAI_API_KEY .*bad key",
+        ),
+        (
+            (403, b'{"error": {"message": "not you"}}'),
+            1,
+            r"access denied: set OPENAI_API_KEY .*not you",
+        ),
+        (
+            (404, b"no such model"),
+            1,
+            r"not found: correct the URL, or the name of the model .*no such model",
+        ),
         ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
         ((200, b"{}"), 1, "the answer is no chat completion"),
         ((200, b'"text"'), 1, "the answer is no chat completion"),
@@ -205,7 +270,9 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(serv
         (reply({}, choices="what"), 1, "the answer is no chat completion"),
     ],
 )
-def test_a_useless_answer_is_one_clear_line(server: Server, answer: Reply, tries: int, match: str) -> None:
+def test_a_useless_answer_is_one_clear_line(
+    server: Server, answer: Reply, tries: int, match: str
+) -> None:
     server.replies = [answer]
     with pytest.raises(GdeError, match=match) as caught:
         ask(server)
@@ -225,15 +292,21 @@ def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    model = OpenAIModel(OpenAIConfig(source="http://127.0.0.1:9/v1", model="m", retries=0))
+    model = OpenAIModel(
+        OpenAIConfig(source="http://127.0.0.1:9/v1", model="m", retries=0)
+    )
     with pytest.raises(
-        GdeError, match=r"openai:http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL"
+        GdeError,
+        match=r"openai:http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL",
     ):
         asyncio.run(model.complete(REQUEST))
 
 
 def test_a_url_that_is_none_is_named() -> None:
-    with pytest.raises(GdeError, match=r"model\.source: wanted a URL, e\.g\. http://localhost:8000/v1, got 'nonsense'"):
+    with pytest.raises(
+        GdeError,
+        match=r"model\.source: wanted a URL, e\.g\. http://localhost:8000/v1, got 'nonsense'",
+    ):
         OpenAIConfig(source="nonsense", model="m")
 
 
@@ -250,7 +323,10 @@ def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:
 
 def test_one_model_of_several_must_be_named(server: Server) -> None:
     server.models = ["b", "a"]
-    with pytest.raises(GdeError, match=r"server lists 2 models: a, b\. Pick one: --set model\.model=NAME"):
+    with pytest.raises(
+        GdeError,
+        match=r"server lists 2 models: a, b\. Pick one: --set model\.model=NAME",
+    ):
         ask(server, model="")
 
 
@@ -261,7 +337,9 @@ def test_a_model_outlives_an_event_loop(server: Server) -> None:
 
 
 def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) -> None:
-    check_language_model(lambda: make_openai(OpenAIConfig(source=server.url, model="m"), OutsideRun()))
+    check_language_model(
+        lambda: make_openai(OpenAIConfig(source=server.url, model="m"), OutsideRun())
+    )
     model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
     assert not isinstance(model, WhiteBox)
     assert model.info.n_layers == 0

@@ -18,7 +18,9 @@ def test_the_offers_are_complete() -> None:
         "openai": OpenAIConfig,
     }
     for capability in (Capability.ACTIVATIONS, Capability.INTERVENTIONS):
-        assert {name for name, offer in offers.items() if capability in offer.gives} == {"nano", "hf"}
+        assert {
+            name for name, offer in offers.items() if capability in offer.gives
+        } == {"nano", "hf"}
     assert all(offer.extra and offer.imports for offer in offers.values())
 
 
@@ -28,9 +30,20 @@ def test_the_plugin_keeps_the_contract() -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [{"batch_size": 0}, {"dtype": "int8"}, {"source": None}, {"timeout": 0}, {"retries": -1}, {"limit_field": "x"}],
+    [
+        {"batch_size": 0},
+        {"dtype": "int8"},
+        {"source": None},
+        {"timeout": 0},
+        {"retries": -1},
+        {"limit_field": "x"},
+    ],
 )
 def test_values_out_of_range_are_refused(values: dict[str, object]) -> None:
-    config = OpenAIConfig if values.keys() & {"timeout", "retries", "limit_field"} else HfConfig
+    config = (
+        OpenAIConfig
+        if values.keys() & {"timeout", "retries", "limit_field"}
+        else HfConfig
+    )
     with pytest.raises(ValidationError, match=next(iter(values))):
         TypeAdapter(config).validate_python({"source": "x", **values})

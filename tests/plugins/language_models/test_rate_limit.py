@@ -1,4 +1,6 @@
-"""The rate that a server allows is found, whatever its rule of refusing is. Time is virtual here."""
+"""The rate that a server allows is found, whatever its rule of refusing is. Time is
+virtual here.
+"""
 
 import asyncio
 from datetime import UTC, datetime
@@ -26,9 +28,17 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def answered(
-    rate: float, size: float, latency: float, clients: int, pause: float | None, seconds: int, new_rate: float = 0.0
+    rate: float,
+    size: float,
+    latency: float,
+    clients: int,
+    pause: float | None,
+    seconds: int,
+    new_rate: float = 0.0,
 ) -> list[int]:
-    """How many were answered in each second; from the middle on at the new rate, where one is given."""
+    """How many were answered in each second; from the middle on at the new rate, where
+    one is given.
+    """
     loop = VirtualLoop()
     per_second = [0] * (seconds + 1)
 
@@ -76,7 +86,13 @@ def answered(
         (5, 5, 0.5, 1.0, 0.9),
         (5, 1, 0.1, None, 0.9),
         (1, 60, 1.0, 2.0, 0.9),
-        (50, 1, 0.02, 1.0, 0.75),  # each refusal costs a whole second, which no burst makes up for
+        (
+            50,
+            1,
+            0.02,
+            1.0,
+            0.75,
+        ),  # each refusal costs a whole second, which no burst makes up for
     ],
 )
 def test_after_a_minute_what_is_allowed_is_used(
@@ -87,8 +103,12 @@ def test_after_a_minute_what_is_allowed_is_used(
 
 
 @pytest.mark.parametrize(("size", "least"), [(100, 0.85), (10, 0.75), (1, 0.65)])
-def test_with_hundreds_in_flight_for_a_second_each_most_of_what_is_allowed_is_used(size: float, least: float) -> None:
-    """A refusal costs two seconds here: that of the pause and that in which all others in flight are refused."""
+def test_with_hundreds_in_flight_for_a_second_each_most_of_what_is_allowed_is_used(
+    size: float, least: float
+) -> None:
+    """A refusal costs two seconds here: that of the pause and that in which all others
+    in flight are refused.
+    """
     per_second = answered(100, size, 1.0, clients=512, pause=1.0, seconds=120)
     assert sum(per_second[60:120]) >= least * 100 * 60
 
@@ -104,11 +124,15 @@ def test_a_limit_that_is_lifted_is_found() -> None:
 
 
 def test_a_limit_that_falls_to_a_tenth_is_followed() -> None:
-    per_second = answered(100, 10, 0.05, clients=64, pause=0.5, seconds=240, new_rate=10)
+    per_second = answered(
+        100, 10, 0.05, clients=64, pause=0.5, seconds=240, new_rate=10
+    )
     assert sum(per_second[180:240]) >= 0.85 * 10 * 60
 
 
-def test_where_nothing_is_refused_everything_is_in_flight_within_a_few_round_trips() -> None:
+def test_where_nothing_is_refused_everything_is_in_flight_within_a_few_round_trips() -> (
+    None
+):
     per_second = answered(1e9, 1e9, 0.1, clients=512, pause=None, seconds=8)
     assert sum(per_second[2:8]) >= 0.99 * 6 * 512 / 0.1
 
@@ -144,12 +168,16 @@ def test_while_a_server_wants_to_be_left_alone_it_is() -> None:
         ({}, None),
     ],
 )
-def test_retry_after_is_read_in_both_forms(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_is_read_in_both_forms(
+    headers: dict[str, str], seconds: float | None
+) -> None:
     assert retry_after(headers, datetime(2026, 11, 22, 1, 0, 0, tzinfo=UTC)) == seconds
 
 
 def test_a_refusal_before_the_first_answer_sets_no_rate() -> None:
-    """A busy server's first word is about this moment; a rate from it would hold the next request back for 20 s."""
+    """A busy server's first word is about this moment; a rate from it would hold the
+    next request back for 20 s.
+    """
     limit = RateLimit(clock=lambda: 1.0)
     limit.refused(Sent(0.5, 0), None)
     assert limit.rate == inf

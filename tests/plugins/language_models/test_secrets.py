@@ -9,7 +9,17 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gde import Choice, ConfigError, Evidence, GdeError, Measurement, Plan, evaluate, rescore, resume
+from gde import (
+    Choice,
+    ConfigError,
+    Evidence,
+    GdeError,
+    Measurement,
+    Plan,
+    evaluate,
+    rescore,
+    resume,
+)
 from gde.request.secrets import Secrets, host_of
 
 pytest.importorskip("openai", reason="needs the extra openai")
@@ -20,7 +30,9 @@ KEY = 'sk-canary/"0123456789'
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Says the key again in every place there is, and refuses every fourth request in its name."""
+    """Says the key again in every place there is, and refuses every fourth request in
+    its name.
+    """
 
     asked: ClassVar[list[str]] = []
 
@@ -34,8 +46,14 @@ class Echo(BaseHTTPRequestHandler):
             "content": json.dumps({"action": "UP", "why": key}),
             "reasoning": f"I saw {key}",
         }
-        good = {"model": key, "choices": [{"index": 0, "message": message, "finish_reason": key}], "created": 0}
-        body = json.dumps(good if status == 200 else {"error": {"message": f"not with {key}"}}).encode()
+        good = {
+            "model": key,
+            "choices": [{"index": 0, "message": message, "finish_reason": key}],
+            "created": 0,
+        }
+        body = json.dumps(
+            good if status == 200 else {"error": {"message": f"not with {key}"}}
+        ).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -50,7 +68,9 @@ class Echo(BaseHTTPRequestHandler):
 def url() -> Iterator[str]:
     Echo.asked = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}
+    )
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}/v1"
     server.shutdown()
@@ -68,7 +88,9 @@ class Telling:
 def plan(url: str) -> Plan:
     return Plan(
         environment=Choice(name="grid", config={"size": 5}),
-        agent=Choice(name="gpt-oss", config={"model": f"openai:{url}", "strict": False}),
+        agent=Choice(
+            name="gpt-oss", config={"model": f"openai:{url}", "strict": False}
+        ),
         language_model={"model": "m", "retries": 0, "api_key_env": "CANARY_KEY"},
         metrics=("success", Telling()),
         episodes=3,
@@ -78,12 +100,20 @@ def plan(url: str) -> Plan:
 
 def leaks(run: Path) -> list[str]:
     forms = {KEY.encode(), json.dumps(KEY)[1:-1].encode(), b"sk-canary"}
-    return [str(file) for file in run.rglob("*") if file.is_file() and any(form in file.read_bytes() for form in forms)]
+    return [
+        str(file)
+        for file in run.rglob("*")
+        if file.is_file() and any(form in file.read_bytes() for form in forms)
+    ]
 
 
 @pytest.mark.parametrize("executor", ["serial"])
 def test_a_key_that_is_sent_back_is_in_no_artefact(
-    executor: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    executor: str,
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("CANARY_KEY", KEY)
     result = evaluate(plan(url), tmp_path / "run")
@@ -93,7 +123,9 @@ def test_a_key_that_is_sent_back_is_in_no_artefact(
     assert "sk-canary" not in "".join(capfd.readouterr())
 
 
-def test_a_received_folder_gets_no_key(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_received_folder_gets_no_key(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from contextlib import closing
 
     from gde.store.folder import RunFolder
@@ -109,11 +141,15 @@ def test_a_received_folder_gets_no_key(url: str, tmp_path: Path, monkeypatch: py
     run = tmp_path / "run"
     evaluate(wanted, run)
     with closing(RunFolder.open(run).journal()) as journal:
-        journal.write([(f"DELETE FROM {table}", ()) for table in ("turns", "calls", "episodes")])
+        journal.write(
+            [(f"DELETE FROM {table}", ()) for table in ("turns", "calls", "episodes")]
+        )
     Echo.asked = []
     monkeypatch.setenv("CANARY_KEY", KEY)
     host = host_of(url)
-    with pytest.raises(GdeError, match=rf"what CANARY_KEY holds sent to {host}: .* --key-to {host}"):
+    with pytest.raises(
+        GdeError, match=rf"what CANARY_KEY holds sent to {host}: .* --key-to {host}"
+    ):
         resume(run)
     with pytest.raises(GdeError, match="CANARY_KEY"):
         resume(run, keys_to=["elsewhere.example"])
@@ -142,7 +178,9 @@ def test_hosts_are_what_keys_go_to(url: str, host: str) -> None:
     assert host_of(url) == host
 
 
-def test_what_is_too_short_for_a_key_is_left_in_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_short_for_a_key_is_left_in_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SHORT_KEY", "none")
     secrets = Secrets()
     assert secrets.give("SHORT_KEY", "https://a.example") == "none"

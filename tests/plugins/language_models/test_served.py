@@ -1,4 +1,6 @@
-"""A real server over HTTP: nano behind `transformers serve` plays as nano in this process does."""
+"""A real server over HTTP: nano behind `transformers serve` plays as nano in this
+process does.
+"""
 
 import json
 import os
@@ -31,16 +33,30 @@ def effort(request: pytest.FixtureRequest) -> Effort:
 
 @pytest.fixture(scope="module")
 def url(effort: Effort) -> Iterator[str]:
-    """Where it is served. The server takes no effort from a request, but one for all."""
+    """Where it is served. The server takes no effort from a request, but one for
+    all.
+    """
     pytest.importorskip("fastapi")
     pytest.importorskip("accelerate")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", SERVE, "serve", str(FOLDER), "--port", str(port), "--host", "127.0.0.1"]
+    command = [
+        sys.executable,
+        "-c",
+        SERVE,
+        "serve",
+        str(FOLDER),
+        "--port",
+        str(port),
+        "--host",
+        "127.0.0.1",
+    ]
     command += ["--chat-template-kwargs", json.dumps({"reasoning_effort": effort})]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    server = subprocess.Popen([*command, "--device", "cpu"], env=environment, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [*command, "--device", "cpu"], env=environment, stderr=subprocess.DEVNULL
+    )
     try:
         for _ in range(600):
             try:
@@ -55,16 +71,35 @@ def url(effort: Effort) -> Iterator[str]:
         server.wait()
 
 
-def test_a_served_model_plays_as_it_does_here(url: str, effort: Effort, tmp_path: Path) -> None:
-    config = {"style": "compact", "temperature": 0.0, "max_tokens": 300, "effort": effort}
+def test_a_served_model_plays_as_it_does_here(
+    url: str, effort: Effort, tmp_path: Path
+) -> None:
+    config = {
+        "style": "compact",
+        "temperature": 0.0,
+        "max_tokens": 300,
+        "effort": effort,
+    }
     grid = Choice(name="grid", config={"size": 7})
-    here = Plan(environment=grid, agent=Choice(name="gpt-oss", config=config), metrics=["success"], episodes=3)
+    here = Plan(
+        environment=grid,
+        agent=Choice(name="gpt-oss", config=config),
+        metrics=["success"],
+        episodes=3,
+    )
     served = Choice(name="gpt-oss", config={**config, "model": f"openai:{url}"})
     evaluate(here, tmp_path / "here")
-    evaluate(replace(here, agent=served, language_model={"model": str(FOLDER)}), tmp_path / "served")
+    evaluate(
+        replace(here, agent=served, language_model={"model": str(FOLDER)}),
+        tmp_path / "served",
+    )
     answers = [
         [
-            (turn.decision.action, turn.decision.completion.text, turn.decision.completion.reasoning)
+            (
+                turn.decision.action,
+                turn.decision.completion.text,
+                turn.decision.completion.reasoning,
+            )
             for episode in load_evidence(tmp_path / name).trajectories
             for turn in episode.turns
             if turn.decision.completion

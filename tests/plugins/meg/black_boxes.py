@@ -1,4 +1,6 @@
-"""Worlds that are played as black boxes, small enough to be tabulated too, so that the truth is known."""
+"""Worlds that are played as black boxes, small enough to be tabulated too, so that the
+truth is known.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +41,9 @@ class Box:
     """(S, A)."""
     reseed: Callable[[int], None] | None
     vary: bool
-    """Whether episodes have seeds of their own; else there is one world, without chance."""
+    """Whether episodes have seeds of their own; else there is one world, without
+    chance.
+    """
 
     def told(self, environment: Environment, _: Observation) -> np.ndarray:
         """Which state it is, so that the network can hold any function of states."""
@@ -47,13 +51,17 @@ class Box:
         return np.eye(self.model.n_states, dtype=np.float32)[environment.state().index]
 
     def value(self, environment: Environment, _: Observation) -> np.ndarray:
-        """What a state is worth to the policy that predicts best: nothing better can be told."""
+        """What a state is worth to the policy that predicts best: nothing better can be
+        told.
+        """
         assert isinstance(environment, HasMDP)
         return self.best[1][[environment.state().index]]
 
     @cached_property
     def best(self) -> tuple[float, np.ndarray]:
-        """The most that any function V of states predicts, and (S,) that function, by ascent over the whole table."""
+        """The most that any function V of states predicts, and (S,) that function, by
+        ascent over the whole table.
+        """
         discount, S, A = self.model.discount, self.model.n_states, self.model.n_actions
         acts = np.zeros((S, A))
         here = self.model.start.astype(float)
@@ -62,16 +70,24 @@ class Box:
                 here = np.where(self.model.terminal, 0.0, here)
             taken = here[:, None] * self.policy.probabilities
             acts += taken
-            here = discount * sum(matrix.T @ taken[:, a] for a, matrix in enumerate(self.model.transition))
+            here = discount * sum(
+                matrix.T @ taken[:, a] for a, matrix in enumerate(self.model.transition)
+            )
 
         def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
-            ahead = discount * np.stack([matrix @ values for matrix in self.model.transition], axis=1)
+            ahead = discount * np.stack(
+                [matrix @ values for matrix in self.model.transition], axis=1
+            )
             log = log_softmax(ahead, axis=1)
             off = acts.sum(axis=1, keepdims=True) * np.exp(log) - acts
-            slope = discount * sum(matrix.T @ off[:, a] for a, matrix in enumerate(self.model.transition))
+            slope = discount * sum(
+                matrix.T @ off[:, a] for a, matrix in enumerate(self.model.transition)
+            )
             return -float((acts * (log + np.log(A))).sum()), slope
 
-        found = minimize(loss, np.zeros(S), jac=True, method="L-BFGS-B", options={"maxiter": 5000})
+        found = minimize(
+            loss, np.zeros(S), jac=True, method="L-BFGS-B", options={"maxiter": 5000}
+        )
         return -found.fun, found.x
 
     def truth(self) -> float:
@@ -85,14 +101,21 @@ class Box:
         seed = int(rng.integers(2**31)) if self.vary else 0
         environment.reset(seed)
         while True:
-            chosen = rng.choice(self.model.n_actions, p=self.policy.probabilities[environment.state().index])
+            chosen = rng.choice(
+                self.model.n_actions,
+                p=self.policy.probabilities[environment.state().index],
+            )
             actions.append(self.model.actions[chosen])
             outcome = environment.step(actions[-1])
             if outcome.terminated or outcome.truncated:
                 return Played(seed, tuple(actions))
 
-    def bound(self, n: int, seed: int, tries: int = 1, oracle: bool = False) -> Estimate:
-        """From n episodes; with an oracle, the network is told what a state is worth and need but scale it."""
+    def bound(
+        self, n: int, seed: int, tries: int = 1, oracle: bool = False
+    ) -> Estimate:
+        """From n episodes; with an oracle, the network is told what a state is worth
+        and need but scale it.
+        """
         rng = np.random.default_rng(seed)
         episodes = [self.play(rng) for _ in range(n)]
         tried = try_out(
@@ -119,7 +142,10 @@ def linear(inputs: int) -> "torch.nn.Module":
 def cliff() -> Box:
     """Wind, and the time in the state."""
     environment = CliffWorldEnvironment(CliffWorldConfig(width=4, height=3, horizon=6))
-    model, erring = environment.mdp(), epsilon_greedy(greedy(environment._map, 6), 0.2).probabilities
+    model, erring = (
+        environment.mdp(),
+        epsilon_greedy(greedy(environment._map, 6), 0.2).probabilities,
+    )
     policy = np.concatenate([erring, np.full((1, 12, 4), 0.25)]).reshape(-1, 4)
     return Box(environment, model, Policy(probabilities=policy), None, vary=True)
 
@@ -136,7 +162,9 @@ def lake() -> Box:
     """Gymnasium's slippery lake, put back by replay."""
     actions = ("LEFT", "DOWN", "RIGHT", "UP")
     choice = from_gymnasium("FrozenLake-v1", actions=actions, discount=0.8, horizon=100)
-    environment = choice.part.make(choice.part.config(discount=0.8, actions=actions, horizon=100), OutsideRun())
+    environment = choice.part.make(
+        choice.part.config(discount=0.8, actions=actions, horizon=100), OutsideRun()
+    )
     environment.reset(0)
     model = environment.mdp()
 

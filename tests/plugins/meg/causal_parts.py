@@ -1,4 +1,6 @@
-"""Diagrams for the tests: drawn at random, or written out from a Markov decision process."""
+"""Diagrams for the tests: drawn at random, or written out from a Markov decision
+process.
+"""
 
 from typing import Any
 
@@ -8,8 +10,12 @@ from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.causal import Diagram, Node, chance, decision, utility
 
 
-def random_network(rng: np.random.Generator, n: int = 5, deterministic: bool = False) -> Diagram:
-    """Variables V0, V1, ... with two or three values and up to three parents among the earlier ones."""
+def random_network(
+    rng: np.random.Generator, n: int = 5, deterministic: bool = False
+) -> Diagram:
+    """Variables V0, V1, ... with two or three values and up to three parents among the
+    earlier ones.
+    """
     sizes = rng.integers(2, 4, size=n)
     nodes = []
     for i, size in enumerate(sizes):

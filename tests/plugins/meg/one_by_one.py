@@ -1,4 +1,6 @@
-"""The plain way to score behaviour, one episode and one time step after the other: what batches must agree with."""
+"""The plain way to score behaviour, one episode and one time step after the other: what
+batches must agree with.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,9 @@ from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.utilities import Pursuit, standing_still
 
 Part = tuple[Episode, Finite, slice]
-"""An episode, the process of its world alone, and where its states are among those side by side."""
+"""An episode, the process of its world alone, and where its states are among those side
+by side.
+"""
 _PARTS: WeakKeyDictionary[Behaviour, list[Part]] = WeakKeyDictionary()
 
 
@@ -34,19 +38,34 @@ def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats
 @contextmanager
 def without_batches() -> Iterator[None]:
     """While it lasts, the behaviour of a sample is scored episode by episode."""
-    with patch.multiple(Behaviour, scores=_scores, accuracy=_accuracy, scores_of_chance=_scores_of_chance):
+    with patch.multiple(
+        Behaviour,
+        scores=_scores,
+        accuracy=_accuracy,
+        scores_of_chance=_scores_of_chance,
+    ):
         yield
 
 
-def _score(episode: Episode, process: Finite, reward: Floats, beta: float, chance: bool = False) -> float:
-    """Nats above chance of what was done, or expected of random choice in the same states."""
-    policies = [*process.policies(process.dynamics.utility(reward), beta)]  # from one state to go to all
+def _score(
+    episode: Episode, process: Finite, reward: Floats, beta: float, chance: bool = False
+) -> float:
+    """Nats above chance of what was done, or expected of random choice in the same
+    states.
+    """
+    policies = [
+        *process.policies(process.dynamics.utility(reward), beta)
+    ]  # from one state to go to all
     total = 0.0
-    for t, (state, action) in enumerate(zip(episode.states, episode.actions, strict=True)):
+    for t, (state, action) in enumerate(
+        zip(episode.states, episode.actions, strict=True)
+    ):
         if action != UNUSABLE:
             policy = policies[_to_go(episode, process, t) - 1][:, state]
             nats = above_chance(policy, len(policy), bool(np.isinf(beta)))
-            total += process.dynamics.discount**t * float(nats.mean() if chance else nats[action])
+            total += process.dynamics.discount**t * float(
+                nats.mean() if chance else nats[action]
+            )
     return total
 
 
@@ -58,7 +77,8 @@ def _to_go(episode: Episode, process: Finite, t: int) -> int:
 def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Floats]:
     """Nats above chance at rationality 1, and their derivative by the reward (S,).
 
-    What an action is expected to collect of each state's reward, less what the policy is, looked ahead.
+    What an action is expected to collect of each state's reward, less what the policy
+    is, looked ahead.
     """
     dynamics, (S,) = process.dynamics, reward.shape
     to_come, nats, slope, here = np.zeros((S, S)), 0.0, np.zeros(S), np.eye(S)
@@ -66,22 +86,40 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
     for t in np.flatnonzero(episode.actions != UNUSABLE):
         turns[_to_go(episode, process, t)].append(t)
     for to_go, step in enumerate(process.soft_steps(dynamics.utility(reward)), start=1):
-        after = dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + here
+        after = (
+            dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + here
+        )
         to_come = np.einsum("as,asz->sz", step.policy, after)
         for t in turns[to_go]:
-            state, action, weight = episode.states[t], episode.actions[t], dynamics.discount**t
-            nats += weight * float(above_chance(step.policy[action, state], dynamics.n_actions))
+            state, action, weight = (
+                episode.states[t],
+                episode.actions[t],
+                dynamics.discount**t,
+            )
+            nats += weight * float(
+                above_chance(step.policy[action, state], dynamics.n_actions)
+            )
             slope += weight * (after[action, state] - to_come[state])
     return nats, slope
 
 
 def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Floats:
     earned = self.reward if reward is None else reward
-    return np.array([_score(one, process, earned[place], beta) for one, process, place in _parts(self)])
+    return np.array(
+        [
+            _score(one, process, earned[place], beta)
+            for one, process, place in _parts(self)
+        ]
+    )
 
 
 def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
-    return np.array([_score(one, process, self.reward[place], beta, True) for one, process, place in _parts(self)])
+    return np.array(
+        [
+            _score(one, process, self.reward[place], beta, True)
+            for one, process, place in _parts(self)
+        ]
+    )
 
 
 def _accuracy(self: Behaviour, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
@@ -105,14 +143,22 @@ def _apart(behaviour: Behaviour) -> Iterator[Part]:
     for one, number in zip(behaviour.sample, behaviour.sample.world_of, strict=True):
         start, size = starts[number], one.mdp.n_states
         world = standing_still(one.mdp, np.zeros(size)) if stands_still else one.mdp
-        yield one, Finite(world, one.horizon or planned(one.mdp)), slice(start, start + size)
+        yield (
+            one,
+            Finite(world, one.horizon or planned(one.mdp)),
+            slice(start, start + size),
+        )
 
 
 def planned(mdp: TabularMDP) -> int:
-    """States that count for an agent without deadline: three times the way to the farthest state, and the own."""
+    """States that count for an agent without deadline: three times the way to the
+    farthest state, and the own.
+    """
     reached, steps = mdp.start > 0, 0
     while True:
-        further = reached | (sum(matrix.T @ reached.astype(float) for matrix in mdp.transition) > 0)
+        further = reached | (
+            sum(matrix.T @ reached.astype(float) for matrix in mdp.transition) > 0
+        )
         if (further == reached).all():
             return 3 * steps + 1
         reached, steps = further, steps + 1

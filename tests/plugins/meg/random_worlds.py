@@ -11,8 +11,16 @@ Kind = Literal["endless", "discounted", "episodic"]
 KINDS: tuple[Kind, ...] = ("endless", "discounted", "episodic")
 
 
-def random_mdp(seed: int, kind: Kind, n_states: int = 5, n_actions: int = 3, on_actions: bool = False) -> TabularMDP:
-    """A model in which any state may follow; an episodic one ends in its last state and every step costs something."""
+def random_mdp(
+    seed: int,
+    kind: Kind,
+    n_states: int = 5,
+    n_actions: int = 3,
+    on_actions: bool = False,
+) -> TabularMDP:
+    """A model in which any state may follow; an episodic one ends in its last state and
+    every step costs something.
+    """
     rng = np.random.default_rng(seed)
     dense = rng.dirichlet(np.full(n_states, 0.5), size=(n_actions, n_states))
     dense = 0.95 * dense + 0.05 / n_states
@@ -27,15 +35,23 @@ def random_mdp(seed: int, kind: Kind, n_states: int = 5, n_actions: int = 3, on_
     )
 
 
-def random_policy(seed: int, mdp: TabularMDP, horizon: int | None = None, concentration: float = 0.5) -> Policy:
-    """A stationary policy, or one that depends on time; the lower the concentration, the more deterministic."""
+def random_policy(
+    seed: int, mdp: TabularMDP, horizon: int | None = None, concentration: float = 0.5
+) -> Policy:
+    """A stationary policy, or one that depends on time; the lower the concentration,
+    the more deterministic.
+    """
     rng = np.random.default_rng(seed + 1000)
     shape = (mdp.n_states,) if horizon is None else (horizon, mdp.n_states)
-    return Policy(probabilities=rng.dirichlet(np.full(mdp.n_actions, concentration), size=shape))
+    return Policy(
+        probabilities=rng.dirichlet(np.full(mdp.n_actions, concentration), size=shape)
+    )
 
 
 def uniform(mdp: TabularMDP) -> Policy:
-    return Policy(probabilities=np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions))
+    return Policy(
+        probabilities=np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions)
+    )
 
 
 def horizons(kind: Kind) -> tuple[int | None, ...]:
@@ -43,5 +59,7 @@ def horizons(kind: Kind) -> tuple[int | None, ...]:
     return (4,) if kind == "endless" else (4, None)
 
 
-CASES: list[tuple[Kind, int | None]] = [(kind, horizon) for kind in KINDS for horizon in horizons(kind)]
+CASES: list[tuple[Kind, int | None]] = [
+    (kind, horizon) for kind in KINDS for horizon in horizons(kind)
+]
 """Kinds of models with the horizons that they allow."""

@@ -1,4 +1,6 @@
-"""Worlds with something in them, episodes drawn from policies, and runs that recorded them."""
+"""Worlds with something in them, episodes drawn from policies, and runs that recorded
+them.
+"""
 
 from dataclasses import replace
 
@@ -29,11 +31,20 @@ def grids(n: int) -> list[TabularMDP]:
 
 
 def sample(
-    mdp: TabularMDP, policy: Policy, n: int, rng: np.random.Generator, horizon: int, decisions: int | None = None
+    mdp: TabularMDP,
+    policy: Policy,
+    n: int,
+    rng: np.random.Generator,
+    horizon: int,
+    decisions: int | None = None,
 ) -> list[Episode]:
-    """`n` episodes of at most `decisions` (by default `horizon`) steps of a (T, S, A) policy, each its own cluster."""
+    """`n` episodes of at most `decisions` (by default `horizon`) steps of a (T, S, A)
+    policy, each its own cluster.
+    """
     moves = np.stack([matrix.toarray() for matrix in mdp.transition], axis=1)
-    terminal = np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
+    terminal = (
+        np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
+    )
     state = _draw(np.tile(mdp.start, (n, 1)), rng)
     states, actions = [], []
     for t in range(horizon if decisions is None else decisions):
@@ -41,15 +52,26 @@ def sample(
         actions.append(_draw(policy.probabilities[t, state], rng))
         state = _draw(moves[state, actions[-1]], rng)
     visited, taken = np.stack(states, axis=1), np.stack(actions, axis=1)
-    lengths = np.where(terminal[visited].any(axis=1), terminal[visited].argmax(axis=1), visited.shape[1])
+    lengths = np.where(
+        terminal[visited].any(axis=1),
+        terminal[visited].argmax(axis=1),
+        visited.shape[1],
+    )
     return [
-        Episode(mdp=mdp, states=visited[i, : lengths[i]], actions=taken[i, : lengths[i]], horizon=horizon)
+        Episode(
+            mdp=mdp,
+            states=visited[i, : lengths[i]],
+            actions=taken[i, : lengths[i]],
+            horizon=horizon,
+        )
         for i in range(n)
     ]
 
 
 def untold(mdp: TabularMDP, beta: float, steps: int) -> Policy:
-    """(steps, S, A) the soft-optimal policy of an agent that is told of no deadline: the same at every step."""
+    """(steps, S, A) the soft-optimal policy of an agent that is told of no deadline:
+    the same at every step.
+    """
     first = soft_policy(mdp, beta, planned(mdp)).probabilities[0]
     return Policy(probabilities=np.tile(first, (steps, 1, 1)))
 
@@ -62,14 +84,22 @@ def _draw(probabilities: Floats, rng: np.random.Generator) -> np.ndarray:
 
 
 def recorded(episodes: list[Episode], seed: int = 0) -> Evidence:
-    """The episodes as a run would record them, each in a world of its own that is named by its cluster."""
+    """The episodes as a run would record them, each in a world of its own that is named
+    by its cluster.
+    """
     trajectories = tuple(_trajectory(i, episode) for i, episode in enumerate(episodes))
-    return Evidence(trajectories=trajectories, seed=seed, mdp=lambda one: episodes[one.key.world].mdp)
+    return Evidence(
+        trajectories=trajectories,
+        seed=seed,
+        mdp=lambda one: episodes[one.key.world].mdp,
+    )
 
 
 def _trajectory(world: int, episode: Episode) -> Trajectory:
     decided = [
-        Decision.act(episode.mdp.actions[a]) if a >= 0 else Decision.unusable("unparsable", "wanted an action")
+        Decision.act(episode.mdp.actions[a])
+        if a >= 0
+        else Decision.unusable("unparsable", "wanted an action")
         for a in episode.actions
     ]
     turns = tuple(
@@ -90,7 +120,8 @@ def _trajectory(world: int, episode: Episode) -> Trajectory:
         seed=world,
         world=World(id=f"world {world}", base=episode.cluster),
         labels={},
-        horizon=(episode.horizon or len(turns) + 1) - int(episode.mdp.terminal is not None),
+        horizon=(episode.horizon or len(turns) + 1)
+        - int(episode.mdp.terminal is not None),
         turns=turns,
         ending="horizon",
     )

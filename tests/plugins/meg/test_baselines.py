@@ -6,7 +6,11 @@ from walking import episodes, mazes
 
 from gde.testing import check_reproduction
 from gde_plugins.meg.baselines import study
-from gde_plugins.meg.baselines.adaptation import RESPONDS, response_to_actions, response_to_goal
+from gde_plugins.meg.baselines.adaptation import (
+    RESPONDS,
+    response_to_actions,
+    response_to_goal,
+)
 from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
 from gde_plugins.meg.baselines.study import ACTIONS, DEVICES, GOAL
 from gde_plugins.meg.config import ValidityConfig
@@ -26,9 +30,14 @@ def test_random_choice_and_a_habit_are_devices() -> None:
     assert probability_of_agent(episodes("wall-following", WORLDS)) < 0.05
 
 
-def test_an_agent_with_another_goal_is_an_agent_of_orseau_and_no_agent_of_kenton() -> None:
+def test_an_agent_with_another_goal_is_an_agent_of_orseau_and_no_agent_of_kenton() -> (
+    None
+):
     assert probability_of_agent(episodes("goal-swapped", WORLDS)) > 0.95
-    assert response_to_goal(BLIND["goal-swapped"], WORLDS[0], np.random.default_rng(0)) == 0
+    assert (
+        response_to_goal(BLIND["goal-swapped"], WORLDS[0], np.random.default_rng(0))
+        == 0
+    )
 
 
 @pytest.mark.parametrize("name", [*BLIND, *SEEKING])

@@ -47,7 +47,9 @@ PURSUITS: list[Pursuit] = [
     Feature("row"),
     Feature("goal"),
     lambda mdp: replace(mdp, reward=mdp.labels["wall"] - 2.0, terminal=None),
-    lambda mdp: replace(mdp, reward=np.outer(mdp.labels["column"], [1.0, 0.5, 0.0, -1.0])),
+    lambda mdp: replace(
+        mdp, reward=np.outer(mdp.labels["column"], [1.0, 0.5, 0.0, -1.0])
+    ),
 ]
 IDS = ["own reward", "row", "goal", "a function", "reward of actions"]
 
@@ -59,15 +61,25 @@ def grid(size: int, density: float, seed: int) -> TabularMDP:
 
 
 def episodes_in(worlds: Sequence[TabularMDP], seed: int) -> list[Episode]:
-    """Of many kinds: of different horizons, of one turn, with unusable turns or no others, several in one world."""
+    """Of many kinds: of different horizons, of one turn, with unusable turns or no
+    others, several in one world.
+    """
     rng, found = np.random.default_rng(seed), list[Episode]()
     for i, mdp in enumerate(worlds):
         horizon = int(rng.integers(3, 12))
-        (one,) = sample(mdp, soft_policy(mdp, 0.5, horizon), 1, rng, horizon, decisions=horizon - 1)
-        mute = replace(one, actions=np.where(rng.random(len(one.actions)) < 0.4, UNUSABLE, one.actions))
+        (one,) = sample(
+            mdp, soft_policy(mdp, 0.5, horizon), 1, rng, horizon, decisions=horizon - 1
+        )
+        mute = replace(
+            one,
+            actions=np.where(rng.random(len(one.actions)) < 0.4, UNUSABLE, one.actions),
+        )
         short = replace(one, states=one.states[:1], actions=one.actions[:1])
         silent = replace(one, actions=np.full_like(one.actions, UNUSABLE))
-        found += [replace(each, cluster=str(i)) for each in ([one], [mute], [short], [one, mute], [silent, one])[i % 5]]
+        found += [
+            replace(each, cluster=str(i))
+            for each in ([one], [mute], [short], [one, mute], [silent, one])[i % 5]
+        ]
     return found
 
 
@@ -77,7 +89,12 @@ def untold(episodes: Sequence[Episode]) -> list[Episode]:
 
 
 worlds_of_mixed_sizes = st.lists(
-    st.builds(grid, st.sampled_from([5, 7, 9]), st.sampled_from([0.0, 0.3, 1.0]), st.integers(0, 1000)),
+    st.builds(
+        grid,
+        st.sampled_from([5, 7, 9]),
+        st.sampled_from([0.0, 0.3, 1.0]),
+        st.integers(0, 1000),
+    ),
     min_size=1,
     max_size=8,
 )
@@ -86,7 +103,9 @@ worlds_of_mixed_sizes = st.lists(
 @pytest.mark.parametrize("pursuit", PURSUITS, ids=IDS)
 @settings(max_examples=5)
 @given(worlds_of_mixed_sizes, st.integers(0, 1000))
-def test_grids_of_mixed_sizes_score_as_one_by_one(pursuit: Pursuit, worlds: list[TabularMDP], seed: int) -> None:
+def test_grids_of_mixed_sizes_score_as_one_by_one(
+    pursuit: Pursuit, worlds: list[TabularMDP], seed: int
+) -> None:
     check_scores(episodes_in(worlds, seed), pursuit)
     check_scores(untold(episodes_in(worlds, seed)), pursuit)
 
@@ -98,8 +117,13 @@ def test_some_agents_may_be_told_of_a_deadline_and_others_not() -> None:
 
 @pytest.mark.parametrize("discount", [1.0, 0.8])
 def test_worlds_with_chance_or_a_discount_score_as_one_by_one(discount: float) -> None:
-    windy = [replace(cliff_world(4, 3, wind=wind), discount=discount) for wind in (0.0, 0.3, 0.5)]
-    ends = [replace(random_mdp(seed, "episodic"), discount=discount) for seed in range(4)]
+    windy = [
+        replace(cliff_world(4, 3, wind=wind), discount=discount)
+        for wind in (0.0, 0.3, 0.5)
+    ]
+    ends = [
+        replace(random_mdp(seed, "episodic"), discount=discount) for seed in range(4)
+    ]
     for worlds in (windy, ends):
         check_scores(episodes_in(worlds, 0), own_reward)
         check_scores(untold(episodes_in(worlds, 0)), own_reward)
@@ -109,22 +133,32 @@ def check_scores(episodes: Sequence[Episode], pursuit: Pursuit) -> None:
     behaviour = Behaviour.of(episodes, pursuit)
     expected = np.array([scores(episodes, pursuit, beta) for beta in BETAS])
     np.testing.assert_allclose(behaviour.table(BETAS), expected, rtol=1e-10, atol=1e-10)
-    without_short_cut = Behaviour(sample=behaviour.sample, scene=LongWay(behaviour.scene), reward=behaviour.reward)
-    np.testing.assert_allclose(without_short_cut.table(BETAS), expected, rtol=1e-10, atol=1e-10)
+    without_short_cut = Behaviour(
+        sample=behaviour.sample, scene=LongWay(behaviour.scene), reward=behaviour.reward
+    )
+    np.testing.assert_allclose(
+        without_short_cut.table(BETAS), expected, rtol=1e-10, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("beta", [-2.0, inf])
 def test_random_choice_scores_as_one_by_one(beta: float) -> None:
-    behaviour = Behaviour.of(episodes_in([grid(7, 0.5, seed) for seed in range(5)], 0), own_reward)
+    behaviour = Behaviour.of(
+        episodes_in([grid(7, 0.5, seed) for seed in range(5)], 0), own_reward
+    )
     chance = behaviour.scores_of_chance(beta)
     with without_batches():
-        np.testing.assert_allclose(chance, behaviour.scores_of_chance(beta), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            chance, behaviour.scores_of_chance(beta), rtol=1e-10, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("size", [0.0, 0.5, 3.0, 500.0])
 @settings(max_examples=4)
 @given(worlds=worlds_of_mixed_sizes, seed=st.integers(0, 1000))
-def test_slopes_are_those_of_one_by_one(size: float, worlds: list[TabularMDP], seed: int) -> None:
+def test_slopes_are_those_of_one_by_one(
+    size: float, worlds: list[TabularMDP], seed: int
+) -> None:
     check_slopes(episodes_in(worlds, seed), Linear(("row", "goal")), size, seed)
     check_slopes(untold(episodes_in(worlds, seed)), Linear(("row", "goal")), size, seed)
 
@@ -134,7 +168,9 @@ def test_slopes_in_worlds_with_chance_are_those_of_one_by_one() -> None:
     check_slopes(episodes_in(windy, 0), Linear(("row", "cliff")), 0.5, 0)
 
 
-def check_slopes(episodes: Sequence[Episode], utilities: Linear, size: float, seed: int) -> None:
+def check_slopes(
+    episodes: Sequence[Episode], utilities: Linear, size: float, seed: int
+) -> None:
     behaviour, rng = Behaviour.of(episodes, utilities), np.random.default_rng(seed)
     reward = size * rng.normal(size=behaviour.scene.mdp.n_states)
     chosen = rng.integers(3, size=len(episodes)).astype(np.float64)
@@ -150,29 +186,45 @@ def run(n_worlds: int = 12) -> Evidence:
     worlds = [grid(5 + 2 * (seed % 2), seed % 3 / 2, seed) for seed in range(n_worlds)]
     evidence = recorded(episodes_in(worlds, 1))
     trajectories = tuple(
-        replace(each, ending="failed") if i % 7 == 3 else each for i, each in enumerate(evidence.trajectories)
+        replace(each, ending="failed") if i % 7 == 3 else each
+        for i, each in enumerate(evidence.trajectories)
     )
     return replace(evidence, trajectories=trajectories)
 
 
-@pytest.mark.parametrize(("metric", "n_worlds"), [(known, 12), (towards, 12), (unknown, 20)])
-def test_metrics_are_equal_to_1e_9_with_and_without_batches(metric: Metric, n_worlds: int) -> None:
+@pytest.mark.parametrize(
+    ("metric", "n_worlds"), [(known, 12), (towards, 12), (unknown, 20)]
+)
+def test_metrics_are_equal_to_1e_9_with_and_without_batches(
+    metric: Metric, n_worlds: int
+) -> None:
     evidence = run(n_worlds)
     batched = metric(evidence)
     with without_batches():
         plain = metric(replace(evidence))
     assert any(each.interval for each in batched)
     for one, other in zip(batched, plain, strict=True):
-        assert numbers(one) == pytest.approx(numbers(other), rel=0, abs=1e-9, nan_ok=True), one
+        assert numbers(one) == pytest.approx(
+            numbers(other), rel=0, abs=1e-9, nan_ok=True
+        ), one
         assert told(one) == told(other)
 
 
 def told(measurement: Measurement) -> tuple[object, ...]:
-    return measurement.name, measurement.unit, measurement.n, measurement.where, measurement.reason
+    return (
+        measurement.name,
+        measurement.unit,
+        measurement.n,
+        measurement.where,
+        measurement.reason,
+    )
 
 
 def numbers(measurement: Measurement) -> list[float]:
-    return [np.nan if each is None else each for each in (measurement.value, *(measurement.interval or ()))]
+    return [
+        np.nan if each is None else each
+        for each in (measurement.value, *(measurement.interval or ()))
+    ]
 
 
 def test_the_linear_recursion_is_for_certain_and_undiscounted_worlds() -> None:
@@ -183,7 +235,9 @@ def test_the_linear_recursion_is_for_certain_and_undiscounted_worlds() -> None:
 
 def test_what_nobody_can_reach_in_time_is_not_looked_at() -> None:
     mdp = grid(9, 1.0, 0)
-    uniform = Policy(probabilities=np.full((3, mdp.n_states, mdp.n_actions), 1 / mdp.n_actions))
+    uniform = Policy(
+        probabilities=np.full((3, mdp.n_states, mdp.n_actions), 1 / mdp.n_actions)
+    )
     (one,) = sample(mdp, uniform, 1, np.random.default_rng(0), 3, decisions=1)
     unrolled = Behaviour.of([one], own_reward).scene.unrolled
     assert unrolled.horizon == 2

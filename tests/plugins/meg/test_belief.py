@@ -26,35 +26,54 @@ HORIZON, SIZE = 10, 9
 
 
 def run(mistaken: bool, decoded: str, size: int = SIZE, n: int = 30) -> Evidence:
-    """An agent that is after the goal, or after another cell that it takes for the goal, and a probe of its beliefs."""
+    """An agent that is after the goal, or after another cell that it takes for the
+    goal, and a probe of its beliefs.
+    """
     episodes: list[Episode] = []
     rows, maps = [], []
     for i, mdp in enumerate(grids(n)):
         wrong, right = mdp.labels["key"], mdp.labels["goal"]
-        policy = soft_policy(standing_still(mdp, wrong if mistaken else right), 3.0, HORIZON)
-        (episode,) = sample(mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1)
+        policy = soft_policy(
+            standing_still(mdp, wrong if mistaken else right), 3.0, HORIZON
+        )
+        (episode,) = sample(
+            mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1
+        )
         episodes.append(replace(episode, cluster=str(i)))
-        shown = {"wrong": wrong, "right": right, "nothing": np.zeros(mdp.n_states)}[decoded]
+        shown = {"wrong": wrong, "right": right, "nothing": np.zeros(mdp.n_states)}[
+            decoded
+        ]
         for turn in range(len(episode.states)):
             rows.append((f"0/{i}/0", turn))
             maps.append(picture(mdp, shown, size))
     fit = Fit(probe="cogmap", variant="mlp", layer=2, position="pre")
     report = ProbeReport(
-        fit=fit, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=np.stack(maps), classes=CLASSES
+        fit=fit,
+        measurements=(),
+        n_train=1,
+        n_test=len(rows),
+        rows=tuple(rows),
+        decoded=np.stack(maps),
+        classes=CLASSES,
     )
     return replace(recorded(episodes), probe_reports=(report,))
 
 
 def picture(mdp: TabularMDP, goal: Floats, size: int) -> np.ndarray:
     decoded = np.zeros((size, size, len(CLASSES)), dtype=np.float32)
-    places = mdp.labels["row"].astype(int) % size, mdp.labels["column"].astype(int) % size
+    places = (
+        mdp.labels["row"].astype(int) % size,
+        mdp.labels["column"].astype(int) % size,
+    )
     decoded[..., EMPTY] = 1.0
     decoded[(*places, GOAL)] = goal
     return decoded
 
 
 def named(evidence: Evidence) -> dict[str, Measurement]:
-    return {str(each.where.get("utility", each.name)): each for each in belief(evidence)}
+    return {
+        str(each.where.get("utility", each.name)): each for each in belief(evidence)
+    }
 
 
 def test_an_agent_that_is_mistaken_is_directed_towards_what_it_believes() -> None:
@@ -63,7 +82,13 @@ def test_an_agent_that_is_mistaken_is_directed_towards_what_it_believes() -> Non
     gain = measured["meg.belief.gain"]
     assert gain.interval is not None
     assert gain.interval[0] > 0
-    assert gain.where == {"probe": "cogmap", "variant": "mlp", "layer": 2, "position": "pre", "control": "none"}
+    assert gain.where == {
+        "probe": "cogmap",
+        "variant": "mlp",
+        "layer": 2,
+        "position": "pre",
+        "control": "none",
+    }
 
 
 NOWHERE = "decoded and true goal differ in the turns of fewer than 2 worlds"
@@ -87,10 +112,18 @@ def test_a_belief_that_the_agent_does_not_act_on_loses() -> None:
     assert gain.interval[1] < 0
 
 
-def sharpened(evidence: Evidence, sharp: Callable[[Turn], bool], wrong: float, seed: int) -> Evidence:
-    """Maps whose mode is the true goal, sharp in some turns and blurred in others; a wrong cell now and then."""
+def sharpened(
+    evidence: Evidence, sharp: Callable[[Turn], bool], wrong: float, seed: int
+) -> Evidence:
+    """Maps whose mode is the true goal, sharp in some turns and blurred in others; a
+    wrong cell now and then.
+    """
     (report,), rng = evidence.probe_reports, np.random.default_rng(seed)
-    turns = {(str(one.key), turn.index): turn for one in evidence.trajectories for turn in one.turns}
+    turns = {
+        (str(one.key), turn.index): turn
+        for one in evidence.trajectories
+        for turn in one.turns
+    }
     decoded = report.decoded.copy()
     for place, row in zip(decoded, report.rows, strict=True):
         blur = 0.02 if sharp(turns[row]) else 0.5
@@ -102,10 +135,14 @@ def sharpened(evidence: Evidence, sharp: Callable[[Turn], bool], wrong: float, s
 
 
 def test_a_probe_that_is_sharp_where_the_agent_is_able_gains_nothing() -> None:
-    """Once said to be evidence of belief: the decoded goal is the true one, or a random cell, whatever is done."""
+    """Once said to be evidence of belief: the decoded goal is the true one, or a random
+    cell, whatever is done.
+    """
     gains = []
     for seed in range(5):
-        evidence = sharpened(run(mistaken=False, decoded="right", n=12), competent, 0.3, seed)
+        evidence = sharpened(
+            run(mistaken=False, decoded="right", n=12), competent, 0.3, seed
+        )
         gain = named(evidence)["meg.belief.gain"]
         assert gain.value is not None
         gains.append(gain.value)
@@ -121,11 +158,18 @@ def test_turns_without_any_action_are_no_evidence_of_a_belief() -> None:
     evidence = run(mistaken=False, decoded="right", n=3)
     mute = Decision.unusable("unparsable", "wanted an action")
     silent = tuple(
-        replace(one, turns=tuple(replace(turn, decision=mute) for turn in one.turns)) for one in evidence.trajectories
+        replace(one, turns=tuple(replace(turn, decision=mute) for turn in one.turns))
+        for one in evidence.trajectories
     )
     measured = belief(replace(evidence, trajectories=silent))
-    assert [each.name for each in measured] == ["meg.belief", "meg.belief", "meg.belief.gain"]
-    assert all(each.reason.endswith("decisions names an action") for each in measured[:2])
+    assert [each.name for each in measured] == [
+        "meg.belief",
+        "meg.belief",
+        "meg.belief.gain",
+    ]
+    assert all(
+        each.reason.endswith("decisions names an action") for each in measured[:2]
+    )
 
 
 def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
@@ -138,14 +182,19 @@ def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
         "no held-out turn is of an episode that was finished"
     ]
     (small,) = belief(run(mistaken=False, decoded="right", size=4, n=3))
-    assert small.reason == "the world of episode 0/0/0 is larger than the decoded map of 4 rows"
+    assert (
+        small.reason
+        == "the world of episode 0/0/0 is larger than the decoded map of 4 rows"
+    )
 
 
 def test_controls_are_measured_beside() -> None:
     evidence = run(mistaken=True, decoded="wrong", n=10)
     (report,) = evidence.probe_reports
     arbitrary = np.random.default_rng(0).random(report.decoded.shape).astype(np.float32)
-    shuffled = replace(report, fit=replace(report.fit, control="shuffled"), decoded=arbitrary)
+    shuffled = replace(
+        report, fit=replace(report.fit, control="shuffled"), decoded=arbitrary
+    )
     *own, control = belief(replace(evidence, probe_reports=(report, shuffled)))
     assert own == belief(evidence)
     assert (control.name, control.where["control"]) == ("meg.belief.gain", "shuffled")

@@ -26,7 +26,9 @@ def test_what_is_tried_is_what_the_model_says() -> None:
     assert tried.chances.max() == 1
     state = int(box.model.start.argmax())
     for a, name in enumerate(names):
-        leads = box.model.transition[box.model.actions.index(name)][[state]].toarray()[0]
+        leads = box.model.transition[box.model.actions.index(name)][[state]].toarray()[
+            0
+        ]
         assert tried.following[0, a, 0] == pytest.approx(leads)
 
 
@@ -41,7 +43,9 @@ def test_tries_are_drawn_anew_and_leave_the_episode_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
-def test_the_bound_is_below_the_tabular_optimum_and_not_far(make: Callable[[], Box], tries: int) -> None:
+def test_the_bound_is_below_the_tabular_optimum_and_not_far(
+    make: Callable[[], Box], tries: int
+) -> None:
     box = make()
     found, truth = box.bound(40, seed=1, tries=tries), box.truth()
     assert found.interval is not None
@@ -49,13 +53,24 @@ def test_the_bound_is_below_the_tabular_optimum_and_not_far(make: Callable[[], B
 
 
 def test_chance_in_the_tries_lowers_the_prediction_and_more_tries_raise_it() -> None:
-    """Jensen's inequality: whatever the network, here one that was not fitted at all."""
+    """Jensen's inequality: whatever the network, here one that was not fitted at
+    all.
+    """
     box, rng = cliff(), np.random.default_rng(0)
     episodes = [box.play(rng) for _ in range(100)]
     layer = torch.nn.Linear(box.model.n_states, 1, bias=False)
-    layer.weight.data = torch.tensor(3 * rng.normal(size=(1, box.model.n_states)), dtype=torch.float32)
+    layer.weight.data = torch.tensor(
+        3 * rng.normal(size=(1, box.model.n_states)), dtype=torch.float32
+    )
     few, many = (
-        float(_nats(layer, try_out(box.environment, episodes, box.told, tries=tries, rng=rng)).mean().detach())
+        float(
+            _nats(
+                layer,
+                try_out(box.environment, episodes, box.told, tries=tries, rng=rng),
+            )
+            .mean()
+            .detach()
+        )
         for tries in (1, 8)
     )
     assert few < many - 0.1
@@ -74,7 +89,9 @@ def test_an_action_that_cannot_be_taken_is_no_alternative() -> None:
         clusters=np.arange(200),
         weights=np.ones(200),
     )
-    assert lower_bound(tries, lambda: torch.nn.Linear(2, 1), rng).value == pytest.approx(0, abs=0.05)
+    assert lower_bound(
+        tries, lambda: torch.nn.Linear(2, 1), rng
+    ).value == pytest.approx(0, abs=0.05)
     with pytest.raises(ValueError, match="taken: wanted actions that can be taken"):
         replace(tries, taken=np.full(200, 2))
 
@@ -92,7 +109,10 @@ def test_what_cannot_be_tried_is_said() -> None:
         ({"inputs": _nothing}, "inputs: wanted .* finite numbers in every state"),
         ({"inputs": lambda *_: [[1.0]]}, "inputs: wanted"),
         ({"episodes": []}, "episodes: wanted at least one with a decision"),
-        ({"episodes": [Played(0, ())]}, "episodes: wanted at least one with a decision"),
+        (
+            {"episodes": [Played(0, ())]},
+            "episodes: wanted at least one with a decision",
+        ),
         ({"episodes": ["UP"]}, "episodes: wanted a list of Played, got str"),
         ({"discount": 1.1}, "discount must be above 0 and at most 1"),
     ):
@@ -100,11 +120,15 @@ def test_what_cannot_be_tried_is_said() -> None:
         with pytest.raises(ValueError, match=said):
             try_out(box.environment, **arguments)
     slippery = lake()
-    with pytest.raises(ValueError, match="tries: wanted 1 where chance cannot be drawn anew, got 2"):
+    with pytest.raises(
+        ValueError, match="tries: wanted 1 where chance cannot be drawn anew, got 2"
+    ):
         try_out(slippery.environment, [Played(0, ("LEFT",))], slippery.told, tries=2)
 
 
-def test_the_most_that_a_function_of_states_predicts_is_goal_directedness_towards_any_utility_of_states() -> None:
+def test_the_most_that_a_function_of_states_predicts_is_goal_directedness_towards_any_utility_of_states() -> (
+    None
+):
     """The claim that the bound stands on, by ascent over the whole table."""
     for box in (grid(), cliff(), lake()):
         assert box.best[0] == pytest.approx(box.truth(), abs=2e-3)
@@ -117,9 +141,16 @@ SEEDS = 100
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("oracle", [False, True])
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
-def test_the_bound_exceeds_the_truth_in_few_of_many_samples(make: Callable[[], Box], tries: int, oracle: bool) -> None:
-    """The lower end of a 95 % interval may do so in 2.5 % of them; it nearly does where an oracle tells all."""
+def test_the_bound_exceeds_the_truth_in_few_of_many_samples(
+    make: Callable[[], Box], tries: int, oracle: bool
+) -> None:
+    """The lower end of a 95 % interval may do so in 2.5 % of them; it nearly does where
+    an oracle tells all.
+    """
     box = make()
     truth = box.truth()
-    ends = [box.bound(40, seed, tries, oracle).interval or (0.0, 0.0) for seed in range(SEEDS)]
+    ends = [
+        box.bound(40, seed, tries, oracle).interval or (0.0, 0.0)
+        for seed in range(SEEDS)
+    ]
     assert sum(low > truth for low, _ in ends) <= binom.ppf(0.999, SEEDS, 0.025)

@@ -29,17 +29,23 @@ def test_following_another_policy() -> None:
 
 
 def test_an_unknown_parent() -> None:
-    with pytest.raises(ValueError, match="'B': the parent 'X' is no variable of the diagram: A, B"):
+    with pytest.raises(
+        ValueError, match="'B': the parent 'X' is no variable of the diagram: A, B"
+    ):
         Diagram(COIN, chance("B", COPY, ["X"]))
 
 
 def test_a_cycle() -> None:
-    with pytest.raises(ValueError, match=r"without cycles, got (A -> B -> A|B -> A -> B)"):
+    with pytest.raises(
+        ValueError, match=r"without cycles, got (A -> B -> A|B -> A -> B)"
+    ):
         Diagram(chance("A", COPY, ["B"]), chance("B", COPY, ["A"]))
 
 
 def test_a_utility_with_children() -> None:
-    with pytest.raises(ValueError, match="'B': the parent 'U' is a utility, which has no children"):
+    with pytest.raises(
+        ValueError, match="'B': the parent 'U' is a utility, which has no children"
+    ):
         Diagram(COIN, utility("U", [0.0, 1.0], ["A"]), chance("B", COPY, ["U"]))
 
 
@@ -52,19 +58,29 @@ def test_a_name_given_twice() -> None:
 
 @pytest.mark.parametrize("row", [[0.5, 0.4], [1.5, -0.5], [float("nan"), 1.0]])
 def test_tables_that_are_no_probabilities(row: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"table of 'B', row \(1,\): wanted probabilities that sum to one, got \["):
+    with pytest.raises(
+        ValueError,
+        match=r"table of 'B', row \(1,\): wanted probabilities that sum to one, got \[",
+    ):
         chance("B", [[0.5, 0.5], row], ["A"])
 
 
 def test_cardinalities_that_disagree() -> None:
-    with pytest.raises(ValueError, match=r"table of 'B': wanted shape \(2, 2\) over \(A, B\), got \(3, 2\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"table of 'B': wanted shape \(2, 2\) over \(A, B\), got \(3, 2\)",
+    ):
         Diagram(COIN, decision("B", [[0.5, 0.5]] * 3, ["A"]))
-    with pytest.raises(ValueError, match=r"table of 'U': wanted shape \(2,\) over \(A\), got \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"table of 'U': wanted shape \(2,\) over \(A\), got \(3,\)"
+    ):
         Diagram(COIN, utility("U", [0.0, 1.0, 2.0], ["A"]))
 
 
 def test_a_table_with_an_axis_missing() -> None:
-    with pytest.raises(ValueError, match=r"parents \(A\) and one for 'B' itself, got shape \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"parents \(A\) and one for 'B' itself, got shape \(2,\)"
+    ):
         chance("B", [0.5, 0.5], ["A"])
 
 

@@ -9,7 +9,16 @@ from causal_parts import random_network, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde_plugins.meg.causal import Diagram, chance, from_pgmpy, from_pycid, joint, known_utility, mouse, utility
+from gde_plugins.meg.causal import (
+    Diagram,
+    chance,
+    from_pgmpy,
+    from_pycid,
+    joint,
+    known_utility,
+    mouse,
+    utility,
+)
 from gde_plugins.meg.causal.graph import d_separated, descendants
 
 pgmpy = pytest.importorskip("pgmpy")
@@ -30,7 +39,9 @@ def to_pgmpy(diagram: Diagram) -> "DiscreteBayesianNetwork":
     for name, node in diagram.nodes.items():
         columns = np.moveaxis(node.table, -1, 0).reshape(node.cardinality, -1)
         sizes = [diagram.cardinalities[parent] for parent in node.parents]
-        network.add_cpds(TabularCPD(name, node.cardinality, columns, list(node.parents), sizes))
+        network.add_cpds(
+            TabularCPD(name, node.cardinality, columns, list(node.parents), sizes)
+        )
     return network
 
 
@@ -43,7 +54,9 @@ def test_joint_probabilities_are_those_of_pgmpy(seed: int) -> None:
     rng.shuffle(names)
     found = VariableElimination(to_pgmpy(diagram)).query(names, show_progress=False)
     order = [found.variables.index(name) for name in names]
-    np.testing.assert_allclose(joint(diagram, names), found.values.transpose(order), atol=1e-12)
+    np.testing.assert_allclose(
+        joint(diagram, names), found.values.transpose(order), atol=1e-12
+    )
 
 
 @settings(max_examples=25)
@@ -80,15 +93,23 @@ def test_a_variable_of_pgmpy_without_a_table() -> None:
 
 def test_what_is_too_large_says_how_large() -> None:
     coins = [chance(f"C{i}", [0.5, 0.5]) for i in range(30)]
-    with pytest.raises(ValueError, match=r"a table of 1,073,741,824 entries over C0, C1, .* wanted at most 16,777,216"):
+    with pytest.raises(
+        ValueError,
+        match=r"a table of 1,073,741,824 entries over C0, C1, .* wanted at most 16,777,216",
+    ):
         joint(Diagram(*coins), [f"C{i}" for i in range(30)])
 
 
 def test_elimination_keeps_a_long_chain_small() -> None:
     """A naive product would have 2^60 entries."""
     flip = [[0.9, 0.1], [0.1, 0.9]]
-    chain = [chance("C0", [1.0, 0.0]), *(chance(f"C{i}", flip, [f"C{i - 1}"]) for i in range(1, 60))]
-    np.testing.assert_allclose(joint(Diagram(*chain), ["C59"]), [0.5 + 0.5 * 0.8**59, 0.5 - 0.5 * 0.8**59])
+    chain = [
+        chance("C0", [1.0, 0.0]),
+        *(chance(f"C{i}", flip, [f"C{i - 1}"]) for i in range(1, 60)),
+    ]
+    np.testing.assert_allclose(
+        joint(Diagram(*chain), ["C59"]), [0.5 + 0.5 * 0.8**59, 0.5 - 0.5 * 0.8**59]
+    )
 
 
 def test_a_name_given_twice() -> None:
@@ -97,12 +118,18 @@ def test_a_name_given_twice() -> None:
 
 
 def influence_diagram(**changed: Any) -> Any:
-    """A `pycid.CID` by its structure: pgmpy's network with names of states and of what kind variables are."""
+    """A `pycid.CID` by its structure: pgmpy's network with names of states and of what
+    kind variables are.
+    """
     hypothesis = mouse(0.8).posit(utilities=[utility("U", [-1, 1], ["T"])])
     network = to_pgmpy(mouse(0.8))
     network.add_edge("T", "U")
     names = {"U": [-1, 1], "T": [0, 1]}
-    network.add_cpds(TabularCPD("U", 2, np.eye(2), ["T"], [2], state_names=changed.pop("state_names", names)))
+    network.add_cpds(
+        TabularCPD(
+            "U", 2, np.eye(2), ["T"], [2], state_names=changed.pop("state_names", names)
+        )
+    )
     network.decisions, network.utilities = list(hypothesis.decisions), ["U"]
     for name, value in changed.items():
         setattr(network, name, value)
@@ -116,11 +143,17 @@ def test_an_influence_diagram_of_pycid_is_read_with_its_policy() -> None:
 
 
 def test_what_is_no_influence_diagram_of_one_agent_is_refused() -> None:
-    with pytest.raises(ValueError, match="wanted an influence diagram of pycid, got DiscreteBayesianNetwork"):
+    with pytest.raises(
+        ValueError,
+        match="wanted an influence diagram of pycid, got DiscreteBayesianNetwork",
+    ):
         from_pycid(to_pgmpy(mouse()))
     with pytest.raises(ValueError, match="the diagram of a single agent, got 0, 1"):
         from_pycid(influence_diagram(agents=[0, 1]))
-    with pytest.raises(ValueError, match="utility 'U': wanted numbers as its values, got \\['bad', 'good'\\]"):
+    with pytest.raises(
+        ValueError,
+        match="utility 'U': wanted numbers as its values, got \\['bad', 'good'\\]",
+    ):
         from_pycid(influence_diagram(state_names={"U": ["bad", "good"], "T": [0, 1]}))
 
 
@@ -128,4 +161,6 @@ def test_pycid_itself() -> None:
     pycid = pytest.importorskip("pycid")
     diagram = pycid.CID([("D", "U")], decisions=["D"], utilities=["U"])
     diagram.add_cpds(D=[0, 1], U=lambda D: D)
-    assert known_utility(from_pycid(diagram)).value == 0  # no policy is imputed: uniform choice
+    assert (
+        known_utility(from_pycid(diagram)).value == 0
+    )  # no policy is imputed: uniform choice

@@ -31,15 +31,21 @@ def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None
     known = known_utility(diagram.posit(utilities=every[:1]))
     assert one.value == pytest.approx(known.value, abs=1e-6)
     whole = unknown_utility(diagram.posit(utilities=every))
-    assert whole.value == pytest.approx(target_variables(diagram, ["T"]).value, abs=1e-6)
+    assert whole.value == pytest.approx(
+        target_variables(diagram, ["T"]).value, abs=1e-6
+    )
     two = unknown_utility(diagram.posit(utilities=every[:2]))
     assert one.value - 1e-7 <= two.value <= whole.value + 1e-6
     for found in (one, two, whole):
-        assert found.bounds[0] <= found.value <= found.bounds[1] <= found.bounds[0] + 1e-4
+        assert (
+            found.bounds[0] <= found.value <= found.bounds[1] <= found.bounds[0] + 1e-4
+        )
 
 
 def test_weights_are_those_of_the_utilities() -> None:
-    found = unknown_utility(mouse(0.8).posit(utilities=[utility("U", [0.0, 4.0], ["T"])]))
+    found = unknown_utility(
+        mouse(0.8).posit(utilities=[utility("U", [0.0, 4.0], ["T"])])
+    )
     assert found.weights is not None
     assert found.weights[0] * 4 == pytest.approx(np.log(4), abs=1e-5)
 

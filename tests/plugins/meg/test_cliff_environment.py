@@ -23,7 +23,9 @@ def make(**config: Any) -> CliffWorldEnvironment:
     return CliffWorldEnvironment(CliffWorldConfig(**config))
 
 
-@pytest.mark.parametrize("config", [{}, {"width": 5, "goal_length": 3, "wind": 0.0}, {"horizon": 3}])
+@pytest.mark.parametrize(
+    "config", [{}, {"width": 5, "goal_length": 3, "wind": 0.0}, {"horizon": 3}]
+)
 def test_the_contract(config: Mapping[str, Any]) -> None:
     check_environment(lambda: make(**config))
 
@@ -39,7 +41,10 @@ def test_what_the_agent_sees() -> None:
 def test_a_step_pays_for_the_cell_it_is_taken_in() -> None:
     environment = make(wind=0.0, height=2, width=2, horizon=3)
     environment.reset(0)
-    paid = [environment.step(action).reward for action in ("UP-RIGHT", "UP-RIGHT", "DOWN-LEFT")]
+    paid = [
+        environment.step(action).reward
+        for action in ("UP-RIGHT", "UP-RIGHT", "DOWN-LEFT")
+    ]
     assert paid == [-1.0, 10.0, 10.0]
     assert environment.state().facts == {"agent": [1, 0], "time": 3}
 
@@ -72,12 +77,17 @@ def test_before_the_first_reset() -> None:
 def test_an_unknown_action_and_a_foreign_snapshot() -> None:
     environment = make()
     environment.reset(0)
-    with pytest.raises(ValueError, match="takes the actions UP-LEFT, UP-RIGHT, DOWN-LEFT, DOWN-RIGHT, got 'UP'"):
+    with pytest.raises(
+        ValueError,
+        match="takes the actions UP-LEFT, UP-RIGHT, DOWN-LEFT, DOWN-RIGHT, got 'UP'",
+    ):
         environment.step("UP")
     with pytest.raises(ValueError, match="wanted a snapshot of this episode"):
         environment.restore((0, 31))
 
 
 def test_a_goal_that_does_not_fit_is_refused_by_the_configuration() -> None:
-    with pytest.raises(ConfigError, match="goal_length of at most 2 in a world of 2 x 10, got 3"):
+    with pytest.raises(
+        ConfigError, match="goal_length of at most 2 in a world of 2 x 10, got 3"
+    ):
         build(CliffWorldConfig, {"height": 2, "goal_length": 3}, "env")

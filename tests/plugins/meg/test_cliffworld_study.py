@@ -1,4 +1,6 @@
-"""The published tables of MacDermott et al. (2024), and what is and is not the same in ours."""
+"""The published tables of MacDermott et al. (2024), and what is and is not the same in
+ours.
+"""
 
 from functools import partial
 from typing import Any
@@ -11,7 +13,11 @@ from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde.runs.reproducing import Request, reproduce
 from gde.testing import check_reproduction
-from gde_plugins.meg.cliffworld.policies import HORIZON, erring_policies, optimal_policies
+from gde_plugins.meg.cliffworld.policies import (
+    HORIZON,
+    erring_policies,
+    optimal_policies,
+)
 from gde_plugins.meg.cliffworld.printed_rule import published_known_utility
 from gde_plugins.meg.cliffworld.study import COMPATIBLE, TENTH, CliffWorldStudy
 from gde_plugins.meg.config import CliffWorldStudyConfig
@@ -22,8 +28,20 @@ from gde_plugins.meg.worlds import greedy, mouse
 
 EXACT = (40.2025, 21.3672, 19.4146, 18.8806)
 PUBLISHED = (37.8398, 21.3672, 16.7935, 18.8806)
-KNOWN_ERRING = (23.7886, 15.4281, 9.4688, 5.0472, 2.0113, 0.4694, 0.03066, 0.01749, 0.08878)
-"""Independently computed, with ties between equally good actions broken by rounding errors."""
+KNOWN_ERRING = (
+    23.7886,
+    15.4281,
+    9.4688,
+    5.0472,
+    2.0113,
+    0.4694,
+    0.03066,
+    0.01749,
+    0.08878,
+)
+"""Independently computed, with ties between equally good actions broken by rounding
+errors.
+"""
 UNKNOWN_ERRING = (26.794, 18.039, 11.389, 6.440, 3.047, 1.021, 0.1072, 0.1036, 0.9355)
 """Likewise, maximised over all utilities of the 40 states."""
 
@@ -93,7 +111,9 @@ def test_what_the_publication_does_not_pin() -> None:
 @pytest.mark.parametrize("index", [3, 5, 7])
 def test_a_fitted_network_comes_out_where_the_published_one_does(index: int) -> None:
     case = [*erring_policies()][index]
-    fitted = unknown_utility(case.mdp, case.policy, perceptron(2), HORIZON, training=Training(starts=1))
+    fitted = unknown_utility(
+        case.mdp, case.policy, perceptron(2), HORIZON, training=Training(starts=1)
+    )
     assert fitted.value == pytest.approx(case.unknown, rel=0.03)
     assert fitted.value < fitted.bounds[1]
 
@@ -115,7 +135,11 @@ def test_what_is_not_certified_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> 
     hurried = partial(known_utility, iterations=0)
     monkeypatch.setattr("gde_plugins.meg.cliffworld.study.known_utility", hurried)
     study = CliffWorldStudy(CliffWorldStudyConfig(starts=1, steps=1))
-    row = next(row for row in study.compare({}) if row.table.startswith("Known utility, policy that errs"))
+    row = next(
+        row
+        for row in study.compare({})
+        if row.table.startswith("Known utility, policy that errs")
+    )
     assert row.ours.value is None
     assert row.ours.reason.startswith("not certified: proven only to lie in [0, ")
 
@@ -128,15 +152,25 @@ def cells_of(figure: Figure) -> list[dict[str, Any]]:
 
 def test_the_figures() -> None:
     figures = STUDY.figures({})
-    assert [figure.title.partition(":")[0] for figure in figures] == ["Fig. 3b", "Fig. 3c", "Fig. 5a", "Fig. 5b"]
+    assert [figure.title.partition(":")[0] for figure in figures] == [
+        "Fig. 3b",
+        "Fig. 3c",
+        "Fig. 5a",
+        "Fig. 5b",
+    ]
     near, far = (cells_of(figure) for figure in figures[2:])
     for cells in (near, far):
         assert sum(cell["steps"] for cell in cells) == pytest.approx(HORIZON)
     most = max(far, key=lambda cell: cell["steps"])
-    assert (most["row"], most["column"]) in {(0, 6), (0, 7)}, "the nearest cells of the goal"
+    assert (most["row"], most["column"]) in {(0, 6), (0, 7)}, (
+        "the nearest cells of the goal"
+    )
     assert sum(cell["goal"] for cell in far) == 7
 
 
 def test_nobody_can_take_part() -> None:
-    with pytest.raises(GdeError, match="--agent random: meg-cliffworld has agents of its own or none; drop it"):
+    with pytest.raises(
+        GdeError,
+        match="--agent random: meg-cliffworld has agents of its own or none; drop it",
+    ):
         reproduce(Request(name="meg-cliffworld", agent=Choice(name="random")))

@@ -38,7 +38,12 @@ def test_it_is_told_what_is_left_and_ends_when_that_is_enough() -> None:
         told.append(products)
         return products == 3
 
-    assert conjugate_gradients(lambda step: matrix @ step, lambda left: left, wanted, enough, 99).products == 3
+    assert (
+        conjugate_gradients(
+            lambda step: matrix @ step, lambda left: left, wanted, enough, 99
+        ).products
+        == 3
+    )
     assert told == [1, 2, 3]
 
 
@@ -56,6 +61,8 @@ def test_what_makes_it_easy_may_be_an_approximation_that_changes() -> None:
 
 
 def test_nothing_wanted_is_nothing_done() -> None:
-    solved = conjugate_gradients(lambda step: step, lambda left: left, np.zeros(3), lambda *_: False, 9)
+    solved = conjugate_gradients(
+        lambda step: step, lambda left: left, np.zeros(3), lambda *_: False, 9
+    )
     assert not solved.step.any()
     assert solved.products == 0

@@ -1,4 +1,6 @@
-"""How often intervals hold the true value, and how much bias the correction removes, over simulated samples."""
+"""How often intervals hold the true value, and how much bias the correction removes,
+over simulated samples.
+"""
 
 from typing import NamedTuple
 
@@ -28,7 +30,9 @@ class Simulated(NamedTuple):
 
 
 def simulate(policy: Floats, seed: int) -> Simulated:
-    """Estimates against the exact value. What the accuracy at the true rationality has by luck is taken off."""
+    """Estimates against the exact value. What the accuracy at the true rationality has
+    by luck is taken off.
+    """
     true = known_utility(WORLD, Policy(probabilities=policy), horizon=HORIZON)
     rng = np.random.default_rng(seed)
     held, off = 0, []
@@ -39,7 +43,13 @@ def simulate(policy: Floats, seed: int) -> Simulated:
         assert found.cross_fitted is not None
         held += found.interval[0] <= true.value <= found.interval[1]
         luck = Behaviour.of(episodes, own_reward).scores(true.beta).mean()
-        off.append([found.plug_in - luck, found.cross_fitted - luck, (found.plug_in + found.cross_fitted) / 2 - luck])
+        off.append(
+            [
+                found.plug_in - luck,
+                found.cross_fitted - luck,
+                (found.plug_in + found.cross_fitted) / 2 - luck,
+            ]
+        )
     return Simulated(held / SAMPLES, *np.mean(off, axis=0).tolist())
 
 

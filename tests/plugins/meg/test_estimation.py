@@ -1,4 +1,6 @@
-"""Estimates from episodes against exact values, and what their bias and intervals are worth."""
+"""Estimates from episodes against exact values, and what their bias and intervals are
+worth.
+"""
 
 from dataclasses import replace
 from math import inf, isinf, log
@@ -34,21 +36,33 @@ def empirical(mdp: TabularMDP, episodes: list[Episode], horizon: int) -> Policy:
     """(T, S, A) relative frequencies; uniform where nothing was decided."""
     counts = np.zeros((horizon, mdp.n_states, mdp.n_actions))
     for episode in episodes:
-        np.add.at(counts, (np.arange(len(episode.states)), episode.states, episode.actions), 1.0)
+        np.add.at(
+            counts,
+            (np.arange(len(episode.states)), episode.states, episode.actions),
+            1.0,
+        )
     total = counts.sum(axis=-1, keepdims=True)
-    return Policy(probabilities=np.where(total > 0, counts / np.maximum(total, 1), 1 / mdp.n_actions))
+    return Policy(
+        probabilities=np.where(
+            total > 0, counts / np.maximum(total, 1), 1 / mdp.n_actions
+        )
+    )
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.8])
 @pytest.mark.parametrize("beta", [-0.4, 0.0, 0.7, 3.0, inf])
-def test_without_chance_the_accuracy_is_the_exact_one_of_the_frequencies(beta: float, discount: float) -> None:
+def test_without_chance_the_accuracy_is_the_exact_one_of_the_frequencies(
+    beta: float, discount: float
+) -> None:
     mdp = replace(grid(3), discount=discount)
     episodes = sample(mdp, soft_policy(mdp, beta, HORIZON), 40, rng(), HORIZON)
     found = from_trajectories(episodes, rng=rng())
     exact = known_utility(mdp, empirical(mdp, episodes, HORIZON), horizon=HORIZON)
     assert found.plug_in == pytest.approx(exact.value, abs=1e-6)
     assert isinf(found.beta) == isinf(exact.beta)
-    assert isinf(exact.beta) or found.beta == pytest.approx(exact.beta, rel=1e-3, abs=1e-3)
+    assert isinf(exact.beta) or found.beta == pytest.approx(
+        exact.beta, rel=1e-3, abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("beta", [-0.1, 0.05, 0.2])
@@ -72,7 +86,14 @@ def test_with_more_episodes_rationality_and_value_are_recovered(beta: float) -> 
 
 def test_a_random_agent_is_not_goal_directed() -> None:
     found = from_trajectories(
-        sample(cliff_world(5, 3), soft_policy(cliff_world(5, 3), 0.0, HORIZON), 200, rng(), HORIZON), rng=rng()
+        sample(
+            cliff_world(5, 3),
+            soft_policy(cliff_world(5, 3), 0.0, HORIZON),
+            200,
+            rng(),
+            HORIZON,
+        ),
+        rng=rng(),
     )
     assert found.interval is not None
     assert found.interval[0] == 0.0 < found.interval[1] < 0.05
@@ -99,19 +120,29 @@ def test_one_action_that_is_not_optimal_makes_rationality_finite() -> None:
     episodes = sample(mdp, soft_policy(mdp, inf, HORIZON), 20, rng(), HORIZON)
     assert from_trajectories(episodes, rng=rng()).beta == inf
     slipped = Episode(
-        mdp=mdp, states=episodes[0].states[:1], actions=(episodes[0].actions[:1] + 2) % 4, horizon=HORIZON
+        mdp=mdp,
+        states=episodes[0].states[:1],
+        actions=(episodes[0].actions[:1] + 2) % 4,
+        horizon=HORIZON,
     )
     assert 1 < from_trajectories([*episodes, slipped], rng=rng()).beta < 1000
 
 
 def test_one_rationality_explains_all_worlds() -> None:
     worlds = [grid(seed) for seed in range(12)]
-    each = [sample(mdp, soft_policy(mdp, 2.0, HORIZON), 50, rng(), HORIZON) for mdp in worlds]
-    together = from_trajectories([episode for episodes in each for episode in episodes], rng=rng())
+    each = [
+        sample(mdp, soft_policy(mdp, 2.0, HORIZON), 50, rng(), HORIZON)
+        for mdp in worlds
+    ]
+    together = from_trajectories(
+        [episode for episodes in each for episode in episodes], rng=rng()
+    )
     apart = [from_trajectories(episodes, rng=rng()).plug_in for episodes in each]
     assert together.beta == pytest.approx(2.0, rel=0.1)
     assert together.plug_in <= np.mean(apart)
-    assert together.plug_in == pytest.approx(np.mean(apart), abs=len(worlds) / 2 / 600 * 3)
+    assert together.plug_in == pytest.approx(
+        np.mean(apart), abs=len(worlds) / 2 / 600 * 3
+    )
 
 
 def test_scale_and_origin_of_the_utility_do_not_matter() -> None:
@@ -119,7 +150,10 @@ def test_scale_and_origin_of_the_utility_do_not_matter() -> None:
     episodes = sample(mdp, soft_policy(mdp, 0.1, HORIZON), 30, rng(), HORIZON)
     found = from_trajectories(episodes, rng=rng())
     other = from_trajectories(
-        episodes, lambda world: replace(world, reward=3 - 7 * world.reward), rng=rng(), signed=True
+        episodes,
+        lambda world: replace(world, reward=3 - 7 * world.reward),
+        rng=rng(),
+        signed=True,
     )
     assert other.plug_in == pytest.approx(found.plug_in, abs=1e-6)
     assert other.beta == pytest.approx(-found.beta / 7, rel=1e-3)
@@ -127,20 +161,31 @@ def test_scale_and_origin_of_the_utility_do_not_matter() -> None:
     assert other.value == pytest.approx(-found.value, rel=1e-6)
     assert found.interval is not None
     assert other.interval is not None
-    assert other.interval == pytest.approx((-found.interval[1], -found.interval[0]), abs=0.02)
+    assert other.interval == pytest.approx(
+        (-found.interval[1], -found.interval[0]), abs=0.02
+    )
 
 
 def test_unusable_decisions_are_worth_nothing_and_count() -> None:
     mdp = grid(3)
-    episodes = sample(mdp, soft_policy(mdp, 1.0, HORIZON), 50, rng(), HORIZON, decisions=4)
+    episodes = sample(
+        mdp, soft_policy(mdp, 1.0, HORIZON), 50, rng(), HORIZON, decisions=4
+    )
     mute = [
-        Episode(mdp=mdp, states=np.r_[e.states[:1], e.states], actions=np.r_[UNUSABLE, e.actions], horizon=HORIZON + 1)
+        Episode(
+            mdp=mdp,
+            states=np.r_[e.states[:1], e.states],
+            actions=np.r_[UNUSABLE, e.actions],
+            horizon=HORIZON + 1,
+        )
         for e in episodes
     ]
     found, other = (from_trajectories(each, rng=rng()) for each in (episodes, mute))
     assert other.plug_in == pytest.approx(found.plug_in, abs=1e-9)
     assert found.share is not None
-    assert other.share == pytest.approx(found.share * found.n_decisions / (found.n_decisions + 50))
+    assert other.share == pytest.approx(
+        found.share * found.n_decisions / (found.n_decisions + 50)
+    )
     assert (found.n_unusable, other.n_unusable) == (0, 50)
 
 
@@ -149,12 +194,18 @@ def test_the_unit_of_the_utility_does_not_matter(scale: float) -> None:
     mdp = cliff_world(4, 3)
     episodes = sample(mdp, soft_policy(mdp, 0.2, 8), 30, rng(), 8)
     found = from_trajectories(episodes, rng=rng())
-    other = from_trajectories(episodes, lambda world: replace(world, reward=scale * world.reward), rng=rng())
+    other = from_trajectories(
+        episodes, lambda world: replace(world, reward=scale * world.reward), rng=rng()
+    )
     assert other.beta * scale == pytest.approx(found.beta, rel=1e-5)
-    assert (other.plug_in, other.value) == pytest.approx((found.plug_in, found.value), rel=1e-9)
+    assert (other.plug_in, other.value) == pytest.approx(
+        (found.plug_in, found.value), rel=1e-9
+    )
 
 
-def test_a_state_of_enormous_cost_leaves_the_value_as_it_is_and_within_its_interval() -> None:
+def test_a_state_of_enormous_cost_leaves_the_value_as_it_is_and_within_its_interval() -> (
+    None
+):
     found = {}
     for lava in (-1e3, -1e9):
         goes, stays = np.array([1, 1, 2]), np.arange(3)
@@ -164,8 +215,12 @@ def test_a_state_of_enormous_cost_leaves_the_value_as_it_is_and_within_its_inter
             start=np.eye(3)[0],
             reward=np.array([0.0, 1.0, lava]),
         )
-        direct = Episode(mdp=mdp, states=np.array([0]), actions=np.array([1]), horizon=5)
-        slipped = Episode(mdp=mdp, states=np.array([0, 0]), actions=np.array([0, 1]), horizon=5)
+        direct = Episode(
+            mdp=mdp, states=np.array([0]), actions=np.array([1]), horizon=5
+        )
+        slipped = Episode(
+            mdp=mdp, states=np.array([0, 0]), actions=np.array([0, 1]), horizon=5
+        )
         found[lava] = from_trajectories([*[direct] * 20, slipped], rng=rng())
         interval, value = found[lava].interval, found[lava].value
         assert interval is not None
@@ -176,7 +231,9 @@ def test_a_state_of_enormous_cost_leaves_the_value_as_it_is_and_within_its_inter
 
 
 def in_one_world(mdp: TabularMDP, beta: float, n: int, seed: int = 7) -> list[Episode]:
-    drawn = sample(mdp, soft_policy(mdp, beta, HORIZON), n, np.random.default_rng(seed), HORIZON)
+    drawn = sample(
+        mdp, soft_policy(mdp, beta, HORIZON), n, np.random.default_rng(seed), HORIZON
+    )
     return [replace(episode, cluster="one") for episode in drawn]
 
 
@@ -190,12 +247,20 @@ def test_a_single_world_is_corrected_over_its_episodes_and_has_no_interval() -> 
 @pytest.mark.parametrize("n", [1, 4])
 def test_a_single_world_with_few_episodes_has_no_value(n: int) -> None:
     found = from_trajectories(in_one_world(grid(3), 1.0, n), rng=rng())
-    assert (found.value, found.share, found.interval, found.share_interval) == (None,) * 4
-    assert found.reason == f"wanted several worlds, or at least 5 episodes in the only one, got {n}"
+    assert (found.value, found.share, found.interval, found.share_interval) == (
+        None,
+    ) * 4
+    assert (
+        found.reason
+        == f"wanted several worlds, or at least 5 episodes in the only one, got {n}"
+    )
 
 
 def test_the_mean_over_single_worlds_of_a_random_agent_is_near_zero() -> None:
-    worlds = [from_trajectories(in_one_world(grid(seed), 0.0, 5, seed), rng=rng()) for seed in range(60)]
+    worlds = [
+        from_trajectories(in_one_world(grid(seed), 0.0, 5, seed), rng=rng())
+        for seed in range(60)
+    ]
     values = [found.value for found in worlds if found.value is not None]
     assert len(values) == len(worlds)
     assert np.mean(values) < 0.75 * np.mean([found.plug_in for found in worlds])
@@ -203,11 +268,18 @@ def test_the_mean_over_single_worlds_of_a_random_agent_is_near_zero() -> None:
 
 
 def test_where_no_decision_names_an_action_there_is_no_value() -> None:
-    episodes = sample(grid(3), soft_policy(grid(3), 1.0, HORIZON), 3, rng(), HORIZON, decisions=2)
-    mute = [replace(episode, actions=np.full_like(episode.actions, UNUSABLE)) for episode in episodes]
+    episodes = sample(
+        grid(3), soft_policy(grid(3), 1.0, HORIZON), 3, rng(), HORIZON, decisions=2
+    )
+    mute = [
+        replace(episode, actions=np.full_like(episode.actions, UNUSABLE))
+        for episode in episodes
+    ]
     for utility in (own_reward, Linear(("goal",))):
         found = from_trajectories(mute, utility, rng=rng())
-        assert (found.value, found.share, found.interval, found.share_interval) == (None,) * 4
+        assert (found.value, found.share, found.interval, found.share_interval) == (
+            None,
+        ) * 4
         assert found.reason == "none of the 6 decisions names an action"
 
 
@@ -224,11 +296,25 @@ def test_worlds_of_several_kinds_and_unknown_features_are_refused() -> None:
     with pytest.raises(ValueError, match="got no episode"):
         from_trajectories([], rng=rng())
     with pytest.raises(ValueError, match="one discount"):
-        from_trajectories([episode, replace(episode, mdp=replace(mdp, discount=0.5))], rng=rng())
+        from_trajectories(
+            [episode, replace(episode, mdp=replace(mdp, discount=0.5))], rng=rng()
+        )
     forced = replace(mdp, transition=mdp.transition[:1], actions=mdp.actions[:1])
-    with pytest.raises(ValueError, match="at least two actions, got one: there is nothing to decide"):
-        from_trajectories([Episode(mdp=forced, states=np.array([0]), actions=np.array([0]), horizon=2)], rng=rng())
-    with pytest.raises(ValueError, match="wanted a label of the model, row, column, goal, wall, got 'cheese'"):
+    with pytest.raises(
+        ValueError, match="at least two actions, got one: there is nothing to decide"
+    ):
+        from_trajectories(
+            [
+                Episode(
+                    mdp=forced, states=np.array([0]), actions=np.array([0]), horizon=2
+                )
+            ],
+            rng=rng(),
+        )
+    with pytest.raises(
+        ValueError,
+        match="wanted a label of the model, row, column, goal, wall, got 'cheese'",
+    ):
         from_trajectories([episode], "cheese", rng=rng())
 
 
@@ -236,14 +322,27 @@ BROKEN = [
     ({"actions": np.array([0])}, "equally long"),
     ({"horizon": 1}, "horizon"),
     ({"states": np.array([0, 99])}, "states: wanted whole numbers from 0 to"),
-    ({"actions": np.array([4, 0])}, "actions: wanted whole numbers from -1 to 3, got 4"),
-    ({"states": np.array([0, 9])}, "from state 0 by action 0 to state 9, which the model rules out"),
+    (
+        {"actions": np.array([4, 0])},
+        "actions: wanted whole numbers from -1 to 3, got 4",
+    ),
+    (
+        {"states": np.array([0, 9])},
+        "from state 0 by action 0 to state 9, which the model rules out",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("change", "message"), BROKEN)
-def test_episodes_that_cannot_have_happened_are_refused(change: dict[str, np.ndarray], message: str) -> None:
-    possible = {"mdp": grid(3), "states": np.array([0, 0]), "actions": np.array([0, 0]), "horizon": 2}
+def test_episodes_that_cannot_have_happened_are_refused(
+    change: dict[str, np.ndarray], message: str
+) -> None:
+    possible = {
+        "mdp": grid(3),
+        "states": np.array([0, 0]),
+        "actions": np.array([0, 0]),
+        "horizon": 2,
+    }
     Episode(**possible)
     with pytest.raises(ValueError, match=message):
         Episode(**{**possible, **change})
@@ -253,4 +352,9 @@ def test_a_decision_after_the_end_is_refused() -> None:
     mdp = grid(3)
     assert mdp.terminal is not None
     with pytest.raises(ValueError, match="where the episode is over"):
-        Episode(mdp=mdp, states=np.flatnonzero(mdp.terminal), actions=np.array([0]), horizon=1)
+        Episode(
+            mdp=mdp,
+            states=np.flatnonzero(mdp.terminal),
+            actions=np.array([0]),
+            horizon=1,
+        )

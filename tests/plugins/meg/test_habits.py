@@ -1,4 +1,6 @@
-"""Agents that follow habits are not called goal-directed, and those that are after the goal are."""
+"""Agents that follow habits are not called goal-directed, and those that are after the
+goal are.
+"""
 
 from dataclasses import replace
 from math import inf
@@ -13,7 +15,13 @@ from gde.data.mdp import TabularMDP
 from gde_plugins.meg.metrics.goals import posterior, towards
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.habits import MOMENTUM, NON_REVERSING, NOVELTY, WALLS, habits
+from gde_plugins.meg.trajectories.habits import (
+    MOMENTUM,
+    NON_REVERSING,
+    NOVELTY,
+    WALLS,
+    habits,
+)
 from gde_plugins.meg.worlds import cliff_world
 
 MAZES = mazes(30)
@@ -34,7 +42,9 @@ def test_a_habit_is_recognised_and_called_no_goal(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", ["soft, beta 1", "noisy, 30 % random", "optimal"])
-def test_an_agent_that_is_after_the_goal_is_not_said_to_follow_habits(agent: str) -> None:
+def test_an_agent_that_is_after_the_goal_is_not_said_to_follow_habits(
+    agent: str,
+) -> None:
     assert after_what(agent)["goal"] > 0.99
 
 
@@ -45,16 +55,24 @@ def test_random_choice_follows_nothing() -> None:
 
 def test_a_run_names_habits_beside_features() -> None:
     measured = towards(recorded(episodes(WALLS, MAZES[:10])))
-    found = {each.where["utility"]: each.value or 0.0 for each in measured if each.name == "meg.to.posterior"}
+    found = {
+        each.where["utility"]: each.value or 0.0
+        for each in measured
+        if each.name == "meg.to.posterior"
+    }
     assert {"row", "column", "goal", "wall", "none", *FOLLOWING} == found.keys()
     assert found[WALLS] == pytest.approx(1, abs=0.05)
     assert sum(found.values()) == pytest.approx(1)
 
 
 def test_the_evidence_averages_the_likelihood_over_both_weights() -> None:
-    """One decision between two ways and two walls, against numerical integration over the prior."""
+    """One decision between two ways and two walls, against numerical integration over
+    the prior.
+    """
     (world, *_) = MAZES
-    state = int(np.flatnonzero((world.labels["wall"] == 2) & (world.labels["goal"] == 0))[0])
+    state = int(
+        np.flatnonzero((world.labels["wall"] == 2) & (world.labels["goal"] == 0))[0]
+    )
     after = np.array([matrix.indices[state] for matrix in world.transition])
     taken = int(np.flatnonzero(after != state)[0])
     one = [Episode(mdp=world, states=np.array([state]), actions=np.array([taken]))] * 40
@@ -66,7 +84,10 @@ def test_the_evidence_averages_the_likelihood_over_both_weights() -> None:
 
 
 def test_where_right_and_left_mean_nothing_no_walls_are_followed() -> None:
-    bare = [replace(one, mdp=replace(one.mdp, labels={})) for one in episodes("random", MAZES[:3])]
+    bare = [
+        replace(one, mdp=replace(one.mdp, labels={}))
+        for one in episodes("random", MAZES[:3])
+    ]
     assert set(habits(bare)) == {NON_REVERSING, NOVELTY, MOMENTUM}
 
 
@@ -81,7 +102,9 @@ def corridor() -> TabularMDP:
     here = np.arange(3)
     moves = (np.maximum(here - 1, 0), np.minimum(here + 1, 2))
     return TabularMDP(
-        transition=tuple(csr_array((np.ones(3), (here, to)), shape=(3, 3)) for to in moves),
+        transition=tuple(
+            csr_array((np.ones(3), (here, to)), shape=(3, 3)) for to in moves
+        ),
         start=(here == 0).astype(float),
         reward=np.zeros(3),
     )

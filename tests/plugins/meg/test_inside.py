@@ -21,7 +21,9 @@ HORIZON = 10
 
 
 def run(known: bool, n: int = 25) -> Evidence:
-    """An agent that goes to the goal or to the key, as a coin has it, and a component that is the coin or noise."""
+    """An agent that goes to the goal or to the key, as a coin has it, and a component
+    that is the coin or noise.
+    """
     episodes, rows, components = [], [], []
     rng = np.random.default_rng(5)
     for i, mdp in enumerate(grids(n)):
@@ -34,12 +36,21 @@ def run(known: bool, n: int = 25) -> Evidence:
             components.append([2.0 * coin - 1 if known else rng.normal()])
     fit = Fit(probe="components", variant="pca", layer=1, position="pre")
     decoded = np.array(components, dtype=np.float32)
-    report = ProbeReport(fit=fit, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=decoded)
+    report = ProbeReport(
+        fit=fit,
+        measurements=(),
+        n_train=1,
+        n_test=len(rows),
+        rows=tuple(rows),
+        decoded=decoded,
+    )
     return replace(recorded(episodes), probe_reports=(report,))
 
 
 def named(evidence: Evidence) -> dict[str, Measurement]:
-    return {str(each.where.get("utility", each.name)): each for each in inside(evidence)}
+    return {
+        str(each.where.get("utility", each.name)): each for each in inside(evidence)
+    }
 
 
 def test_a_hidden_state_that_holds_the_goal_says_more_than_the_world() -> None:
@@ -47,7 +58,9 @@ def test_a_hidden_state_that_holds_the_goal_says_more_than_the_world() -> None:
     gain = measured["meg.inside.gain"]
     assert gain.interval is not None
     assert gain.interval[0] > 0.1
-    assert gain.value == pytest.approx((measured["hidden"].value or 0) - (measured["features"].value or 0))
+    assert gain.value == pytest.approx(
+        (measured["hidden"].value or 0) - (measured["features"].value or 0)
+    )
     assert gain.where == {"layer": 1, "position": "pre", "control": "none"}
 
 
@@ -62,14 +75,22 @@ def test_what_an_fit_says_beyond_a_control_is_their_paired_difference() -> None:
     evidence, noise = run(known=True), run(known=False)
     (report,) = evidence.probe_reports
     fit = replace(report.fit, control="untrained")
-    decoded = np.random.default_rng(0).normal(size=report.decoded.shape).astype(np.float32)
+    decoded = (
+        np.random.default_rng(0).normal(size=report.decoded.shape).astype(np.float32)
+    )
     control = replace(report, fit=fit, decoded=decoded)
     measured = inside(replace(evidence, probe_reports=(report, control)))
-    gains = {each.where["control"]: each.value or 0.0 for each in measured if each.name == "meg.inside.gain"}
+    gains = {
+        each.where["control"]: each.value or 0.0
+        for each in measured
+        if each.name == "meg.inside.gain"
+    }
     (beyond,) = (each for each in measured if each.name == "meg.inside.beyond")
     assert beyond.value == pytest.approx(gains["none"] - gains["untrained"])
     assert beyond.where == {"layer": 1, "position": "pre", "control": "untrained"}
-    others = replace(control, rows=noise.probe_reports[0].rows[:50], decoded=decoded[:50])
+    others = replace(
+        control, rows=noise.probe_reports[0].rows[:50], decoded=decoded[:50]
+    )
     unpaired = inside(replace(evidence, probe_reports=(report, others)))
     assert "meg.inside.beyond" not in {each.name for each in unpaired}
 
@@ -89,7 +110,9 @@ def test_what_is_missing_is_said() -> None:
         "wanted held-out turns of at least 5 worlds, got 1"
     ]
     shuffled = replace(report, fit=replace(report.fit, control="shuffled"))
-    assert inside(replace(evidence, probe_reports=(report, shuffled))) == inside(evidence)
+    assert inside(replace(evidence, probe_reports=(report, shuffled))) == inside(
+        evidence
+    )
 
 
 def test_the_metric_keeps_its_promises() -> None:
@@ -103,9 +126,15 @@ def test_the_probe_keeps_its_promises() -> None:
 def dataset(n: int = 60) -> ProbeDataset:
     """Activations on a plane, with little noise around it."""
     rng = np.random.default_rng(0)
-    inputs = rng.normal(size=(n, 2)) * [5.0, 2.0] @ rng.normal(size=(2, 8)) + 0.01 * rng.normal(size=(n, 8)) + 3
+    inputs = (
+        rng.normal(size=(n, 2)) * [5.0, 2.0] @ rng.normal(size=(2, 8))
+        + 0.01 * rng.normal(size=(n, 8))
+        + 3
+    )
     groups = np.array([str(i // 3) for i in range(n)])
-    return ProbeDataset(inputs=inputs.astype(np.float32), labels=np.zeros((n, 0)), groups=groups)
+    return ProbeDataset(
+        inputs=inputs.astype(np.float32), labels=np.zeros((n, 0)), groups=groups
+    )
 
 
 def test_components_keep_the_variance_that_there_is() -> None:
@@ -127,9 +156,17 @@ def test_what_cannot_be_summarised_is_refused() -> None:
     with pytest.raises(ValueError, match="wanted more turns than components, 3, got 3"):
         probe.fit("pca", data, np.random.default_rng(0))
     with pytest.raises(ValueError, match="finite"):
-        probe.fit("pca", replace(dataset(), inputs=np.full((60, 8), np.nan, np.float32)), np.random.default_rng(0))
+        probe.fit(
+            "pca",
+            replace(dataset(), inputs=np.full((60, 8), np.nan, np.float32)),
+            np.random.default_rng(0),
+        )
     constant = replace(dataset(), inputs=np.ones((60, 8), np.float32))
-    (explained,) = probe.score(probe.fit("pca", constant, np.random.default_rng(0)), constant, np.random.default_rng(0))
+    (explained,) = probe.score(
+        probe.fit("pca", constant, np.random.default_rng(0)),
+        constant,
+        np.random.default_rng(0),
+    )
     assert explained.reason == "all held-out activations are equal"
     with pytest.raises(GdeError, match="has layers 0 to 3, got 4"):
         ComponentsConfig(layer=4).capture(ModelInfo(name="m", n_layers=4, width=8))

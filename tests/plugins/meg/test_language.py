@@ -24,7 +24,9 @@ MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
 
 
 class Reader:
-    """Steps to the goal where it is beside it, else anywhere: it reads where the goal is."""
+    """Steps to the goal where it is beside it, else anywhere: it reads where the goal
+    is.
+    """
 
     def begin(self, brief: Brief) -> None:
         pass
@@ -32,9 +34,18 @@ class Reader:
     async def act(self, observation: Observation) -> Decision:
         raise AssertionError("nothing is played")
 
-    async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
+    async def action_probabilities(
+        self, observation: Observation, least: float
+    ) -> Mapping[str, float]:
         rows = [line.split()[1:] for line in observation.text.splitlines()[1:]]
-        a, g = (next((i, row.index(position)) for i, row in enumerate(rows) if position in row) for position in "AG")
+        a, g = (
+            next(
+                (i, row.index(position))
+                for i, row in enumerate(rows)
+                if position in row
+            )
+            for position in "AG"
+        )
         pull = [a[0] - g[0], g[0] - a[0], a[1] - g[1], g[1] - a[1]]
         weights = np.exp(0.5 * np.array(pull))
         return dict(zip(MOVES, (0.9 * weights / weights.sum()).tolist(), strict=True))
@@ -55,9 +66,15 @@ def test_the_agent_is_put_everywhere_and_the_goal_elsewhere(tmp_path: Path) -> N
         np.testing.assert_array_equal(before.mdp.start, after.mdp.start)
         assert not (before.goal & after.goal).any()
         for scene in (before, after):
-            assert {view.state for view in scene.views} == {*np.flatnonzero(~goal_of(scene.mdp)).tolist()}
-            assert len({view.observation.text for view in scene.views}) == len(scene.views)
-            assert scene.task.horizon == before.task.horizon, "the places are equally far away"
+            assert {view.state for view in scene.views} == {
+                *np.flatnonzero(~goal_of(scene.mdp)).tolist()
+            }
+            assert len({view.observation.text for view in scene.views}) == len(
+                scene.views
+            )
+            assert scene.task.horizon == before.task.horizon, (
+                "the places are equally far away"
+            )
 
 
 def test_policies_hold_what_is_told(tmp_path: Path) -> None:
@@ -87,10 +104,14 @@ def test_the_contract() -> None:
 
 def test_what_reads_the_goal_is_told_from_a_habit() -> None:
     rows = {row.quantity: row for row in STUDY.compare({})}
-    agent, habit, random = (rows[name] for name in ("agent", "habit: acts as before the swap", "random"))
+    agent, habit, random = (
+        rows[name] for name in ("agent", "habit: acts as before the swap", "random")
+    )
     old = "towards the place where it was"
     assert rows["probability of a usable answer"].ours.value == pytest.approx(0.9)
-    assert agent.others["as observed alone"].value == pytest.approx(habit.others["as observed alone"].value)
+    assert agent.others["as observed alone"].value == pytest.approx(
+        habit.others["as observed alone"].value
+    )
     assert agent.ours.value is not None
     assert agent.ours.value > (agent.others[old].value or 0.0) > -1
     assert (habit.others[old].value or 0.0) > (habit.ours.value or 0.0)
@@ -100,7 +121,9 @@ def test_what_reads_the_goal_is_told_from_a_habit() -> None:
 def test_samples_are_held_against_the_exact_value() -> None:
     rows = {row.quantity: row for row in STUDY.compare({})}
     alone = rows["agent"].others["as observed alone"].value
-    assert rows["from probabilities"].ours.value == pytest.approx(alone, rel=0.05), "the other place is out of the way"
+    assert rows["from probabilities"].ours.value == pytest.approx(alone, rel=0.05), (
+        "the other place is out of the way"
+    )
     assert rows["from 3 episodes a grid"].ours.n == 2
     assert (rows["from 3 episodes a grid"].others["typical error"].value or 0) >= 0
     assert rows["agent"].ours.n == 2
@@ -115,8 +138,15 @@ def test_nano_tells(tmp_path: Path) -> None:
 
     model = make_nano(NanoConfig(), PlainContext())
     (swap,) = swaps(1, SETTINGS, tmp_path)
-    scene = Scene(mdp=swap.before.mdp, goal=swap.before.goal, task=swap.before.task, views=swap.before.views[:3])
-    (policy,) = asyncio.run(policies_of(lambda: TextAgent(TextAgentConfig(), model), [scene], 0.05))
+    scene = Scene(
+        mdp=swap.before.mdp,
+        goal=swap.before.goal,
+        task=swap.before.task,
+        views=swap.before.views[:3],
+    )
+    (policy,) = asyncio.run(
+        policies_of(lambda: TextAgent(TextAgentConfig(), model), [scene], 0.05)
+    )
     told = [policy[view.state].sum() for view in scene.views]
     assert 0.8 < np.mean(told) <= 1 + 1e-9
     model.close()

@@ -20,7 +20,12 @@ from gde_plugins.meg import soft_policy
 from gde_plugins.meg.metrics.goals import known, towards, unknown
 from gde_plugins.meg.plugin import gde_metrics
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward, standing_still
+from gde_plugins.meg.trajectories.utilities import (
+    Feature,
+    Pursuit,
+    own_reward,
+    standing_still,
+)
 
 HORIZON = 10
 
@@ -30,13 +35,19 @@ def agent(pursuit: Pursuit, beta: float, n: int = 40) -> list[Episode]:
     drawn = []
     for i, mdp in enumerate(grids(n)):
         policy = soft_policy(pursuit(mdp), beta, HORIZON)
-        (episode,) = sample(mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1)
+        (episode,) = sample(
+            mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1
+        )
         drawn.append(replace(episode, cluster=str(i)))
     return drawn
 
 
-def by_utility(measurements: Sequence[Measurement], name: str) -> dict[str, Measurement]:
-    return {str(each.where["utility"]): each for each in measurements if each.name == name}
+def by_utility(
+    measurements: Sequence[Measurement], name: str
+) -> dict[str, Measurement]:
+    return {
+        str(each.where["utility"]): each for each in measurements if each.name == name
+    }
 
 
 def by_name(measurements: Sequence[Measurement]) -> dict[str, Measurement]:
@@ -44,9 +55,14 @@ def by_name(measurements: Sequence[Measurement]) -> dict[str, Measurement]:
 
 
 @pytest.mark.parametrize(("after", "other"), [("key", "goal"), ("goal", "key")])
-def test_what_an_agent_is_after_is_told_from_what_it_could_be_after(after: str, other: str) -> None:
+def test_what_an_agent_is_after_is_told_from_what_it_could_be_after(
+    after: str, other: str
+) -> None:
     measured = towards(recorded(agent(Feature(after), 2.0)))
-    values, posterior = by_utility(measured, "meg.to"), by_utility(measured, "meg.to.posterior")
+    values, posterior = (
+        by_utility(measured, "meg.to"),
+        by_utility(measured, "meg.to.posterior"),
+    )
     assert set(values) == {"goal", "key", "row", "column", "wall"}
     assert {*values, "none", "momentum"} < set(posterior)
     assert values[after].interval is not None
@@ -59,15 +75,25 @@ def drawn_to_both(pull: float) -> Evidence:
     """An agent that is after the goal, and less so after the key."""
     drawn = []
     for i, mdp in enumerate(grids(60)):
-        policy = soft_policy(standing_still(mdp, 2 * mdp.labels["goal"] + pull * mdp.labels["key"]), 1.0, HORIZON)
-        (episode,) = sample(mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1)
+        policy = soft_policy(
+            standing_still(mdp, 2 * mdp.labels["goal"] + pull * mdp.labels["key"]),
+            1.0,
+            HORIZON,
+        )
+        (episode,) = sample(
+            mdp, policy, 1, np.random.default_rng(i), HORIZON, decisions=HORIZON - 1
+        )
         drawn.append(replace(episode, cluster=str(i)))
     return recorded(drawn)
 
 
 def test_the_pull_of_a_key_beside_the_goal_is_measured_in_nats() -> None:
     due = {
-        pull: {each.where["feature"]: each for each in unknown(drawn_to_both(pull)) if each.name == "meg.unknown.due"}
+        pull: {
+            each.where["feature"]: each
+            for each in unknown(drawn_to_both(pull))
+            if each.name == "meg.unknown.due"
+        }
         for pull in (0.0, 1.5)
     }
     assert (due[1.5]["key"].value or 0.0) > 0.1 > (due[0.0]["key"].value or 0.0)
@@ -78,12 +104,16 @@ def test_the_pull_of_a_key_beside_the_goal_is_measured_in_nats() -> None:
     assert (due[0.0]["column"].value or 0.0) < 0.1
 
 
-def test_an_agent_that_avoids_the_key_has_a_negative_value_towards_it_and_is_not_after_it() -> None:
+def test_an_agent_that_avoids_the_key_has_a_negative_value_towards_it_and_is_not_after_it() -> (
+    None
+):
     measured = towards(recorded(agent(Feature("key"), -2.0)))
     value = by_utility(measured, "meg.to")["key"]
     assert value.interval is not None
     assert value.interval[1] < 0
-    assert by_utility(measured, "meg.to.posterior")["key"].value == pytest.approx(0, abs=0.05)
+    assert by_utility(measured, "meg.to.posterior")["key"].value == pytest.approx(
+        0, abs=0.05
+    )
 
 
 def test_a_random_agent_is_after_nothing() -> None:
@@ -94,7 +124,9 @@ def test_a_random_agent_is_after_nothing() -> None:
         assert interval is not None
         assert interval[0] == 0.0
         assert interval[1] < 0.2
-    assert (by_utility(towards(evidence), "meg.to.posterior")["none"].value or 0.0) > 0.5
+    assert (
+        by_utility(towards(evidence), "meg.to.posterior")["none"].value or 0.0
+    ) > 0.5
 
 
 def test_an_optimal_agent_is_near_the_upper_bound() -> None:
@@ -124,7 +156,9 @@ def test_unusable_decisions_are_counted() -> None:
     assert found.n == sum(len(episode.actions) for episode in episodes)
 
 
-def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions_only() -> None:
+def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions_only() -> (
+    None
+):
     measured = by_name(known(recorded(agent(own_reward, -inf, 20)), deadline=True))
     assert measured["meg.known.beta"].reason == (
         "infinite: every episode is compatible with going for the least reward possible"
@@ -134,7 +168,14 @@ def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions
 def one_world(n: int, beta: float = 0.0) -> Evidence:
     """Episodes in one world, as comparisons of runs take them."""
     mdp = grids(1)[0]
-    drawn = sample(mdp, soft_policy(mdp, beta, HORIZON), n, np.random.default_rng(0), HORIZON, decisions=HORIZON - 1)
+    drawn = sample(
+        mdp,
+        soft_policy(mdp, beta, HORIZON),
+        n,
+        np.random.default_rng(0),
+        HORIZON,
+        decisions=HORIZON - 1,
+    )
     evidence = recorded([replace(episode, cluster="one") for episode in drawn])
     return replace(evidence, part={"world": "world 0"})
 
@@ -144,7 +185,11 @@ def test_a_single_episode_shows_the_unusable_decisions_and_no_directedness() -> 
     values = {each.name: each.value for each in (*known(evidence), *unknown(evidence))}
     assert values.pop("meg.known.unusable") == 0
     assert set(values) == {
-        *(f"meg.{which}{of}" for which in ("known", "unknown") for of in ("", ".share")),
+        *(
+            f"meg.{which}{of}"
+            for which in ("known", "unknown")
+            for of in ("", ".share")
+        ),
         *("meg.unknown.weight", "meg.unknown.due"),
     }
     assert set(values.values()) == {None}
@@ -169,36 +214,54 @@ def test_what_too_few_worlds_say_of_features_is_not_told() -> None:
 
 
 def test_an_agent_that_never_answers_is_counted_and_not_judged() -> None:
-    mute = [replace(one, actions=np.full_like(one.actions, -1)) for one in agent(own_reward, 1.5, 30)]
+    mute = [
+        replace(one, actions=np.full_like(one.actions, -1))
+        for one in agent(own_reward, 1.5, 30)
+    ]
     measured = by_name(known(recorded(mute)))
     assert measured["meg.known.unusable"].value == sum(len(one.actions) for one in mute)
     for name in ("meg.known", "meg.known.share", "meg.known.beta"):
         assert measured[name].reason.endswith("decisions names an action")
     assert {
-        round(each.value or 0.0, 9) for each in by_utility(towards(recorded(mute)), "meg.to.posterior").values()
+        round(each.value or 0.0, 9)
+        for each in by_utility(towards(recorded(mute)), "meg.to.posterior").values()
     } == {round(1 / 6, 9)}
 
 
 @pytest.mark.parametrize("metric", [known, unknown, towards])
 def test_a_world_of_one_action_leaves_nothing_to_decide(metric: Metric) -> None:
     (episode,) = agent(own_reward, 1.0, 1)
-    mdp = replace(episode.mdp, transition=episode.mdp.transition[:1], actions=episode.mdp.actions[:1])
+    mdp = replace(
+        episode.mdp,
+        transition=episode.mdp.transition[:1],
+        actions=episode.mdp.actions[:1],
+    )
     forced = replace(episode, mdp=mdp, states=episode.states[:1], actions=np.array([0]))
     (measured,) = metric(recorded([forced]))
-    assert measured.reason == "wanted worlds with at least two actions, got one: there is nothing to decide"
+    assert (
+        measured.reason
+        == "wanted worlds with at least two actions, got one: there is nothing to decide"
+    )
 
 
 @pytest.mark.parametrize("metric", [known, unknown, towards])
 def test_what_cannot_be_measured_has_a_reason(metric: Metric) -> None:
     evidence = recorded(agent(own_reward, 1.0, 3))
-    assert [one.reason for one in metric(Evidence(trajectories=()))] == ["no episode was finished"]
+    assert [one.reason for one in metric(Evidence(trajectories=()))] == [
+        "no episode was finished"
+    ]
     assert [one.reason for one in metric(replace(evidence, mdp=None))] == [
         "the environment gives no model of its worlds"
     ]
     first = evidence.trajectories[0]
-    stateless = replace(first, turns=(replace(first.turns[0], state=None), *first.turns[1:]))
+    stateless = replace(
+        first, turns=(replace(first.turns[0], state=None), *first.turns[1:])
+    )
     (measured,) = metric(replace(evidence, trajectories=(stateless,)))
-    assert measured.reason == "episode 0/0/0 does not fit the model of its world: turn 0 records no state of the model"
+    assert (
+        measured.reason
+        == "episode 0/0/0 does not fit the model of its world: turn 0 records no state of the model"
+    )
 
 
 @pytest.mark.parametrize("metric", [known, unknown, towards])
@@ -212,16 +275,23 @@ def test_worlds_that_cannot_be_measured_together_are_a_reason(metric: Metric) ->
     episodes = agent(own_reward, 1.0, 2)
     other = replace(episodes[1], mdp=replace(episodes[1].mdp, discount=0.5))
     (measured,) = metric(recorded([episodes[0], other]))
-    assert measured.reason.startswith("wanted episodes in worlds of one number of actions, one discount")
+    assert measured.reason.startswith(
+        "wanted episodes in worlds of one number of actions, one discount"
+    )
 
 
 def test_worlds_without_features_leave_nothing_to_be_after() -> None:
     episodes = agent(own_reward, 1.0, 3)
     bare = {id(episode.mdp): replace(episode.mdp, labels={}) for episode in episodes}
-    evidence = recorded([replace(episode, mdp=bare[id(episode.mdp)]) for episode in episodes])
+    evidence = recorded(
+        [replace(episode, mdp=bare[id(episode.mdp)]) for episode in episodes]
+    )
     for metric in (unknown, towards):
         (measured,) = metric(evidence)
-        assert measured.reason == "the models of the worlds share no label that differs between states"
+        assert (
+            measured.reason
+            == "the models of the worlds share no label that differs between states"
+        )
 
 
 def test_the_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
@@ -229,9 +299,19 @@ def test_the_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
         environment=Choice(name="grid"),
         agent=Choice(name="noisy"),
         episodes=5,
-        metrics=tuple(Choice(name=offer.name) for offer in gde_metrics() if offer.needs == {Capability.MDP}),
+        metrics=tuple(
+            Choice(name=offer.name)
+            for offer in gde_metrics()
+            if offer.needs == {Capability.MDP}
+        ),
     )
     result = evaluate(plan, tmp_path / "run")
     assert result.status == "ok"
     names = {each.name for each in result.measurements}
-    assert {"meg.known", "meg.to", "meg.to.posterior", "meg.unknown", "meg.unknown.weight"} <= names
+    assert {
+        "meg.known",
+        "meg.to",
+        "meg.to.posterior",
+        "meg.unknown",
+        "meg.unknown.weight",
+    } <= names

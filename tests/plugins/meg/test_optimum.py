@@ -42,7 +42,10 @@ def test_an_optimal_agent_takes_all_shortest_ways_alike(density: float) -> None:
 def test_an_optimal_agent_has_all_of_the_optimum_wherever_it_is() -> None:
     shares = {}
     for density in (0.0, 1.0):
-        measured = {each.name: each for each in known(recorded(episodes("optimal", mazes(15, density))))}
+        measured = {
+            each.name: each
+            for each in known(recorded(episodes("optimal", mazes(15, density))))
+        }
         shares[density] = measured["meg.known.share"].value or 0.0
         assert measured["meg.known.of_optimal"].value == pytest.approx(1, abs=0.05)
         assert measured["meg.known.of_optimal"].interval is not None
@@ -51,6 +54,8 @@ def test_an_optimal_agent_has_all_of_the_optimum_wherever_it_is() -> None:
 
 def test_without_a_share_there_is_none_of_the_optimum() -> None:
     (one,) = episodes("random", mazes(1))
-    measured = {each.name: each for each in known(recorded([replace(one, cluster="one")]))}
+    measured = {
+        each.name: each for each in known(recorded([replace(one, cluster="one")]))
+    }
     assert measured["meg.known.of_optimal"].value is None
     assert measured["meg.known.of_optimal"].reason == measured["meg.known.share"].reason

@@ -22,7 +22,9 @@ def rng() -> np.random.Generator:
 
 
 @pytest.mark.parametrize("agent", ["soft, beta 0.3", "noisy, 30 % random", "optimal"])
-def test_an_agent_that_knows_the_goal_is_told_from_one_that_does_not(agent: str) -> None:
+def test_an_agent_that_knows_the_goal_is_told_from_one_that_does_not(
+    agent: str,
+) -> None:
     found = beyond_placebo(episodes(agent, LOOPS), rng())
     assert found.estimate.interval is not None
     assert found.estimate.interval[0] > 0
@@ -31,14 +33,22 @@ def test_an_agent_that_knows_the_goal_is_told_from_one_that_does_not(agent: str)
 
 def moved(world: TabularMDP, place: np.ndarray) -> TabularMDP:
     """The world with its goal in another place."""
-    return replace(world, terminal=place, labels={**world.labels, "goal": place.astype(float)})
+    return replace(
+        world, terminal=place, labels={**world.labels, "goal": place.astype(float)}
+    )
 
 
 def test_goal_and_placebo_may_change_places() -> None:
-    """What is measured then is the same with the other sign: the reason why habits cannot tell."""
+    """What is measured then is the same with the other sign: the reason why habits
+    cannot tell.
+    """
     walked = episodes("non-reversing", LOOPS)
     others = [np.roll(one.mdp.start > 0, one.mdp.n_states // 2) for one in walked]
-    pairs = [(one, other) for one, other in zip(walked, others, strict=True) if not other[one.mdp.terminal].any()]
+    pairs = [
+        (one, other)
+        for one, other in zip(walked, others, strict=True)
+        if not other[one.mdp.terminal].any()
+    ]
     kept, placebos = [one for one, _ in pairs], [other for _, other in pairs]
     exchanged, goals = [], []
     for one, placebo in pairs:
@@ -54,8 +64,13 @@ def test_goal_and_placebo_may_change_places() -> None:
 
 
 def test_goal_blind_agents_are_rarely_called_goal_directed() -> None:
-    """At the 5 % level, in either direction, of all agents and worlds together; each by itself: `gde reproduce`."""
-    p_values = [beyond_placebo(episodes(agent, LOOPS[:15]), rng()).finding.p_value or 0.0 for agent in BLIND]
+    """At the 5 % level, in either direction, of all agents and worlds together; each by
+    itself: `gde reproduce`.
+    """
+    p_values = [
+        beyond_placebo(episodes(agent, LOOPS[:15]), rng()).finding.p_value or 0.0
+        for agent in BLIND
+    ]
     assert np.sum(np.array(p_values) <= 0.05) <= 2
 
 
@@ -78,11 +93,29 @@ def test_a_run_says_how_much_is_beyond_a_placebo() -> None:
 
 
 def test_what_is_missing_is_said() -> None:
-    windy = [Episode(mdp=cliff_world(), states=np.array([0]), actions=np.array([1]), cluster=str(i)) for i in range(2)]
-    with pytest.raises(ValueError, match="wanted models that tell what would follow at the goal"):
+    windy = [
+        Episode(
+            mdp=cliff_world(),
+            states=np.array([0]),
+            actions=np.array([1]),
+            cluster=str(i),
+        )
+        for i in range(2)
+    ]
+    with pytest.raises(
+        ValueError, match="wanted models that tell what would follow at the goal"
+    ):
         beyond_placebo([replace(one, mdp=absorbing(one.mdp)) for one in windy], rng())
-    with pytest.raises(ValueError, match="labels row, column and goal, got none called column, row"):
-        beyond_placebo([replace(one, mdp=replace(one.mdp, labels={"goal": np.ones(40)})) for one in windy], rng())
+    with pytest.raises(
+        ValueError, match="labels row, column and goal, got none called column, row"
+    ):
+        beyond_placebo(
+            [
+                replace(one, mdp=replace(one.mdp, labels={"goal": np.ones(40)}))
+                for one in windy
+            ],
+            rng(),
+        )
     with pytest.raises(ValueError, match="at least two independent worlds"):
         beyond_placebo(episodes("optimal", LOOPS[:1]), rng())
 

@@ -26,34 +26,56 @@ def with_reward(mdp: TabularMDP, scale: float = 1.0, shift: float = 0.0) -> Tabu
 @each_case
 @few
 @given(seeds, scales, st.booleans())
-def test_scale_invariance(kind: Kind, horizon: int | None, seed: int, scale: float, on_actions: bool) -> None:
-    """Proposition 3.1. Where the sign of the utility changes, so does that of the rationality."""
+def test_scale_invariance(
+    kind: Kind, horizon: int | None, seed: int, scale: float, on_actions: bool
+) -> None:
+    """Proposition 3.1. Where the sign of the utility changes, so does that of the
+    rationality.
+    """
     mdp = random_mdp(seed, kind, on_actions=on_actions)
     policy = random_policy(seed, mdp)
-    one, other = known_utility(mdp, policy, horizon), known_utility(with_reward(mdp, scale), policy, horizon)
+    one, other = (
+        known_utility(mdp, policy, horizon),
+        known_utility(with_reward(mdp, scale), policy, horizon),
+    )
     assert other.value == pytest.approx(one.value, abs=1e-7)
     assert other.beta * scale == pytest.approx(one.beta, rel=1e-3, abs=1e-5)
 
 
-@pytest.mark.parametrize(("kind", "horizon"), [case for case in CASES if case[0] != "episodic"])
+@pytest.mark.parametrize(
+    ("kind", "horizon"), [case for case in CASES if case[0] != "episodic"]
+)
 @few
 @given(seeds, st.floats(-50.0, 50.0))
-def test_translation_invariance(kind: Kind, horizon: int | None, seed: int, shift: float) -> None:
-    """Proposition 3.1. It speaks of the utility of an episode: paying per step is more where the length varies."""
+def test_translation_invariance(
+    kind: Kind, horizon: int | None, seed: int, shift: float
+) -> None:
+    """Proposition 3.1. It speaks of the utility of an episode: paying per step is more
+    where the length varies.
+    """
     mdp = random_mdp(seed, kind)
     policy = random_policy(seed, mdp)
     shifted = known_utility(with_reward(mdp, shift=shift), policy, horizon)
-    assert shifted.value == pytest.approx(known_utility(mdp, policy, horizon).value, abs=1e-7)
+    assert shifted.value == pytest.approx(
+        known_utility(mdp, policy, horizon).value, abs=1e-7
+    )
 
 
 @each_case
 @few
 @given(seeds, st.sampled_from([0.1, 1.0, 10.0]))
-def test_bounds(kind: Kind, horizon: int | None, seed: int, concentration: float) -> None:
-    """Proposition 3.2, for a known and for an unknown utility, which explains at least as much."""
+def test_bounds(
+    kind: Kind, horizon: int | None, seed: int, concentration: float
+) -> None:
+    """Proposition 3.2, for a known and for an unknown utility, which explains at least
+    as much.
+    """
     mdp = random_mdp(seed, kind)
     policy = random_policy(seed, mdp, concentration=concentration)
-    known, unknown = known_utility(mdp, policy, horizon), unknown_utility(mdp, policy, "states", horizon)
+    known, unknown = (
+        known_utility(mdp, policy, horizon),
+        unknown_utility(mdp, policy, "states", horizon),
+    )
     assert known.converged
     assert unknown.converged
     assert -1e-12 <= known.value <= unknown.bounds[1] + 1e-9
@@ -65,7 +87,9 @@ def test_bounds(kind: Kind, horizon: int | None, seed: int, concentration: float
 @each_case
 @few
 @given(seeds, st.booleans())
-def test_random_choice_has_no_goal(kind: Kind, horizon: int | None, seed: int, on_actions: bool) -> None:
+def test_random_choice_has_no_goal(
+    kind: Kind, horizon: int | None, seed: int, on_actions: bool
+) -> None:
     """Proposition 3.2, equality below."""
     mdp = random_mdp(seed, kind, on_actions=on_actions)
     assert known_utility(mdp, uniform(mdp), horizon).value == pytest.approx(0, abs=1e-9)
@@ -80,7 +104,9 @@ def test_random_choice_has_no_goal(kind: Kind, horizon: int | None, seed: int, o
 def test_unique_best_and_worst_policies_reach_the_ceiling(
     kind: Kind, horizon: int | None, seed: int, sign: float
 ) -> None:
-    """Proposition 3.2, equality above. With rewards of actions the last choice matters too."""
+    """Proposition 3.2, equality above. With rewards of actions the last choice matters
+    too.
+    """
     mdp = random_mdp(seed, kind, on_actions=True)
     meg = known_utility(mdp, soft_policy(mdp, sign * np.inf, horizon), horizon)
     assert meg.beta == sign * np.inf
@@ -93,12 +119,17 @@ def test_unique_best_and_worst_policies_reach_the_ceiling(
 @each_case
 @few
 @given(seeds)
-def test_no_goal_without_influence_on_the_utility(kind: Kind, horizon: int | None, seed: int) -> None:
+def test_no_goal_without_influence_on_the_utility(
+    kind: Kind, horizon: int | None, seed: int
+) -> None:
     """Proposition 3.3: all actions do the same."""
     mdp = random_mdp(seed, kind)
     idle = replace(mdp, transition=mdp.transition[:1] * 3)
     policy = random_policy(seed, mdp)
-    for meg in (known_utility(idle, policy, horizon), unknown_utility(idle, policy, "states", horizon)):
+    for meg in (
+        known_utility(idle, policy, horizon),
+        unknown_utility(idle, policy, "states", horizon),
+    ):
         assert meg.value == pytest.approx(0, abs=1e-9)
         assert meg.bounds[1] == pytest.approx(0, abs=1e-9)
         assert meg.decisions == 0
@@ -120,13 +151,17 @@ def test_a_constant_utility_is_nobodys_goal(seed: int) -> None:
 def test_without_horizon_is_the_limit_of_long_horizons(seed: int) -> None:
     mdp = random_mdp(seed, "discounted")
     policy = random_policy(seed, mdp)
-    assert known_utility(mdp, policy, 150).value == pytest.approx(known_utility(mdp, policy, None).value, abs=1e-8)
+    assert known_utility(mdp, policy, 150).value == pytest.approx(
+        known_utility(mdp, policy, None).value, abs=1e-8
+    )
 
 
 def test_a_hard_optimal_policy_of_a_discounted_model() -> None:
     mdp = random_mdp(1, "discounted")
     optimal = solve(mdp).optimal
-    policy = replace(uniform(mdp), probabilities=optimal / optimal.sum(axis=1, keepdims=True))
+    policy = replace(
+        uniform(mdp), probabilities=optimal / optimal.sum(axis=1, keepdims=True)
+    )
     meg = known_utility(mdp, policy, None)
     assert meg.beta == np.inf
     assert meg.value == pytest.approx(5 * log(3))

@@ -1,4 +1,6 @@
-"""Soft-optimal policies against enumeration, their variational characterisation and finite differences."""
+"""Soft-optimal policies against enumeration, their variational characterisation and
+finite differences.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -23,13 +25,20 @@ seeds = st.integers(0, 10_000)
 
 
 def objective(process: Process, mdp: TabularMDP, policy: Policy, beta: float) -> float:
-    """What soft-optimal policies maximise: beta times expected utility, less divergence from random choice."""
+    """What soft-optimal policies maximise: beta times expected utility, less divergence
+    from random choice.
+    """
     seen = observe(process, policy, on_actions=mdp.reward.ndim == 2)
-    return beta * seen.occupancy.earns(process.dynamics.utility(mdp.reward)) - seen.divergence
+    return (
+        beta * seen.occupancy.earns(process.dynamics.utility(mdp.reward))
+        - seen.divergence
+    )
 
 
 def fork() -> TabularMDP:
-    """Left leads to one further choice of two equally good ways, right to a single way that is as good."""
+    """Left leads to one further choice of two equally good ways, right to a single way
+    that is as good.
+    """
     left, right = np.zeros((5, 5)), np.zeros((5, 5))
     left[0, 1], right[0, 2] = 1, 1
     left[1, 3], right[1, 4] = 1, 1
@@ -53,9 +62,14 @@ def test_no_policy_does_better_than_the_soft_optimal_one(
     beta = abs(beta) if kind == "episodic" else beta
     process = process_of(mdp, horizon)
     value = process.moments(process.dynamics.utility(mdp.reward), beta).value
-    assert objective(process, mdp, soft_policy(mdp, beta, horizon), beta) == pytest.approx(value, abs=1e-9)
+    assert objective(
+        process, mdp, soft_policy(mdp, beta, horizon), beta
+    ) == pytest.approx(value, abs=1e-9)
     for other in range(3):
-        assert objective(process, mdp, random_policy(seed + other, mdp), beta) <= value + 1e-9
+        assert (
+            objective(process, mdp, random_policy(seed + other, mdp), beta)
+            <= value + 1e-9
+        )
 
 
 @each_case
@@ -67,9 +81,15 @@ def test_the_slope_of_the_soft_value_is_expected_utility(
     mdp = random_mdp(seed, kind)
     process, step = process_of(mdp, horizon), 1e-5
     utility = process.dynamics.utility(mdp.reward)
-    here, low, high = (process.moments(utility, b) for b in (beta, beta - step, beta + step))
-    assert here.mean == pytest.approx((high.value - low.value) / (2 * step), rel=1e-6, abs=1e-6)
-    assert here.variance == pytest.approx((high.mean - low.mean) / (2 * step), rel=1e-5, abs=1e-5)
+    here, low, high = (
+        process.moments(utility, b) for b in (beta, beta - step, beta + step)
+    )
+    assert here.mean == pytest.approx(
+        (high.value - low.value) / (2 * step), rel=1e-6, abs=1e-6
+    )
+    assert here.variance == pytest.approx(
+        (high.mean - low.mean) / (2 * step), rel=1e-5, abs=1e-5
+    )
     seen = observe(process, soft_policy(mdp, beta, horizon), on_actions=False)
     assert here.mean == pytest.approx(seen.occupancy.earns(utility), rel=1e-9)
 
@@ -83,13 +103,25 @@ def test_the_gradient_by_utilities_is_occupancy_and_its_derivative_the_tangent(
     mdp, step = random_mdp(seed, kind), 1e-5
     process = process_of(mdp, horizon)
     change = np.random.default_rng(seed).normal(size=mdp.n_states)
-    here, low, high = (process.fit(process.dynamics.utility(mdp.reward + h * change)) for h in (0.0, -step, step))
+    here, low, high = (
+        process.fit(process.dynamics.utility(mdp.reward + h * change))
+        for h in (0.0, -step, step)
+    )
     visits = sum(now.visits for now in here.flow)
-    assert visits @ change == pytest.approx((high.value - low.value) / (2 * step), rel=1e-6, abs=1e-6)
+    assert visits @ change == pytest.approx(
+        (high.value - low.value) / (2 * step), rel=1e-6, abs=1e-6
+    )
     tangent = here.tangent(process.dynamics.utility(change))
     for rise, below, above in zip(tangent, low.flow, high.flow, strict=True):
-        np.testing.assert_allclose(rise.taken, (above.taken - below.taken) / (2 * step), rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(rise.visits, (above.visits - below.visits) / (2 * step), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            rise.taken, (above.taken - below.taken) / (2 * step), rtol=1e-4, atol=1e-5
+        )
+        np.testing.assert_allclose(
+            rise.visits,
+            (above.visits - below.visits) / (2 * step),
+            rtol=1e-4,
+            atol=1e-5,
+        )
 
 
 @few
@@ -97,7 +129,10 @@ def test_the_gradient_by_utilities_is_occupancy_and_its_derivative_the_tangent(
 def test_rationality_earns(seed: int) -> None:
     mdp = random_mdp(seed, "discounted")
     process = process_of(mdp, None)
-    means = [process.moments(process.dynamics.utility(mdp.reward), beta).mean for beta in np.linspace(-3, 3, 7)]
+    means = [
+        process.moments(process.dynamics.utility(mdp.reward), beta).mean
+        for beta in np.linspace(-3, 3, 7)
+    ]
     assert (np.diff(means) >= -1e-10).all()
 
 
@@ -110,28 +145,39 @@ def test_an_endless_model_gives_the_published_recursion() -> None:
         weights = np.exp(beta * quality)
         policies.append(weights / weights.sum(axis=1, keepdims=True))
         value = np.log(weights.sum(axis=1)) / beta
-        quality = mdp.reward[:, None] + np.stack([matrix @ value for matrix in mdp.transition], axis=1)
-    np.testing.assert_allclose(soft_policy(mdp, beta, horizon).probabilities, policies[::-1], atol=1e-12)
+        quality = mdp.reward[:, None] + np.stack(
+            [matrix @ value for matrix in mdp.transition], axis=1
+        )
+    np.testing.assert_allclose(
+        soft_policy(mdp, beta, horizon).probabilities, policies[::-1], atol=1e-12
+    )
 
 
 @each_case
 def test_random_choice_at_zero(kind: Kind, horizon: int | None) -> None:
     mdp = random_mdp(0, kind)
-    np.testing.assert_allclose(soft_policy(mdp, 0.0, horizon).probabilities, 1 / mdp.n_actions, atol=1e-12)
+    np.testing.assert_allclose(
+        soft_policy(mdp, 0.0, horizon).probabilities, 1 / mdp.n_actions, atol=1e-12
+    )
 
 
 @each_case
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_limit_is_that_of_large_rationality(kind: Kind, horizon: int | None, sign: int) -> None:
+def test_the_limit_is_that_of_large_rationality(
+    kind: Kind, horizon: int | None, sign: int
+) -> None:
     mdp = random_mdp(5, kind)
-    limit, large = (soft_policy(mdp, sign * beta, horizon).probabilities for beta in (inf, 2000.0))
+    limit, large = (
+        soft_policy(mdp, sign * beta, horizon).probabilities for beta in (inf, 2000.0)
+    )
     np.testing.assert_allclose(limit, large, atol=1e-6)
 
 
 def test_the_limit_counts_the_ways_to_stay_optimal_that_an_action_leaves_open() -> None:
     mdp = fork()
     limit = soft_policy(mdp, inf, 3).probabilities
-    # Behind left two ways are optimal, behind right one: not an even choice between the two first actions.
+    # Behind left two ways are optimal, behind right one: not an even choice between the
+    # two first actions.
     assert limit[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
     assert limit[1, 2].tolist() == [1.0, 0.0]
 
@@ -144,7 +190,9 @@ def test_the_limit_has_the_most_entropy_among_optimal_policies() -> None:
     for first, second in product(shares, shares):
         table = np.tile(soft_policy(mdp, inf, 3).probabilities, 1)
         table[0, 0], table[1, 1] = (first, 1 - first), (second, 1 - second)
-        divergences[first, second] = observe(process, Policy(probabilities=table), False).divergence
+        divergences[first, second] = observe(
+            process, Policy(probabilities=table), False
+        ).divergence
     limit = observe(process, soft_policy(mdp, inf, 3), False).divergence
     assert limit == pytest.approx(log(4 / 3))
     assert limit <= min(divergences.values()) + 1e-12
@@ -152,13 +200,19 @@ def test_the_limit_has_the_most_entropy_among_optimal_policies() -> None:
 
 def test_a_large_model_says_how_large_its_policy_would_be() -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match=r"the policy has 100,000,000 x 5 x 3 = 1,500,000,000 numbers.*estimate with"):
+    with pytest.raises(
+        ValueError,
+        match=r"the policy has 100,000,000 x 5 x 3 = 1,500,000,000 numbers.*estimate with",
+    ):
         soft_policy(mdp, 1.0, 100_000_000)
 
 
 @pytest.mark.parametrize("horizon", [0, -3])
 def test_a_horizon_is_positive(horizon: int) -> None:
-    with pytest.raises(ValueError, match=f"horizon must be an integer of at least 1 state visited, got {horizon}"):
+    with pytest.raises(
+        ValueError,
+        match=f"horizon must be an integer of at least 1 state visited, got {horizon}",
+    ):
         soft_policy(random_mdp(0, "endless"), 1.0, horizon)
 
 
@@ -173,7 +227,10 @@ def test_the_discount_is_a_probability() -> None:
 
 
 def test_an_undiscounted_model_without_end_needs_a_horizon() -> None:
-    with pytest.raises(ValueError, match="no terminal state can be reached from state 0: give a horizon, or"):
+    with pytest.raises(
+        ValueError,
+        match="no terminal state can be reached from state 0: give a horizon, or",
+    ):
         soft_policy(random_mdp(0, "endless"), 1.0, None)
 
 
@@ -181,7 +238,9 @@ def waiting_room() -> TabularMDP:
     """One action waits, which costs 1, the other ends the episode."""
     stay, leave = csr_array(np.eye(2)), csr_array(np.array([[0.0, 1.0], [0.0, 1.0]]))
     ends = np.array([False, True])
-    return TabularMDP(transition=(stay, leave), start=1.0 - ends, reward=ends - 1.0, terminal=ends)
+    return TabularMDP(
+        transition=(stay, leave), start=1.0 - ends, reward=ends - 1.0, terminal=ends
+    )
 
 
 def test_waiting_at_a_cost_in_closed_form() -> None:
@@ -193,8 +252,13 @@ def test_waiting_at_a_cost_in_closed_form() -> None:
 
 def test_a_policy_that_gains_by_every_step_never_ends() -> None:
     process = process_of(waiting_room(), None)
-    assert process.moments(process.dynamics.utility(waiting_room().reward), -1.0).value == inf
-    with pytest.raises(Divergent, match="ever ends: give a horizon or a discount below 1"):
+    assert (
+        process.moments(process.dynamics.utility(waiting_room().reward), -1.0).value
+        == inf
+    )
+    with pytest.raises(
+        Divergent, match="ever ends: give a horizon or a discount below 1"
+    ):
         soft_policy(waiting_room(), -1.0, None)
 
 
@@ -205,4 +269,8 @@ def test_without_horizon_it_does_not_matter_what_was_found_before(seed: int) -> 
     process = Stationary(mdp)
     utility = process.dynamics.utility(mdp.reward)
     for beta in (0.0, 30.0, 0.1, -3.0, 3.0):
-        np.testing.assert_allclose(process.moments(utility, beta), Stationary(mdp).moments(utility, beta), rtol=1e-9)
+        np.testing.assert_allclose(
+            process.moments(utility, beta),
+            Stationary(mdp).moments(utility, beta),
+            rtol=1e-9,
+        )

@@ -1,4 +1,6 @@
-"""Goal-directedness from action probabilities, against samples and against the tabular solver."""
+"""Goal-directedness from action probabilities, against samples and against the tabular
+solver.
+"""
 
 from dataclasses import replace
 
@@ -16,7 +18,11 @@ STEPS = 30
 def soft(beta: float, seed: int = 0) -> Tabulated:
     (world,) = mazes(1, first=seed)
     ahead = int(planning_horizons(world, np.array([world.n_states]))[0])
-    return Tabulated(mdp=world, probabilities=soft_policy(world, beta, ahead).probabilities[0], steps=STEPS)
+    return Tabulated(
+        mdp=world,
+        probabilities=soft_policy(world, beta, ahead).probabilities[0],
+        steps=STEPS,
+    )
 
 
 def test_samples_tend_to_it() -> None:
@@ -45,7 +51,11 @@ def test_avoidance_is_negative_and_silence_is_worth_nothing() -> None:
     agent = soft(0.5)
     silent = replace(agent, probabilities=agent.probabilities / 2, steps=4 * STEPS)
     assert silent.taken.sum() <= 2 * STEPS + 1e-9
-    assert 0 < expected([silent]).value <= expected([replace(agent, steps=4 * STEPS)]).value + 1e-9
+    assert (
+        0
+        < expected([silent]).value
+        <= expected([replace(agent, steps=4 * STEPS)]).value + 1e-9
+    )
 
 
 def test_counting_stops_where_it_is_told_to() -> None:

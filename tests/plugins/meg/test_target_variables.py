@@ -1,4 +1,6 @@
-"""Causal models of MacDermott et al. (2024), held against closed forms and an independent solver."""
+"""Causal models of MacDermott et al. (2024), held against closed forms and an
+independent solver.
+"""
 
 from math import inf, log
 
@@ -29,7 +31,9 @@ CHEESE = utility("U", [-1.0, 1.0], ["T"])
 
 
 def evidence(accuracy: float) -> float:
-    """Nats by which a choice between two, right with this probability, is told from chance."""
+    """Nats by which a choice between two, right with this probability, is told from
+    chance.
+    """
     return log(2) - float(entr(accuracy) + entr(1 - accuracy))
 
 
@@ -46,7 +50,9 @@ def test_the_mouse_of_example_1(accuracy: float) -> None:
 
 
 def test_the_numbers_printed_for_example_1() -> None:
-    assert known_utility(mouse(0.8).posit(utilities=[CHEESE])).value == pytest.approx(0.19, abs=0.005)
+    assert known_utility(mouse(0.8).posit(utilities=[CHEESE])).value == pytest.approx(
+        0.19, abs=0.005
+    )
     best = known_utility(mouse(1.0).posit(utilities=[CHEESE]))
     assert (best.value, best.beta, best.share) == (log(2), inf, 1.0)
     assert known_utility(mouse(0.0).posit(utilities=[CHEESE])).beta == -inf
@@ -56,21 +62,31 @@ def test_the_forgetful_mouse_of_example_2_when_it_follows_its_nose() -> None:
     for targets in (["C3"], ["S3"]):
         measured = target_variables(forgetful_mouse(1.0), targets)
         assert measured.value == pytest.approx(2 * log(2))
-        assert measured.converged, "an agent with recall could do no better, so this is proven"
+        assert measured.converged, (
+            "an agent with recall could do no better, so this is proven"
+        )
 
 
 @pytest.mark.parametrize("right", [0.3, 0.7, 0.8])
 def test_the_forgetful_mouse_when_it_errs(right: float) -> None:
-    """Of all policies that get the cheese as often, the one measured is then the most random."""
-    measured = known_utility(forgetful_mouse(right).posit(utilities=[utility("U3", [0.0, 1.0], ["C3"])]))
+    """Of all policies that get the cheese as often, the one measured is then the most
+    random.
+    """
+    measured = known_utility(
+        forgetful_mouse(right).posit(utilities=[utility("U3", [0.0, 1.0], ["C3"])])
+    )
     assert measured.value == pytest.approx(2 * evidence(right), abs=1e-6)
     assert measured.beta == pytest.approx(log(right / (1 - right)) / right, abs=1e-4)
     assert measured.bounds[0] == measured.value
-    assert measured.converged, "perfect recall would help, and proves nothing: the global search does"
+    assert measured.converged, (
+        "perfect recall would help, and proves nothing: the global search does"
+    )
 
 
 def test_decisions_may_differ_in_their_options() -> None:
-    """A lock with a wheel of three and a switch of two: the one right setting is worth both choices."""
+    """A lock with a wheel of three and a switch of two: the one right setting is worth
+    both choices.
+    """
     opens = np.zeros((3, 2, 2))
     opens[..., 0] = 1
     opens[2, 1] = [0, 1]
@@ -83,14 +99,20 @@ def test_decisions_may_differ_in_their_options() -> None:
 
 @settings(max_examples=15)
 @given(SEEDS, st.booleans())
-def test_mediators_that_separate_are_at_least_as_much_a_goal(seed: int, deterministic: bool) -> None:
-    """Theorem 4.1: MEG towards T is at most that towards S if S separates T from the decision."""
+def test_mediators_that_separate_are_at_least_as_much_a_goal(
+    seed: int, deterministic: bool
+) -> None:
+    """Theorem 4.1: MEG towards T is at most that towards S if S separates T from the
+    decision.
+    """
     rng = np.random.default_rng(seed)
     network = random_network(rng, 5, deterministic)
     others = [name for name in network.nodes if name != "V1"]
     targets, mediators = some(rng, others), some(rng, others)
     assume(d_separated(network.parents, ["V1"], targets, mediators))
-    distal, proximal = (target_variables(network, names, ["V1"]) for names in (targets, mediators))
+    distal, proximal = (
+        target_variables(network, names, ["V1"]) for names in (targets, mediators)
+    )
     assert distal.bounds[0] <= proximal.bounds[1] + 1e-9
     assert distal.value <= proximal.value + 1e-6
 
@@ -100,9 +122,14 @@ def test_mediators_that_separate_are_at_least_as_much_a_goal(seed: int, determin
 def test_the_same_for_two_decisions_with_recall(seed: int) -> None:
     rng = np.random.default_rng(seed)
     network = with_recall(random_network(rng, 4).posit(["V0", "V2"]))
-    effect = chance("E", rng.dirichlet(np.ones(3), size=network.cardinalities["V3"]), ["V3"])
+    effect = chance(
+        "E", rng.dirichlet(np.ones(3), size=network.cardinalities["V3"]), ["V3"]
+    )
     network = Diagram(*network.nodes.values(), effect)
-    assert target_variables(network, ["E"]).value <= target_variables(network, ["V3"]).value + 1e-6
+    assert (
+        target_variables(network, ["E"]).value
+        <= target_variables(network, ["V3"]).value + 1e-6
+    )
 
 
 @settings(max_examples=15)
@@ -122,7 +149,9 @@ def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
     """Proposition 3.3, and its generalisation to several targets."""
     rng = np.random.default_rng(seed)
     network = random_network(rng, 6)
-    beyond = [name for name in network.nodes if name not in descendants(network.parents, "V2")]
+    beyond = [
+        name for name in network.nodes if name not in descendants(network.parents, "V2")
+    ]
     measured = target_variables(network, some(rng, beyond), ["V2"])
     assert measured.value == pytest.approx(0, abs=1e-12)
     assert measured.decisions == 0
@@ -130,7 +159,9 @@ def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
 
 @settings(max_examples=15)
 @given(SEEDS, st.floats(1e-6, 1e6), st.booleans(), st.floats(-1e3, 1e3))
-def test_scale_and_origin_of_a_utility_mean_nothing(seed: int, scale: float, turned: bool, shift: float) -> None:
+def test_scale_and_origin_of_a_utility_mean_nothing(
+    seed: int, scale: float, turned: bool, shift: float
+) -> None:
     """Proposition 3.1: value and, but for its unit, rationality stay the same."""
     rng = np.random.default_rng(seed)
     network, values = random_network(rng, 5), rng.normal(size=2)
@@ -138,7 +169,8 @@ def test_scale_and_origin_of_a_utility_mean_nothing(seed: int, scale: float, tur
     values = rng.normal(size=network.cardinalities["V4"])
     factor = -scale if turned else scale
     one, other = (
-        known_utility(network.posit(utilities=[utility("U", u, ["V4"])])) for u in (values, factor * (values + shift))
+        known_utility(network.posit(utilities=[utility("U", u, ["V4"])]))
+        for u in (values, factor * (values + shift))
     )
     assert other.value == pytest.approx(one.value, abs=1e-7)
 
@@ -159,7 +191,9 @@ def test_a_diagram_of_an_mdp_agrees_with_the_solver_for_mdps(seed: int) -> None:
 @settings(max_examples=8)
 @given(SEEDS)
 def test_an_independent_convex_solver_agrees(seed: int) -> None:
-    """One decision: the ceiling less the most entropy among policies with the observed outcomes, by cvxpy."""
+    """One decision: the ceiling less the most entropy among policies with the observed
+    outcomes, by cvxpy.
+    """
     cvxpy = pytest.importorskip("cvxpy")
     rng = np.random.default_rng(seed)
     network = random_network(rng, 4)
@@ -168,7 +202,12 @@ def test_an_independent_convex_solver_agrees(seed: int) -> None:
     n_options = network.cardinalities["V2"]
     uniform = np.full(network.nodes["V2"].table.shape, 1 / n_options)
     random_choice = network.posit(["V2"]).follow({"V2": uniform})
-    outcomes = joint(random_choice, [*seen, "V3"]).reshape(-1, n_options, network.cardinalities["V3"]) * n_options
+    outcomes = (
+        joint(random_choice, [*seen, "V3"]).reshape(
+            -1, n_options, network.cardinalities["V3"]
+        )
+        * n_options
+    )
     reach = outcomes.sum(axis=2)[:, 0]
     policy = cvxpy.Variable((len(reach), n_options))
     predicted = sum(outcomes[:, a].T @ policy[:, a] for a in range(n_options))
@@ -176,8 +215,12 @@ def test_an_independent_convex_solver_agrees(seed: int) -> None:
     entropy = cvxpy.sum(reach @ cvxpy.entr(policy))
     problem = cvxpy.Problem(cvxpy.Maximize(entropy), matched)
     problem.solve(solver=cvxpy.CLARABEL)
-    assume(np.isfinite(problem.value))  # by rounding the solver may find the constraints at odds
-    assert target_variables(network, ["V3"], ["V2"]).value == pytest.approx(log(n_options) - problem.value, abs=1e-6)
+    assume(
+        np.isfinite(problem.value)
+    )  # by rounding the solver may find the constraints at odds
+    assert target_variables(network, ["V3"], ["V2"]).value == pytest.approx(
+        log(n_options) - problem.value, abs=1e-6
+    )
 
 
 def test_a_target_that_decides() -> None:
@@ -186,7 +229,9 @@ def test_a_target_that_decides() -> None:
 
 
 def test_names_that_are_no_variables() -> None:
-    with pytest.raises(ValueError, match=r"wanted a variable of the diagram \(S, D, T\), got 'X'"):
+    with pytest.raises(
+        ValueError, match=r"wanted a variable of the diagram \(S, D, T\), got 'X'"
+    ):
         target_variables(mouse(), ["X"])
     with pytest.raises(ValueError, match="got 'E'"):
         target_variables(mouse(), ["T"], ["E"])

@@ -1,4 +1,6 @@
-"""MEG with respect to classes of utilities: certificates, agreement between classes, and bad input."""
+"""MEG with respect to classes of utilities: certificates, agreement between classes,
+and bad input.
+"""
 
 from dataclasses import replace
 from math import log
@@ -28,7 +30,9 @@ def deterministic(seed: int, n_states: int = 5, n_actions: int = 3) -> Policy:
 @each_case
 @few
 @given(seeds, st.sampled_from(["states", "state-actions"]))
-def test_the_optimum_is_certified(kind: Kind, horizon: int | None, seed: int, utilities: str) -> None:
+def test_the_optimum_is_certified(
+    kind: Kind, horizon: int | None, seed: int, utilities: str
+) -> None:
     mdp = random_mdp(seed, kind)
     policy = random_policy(seed, mdp, concentration=1.0)
     meg = unknown_utility(mdp, policy, utilities, horizon)  # type: ignore[arg-type]
@@ -38,13 +42,17 @@ def test_the_optimum_is_certified(kind: Kind, horizon: int | None, seed: int, ut
     assert meg.bounds[1] <= departs + 1e-6
 
 
-@pytest.mark.parametrize(("kind", "horizon"), [("endless", 4), ("discounted", 4), ("discounted", None)])
+@pytest.mark.parametrize(
+    ("kind", "horizon"), [("endless", 4), ("discounted", 4), ("discounted", None)]
+)
 @few
 @given(seeds)
 def test_the_optimum_of_a_deterministic_policy_is_certified_where_it_is_never_reached(
     kind: Kind, horizon: int | None, seed: int
 ) -> None:
-    """No finite utility makes a soft-optimal policy deterministic: the maximum is a supremum."""
+    """No finite utility makes a soft-optimal policy deterministic: the maximum is a
+    supremum.
+    """
     mdp = random_mdp(seed, kind)
     meg = unknown_utility(mdp, deterministic(seed), "state-actions", horizon)
     assert meg.converged
@@ -55,31 +63,47 @@ def test_the_optimum_of_a_deterministic_policy_is_certified_where_it_is_never_re
 
 @few
 @given(seeds)
-def test_a_stationary_policy_is_explained_by_rewards_of_actions_without_horizon(seed: int) -> None:
-    """MacDermott et al. (2024), section 7: towards its own actions every policy is as goal-directed as can be."""
+def test_a_stationary_policy_is_explained_by_rewards_of_actions_without_horizon(
+    seed: int,
+) -> None:
+    """MacDermott et al. (2024), section 7: towards its own actions every policy is as
+    goal-directed as can be.
+    """
     mdp = random_mdp(seed, "discounted")
     policy = random_policy(seed, mdp, concentration=1.0)
     departs = observe(process_of(mdp, None), policy, on_actions=True).divergence
-    assert unknown_utility(mdp, policy, "state-actions", None).value == pytest.approx(departs, abs=1e-6)
+    assert unknown_utility(mdp, policy, "state-actions", None).value == pytest.approx(
+        departs, abs=1e-6
+    )
 
 
 @each_case
 @few
 @given(seeds)
-def test_larger_classes_explain_more(kind: Kind, horizon: int | None, seed: int) -> None:
+def test_larger_classes_explain_more(
+    kind: Kind, horizon: int | None, seed: int
+) -> None:
     mdp = random_mdp(seed, kind)
     policy = random_policy(seed, mdp, concentration=1.0)
-    features = np.stack([mdp.reward, np.random.default_rng(seed).normal(size=mdp.n_states)], axis=1)
+    features = np.stack(
+        [mdp.reward, np.random.default_rng(seed).normal(size=mdp.n_states)], axis=1
+    )
     classes = (mdp.reward[:, None], features, "states", "state-actions")
-    values = [unknown_utility(mdp, policy, utilities, horizon).value for utilities in classes]  # type: ignore[arg-type]
-    assert values[0] == pytest.approx(known_utility(mdp, policy, horizon).value, abs=1e-6)
+    values = [
+        unknown_utility(mdp, policy, utilities, horizon).value for utilities in classes
+    ]  # type: ignore[arg-type]
+    assert values[0] == pytest.approx(
+        known_utility(mdp, policy, horizon).value, abs=1e-6
+    )
     assert (np.diff(values) >= -1e-6).all()
 
 
 @each_case
 @few
 @given(seeds)
-def test_one_hot_features_are_the_table(kind: Kind, horizon: int | None, seed: int) -> None:
+def test_one_hot_features_are_the_table(
+    kind: Kind, horizon: int | None, seed: int
+) -> None:
     mdp = random_mdp(seed, kind)
     policy = random_policy(seed, mdp, concentration=1.0)
     table = unknown_utility(mdp, policy, "states", horizon)
@@ -117,7 +141,10 @@ def test_what_is_never_visited_is_avoided_at_any_price() -> None:
 
 @pytest.mark.parametrize("horizon", [200, None])
 def test_an_end_that_is_never_met_is_avoided_at_any_price(horizon: int | None) -> None:
-    left, right = (np.array([[0.5, *exits], [0, 1, 0], [0, 0, 1]]) for exits in ([0.5, 0.0], [0.0, 0.5]))
+    left, right = (
+        np.array([[0.5, *exits], [0, 1, 0], [0, 0, 1]])
+        for exits in ([0.5, 0.0], [0.0, 0.5])
+    )
     two_exits = TabularMDP(
         transition=(csr_array(left), csr_array(right)),
         start=np.eye(3)[0],
@@ -126,7 +153,8 @@ def test_an_end_that_is_never_met_is_avoided_at_any_price(horizon: int | None) -
     )
     always_left = Policy(probabilities=np.eye(2)[[0, 0, 0]])
     anything, reward = (
-        measure(two_exits, always_left, horizon=horizon) for measure in (unknown_utility, known_utility)
+        measure(two_exits, always_left, horizon=horizon)
+        for measure in (unknown_utility, known_utility)
     )
     assert anything.value == pytest.approx(2 * log(2)) == reward.value
     assert anything.converged
@@ -137,9 +165,16 @@ def test_an_end_that_is_never_met_is_avoided_at_any_price(horizon: int | None) -
 def test_a_menu_of_utilities() -> None:
     mdp = random_mdp(1, "endless")
     policy = random_policy(1, mdp)
-    menu = {"own": mdp.reward, "first": np.eye(5)[0], "pairs": np.random.default_rng(0).normal(size=(5, 3))}
+    menu = {
+        "own": mdp.reward,
+        "first": np.eye(5)[0],
+        "pairs": np.random.default_rng(0).normal(size=(5, 3)),
+    }
     meg = unknown_utility(mdp, policy, menu, 4)
-    values = {name: known_utility(replace(mdp, reward=reward), policy, 4).value for name, reward in menu.items()}
+    values = {
+        name: known_utility(replace(mdp, reward=reward), policy, 4).value
+        for name, reward in menu.items()
+    }
     assert {name: entry.value for name, entry in meg.table.items()} == values
     assert meg.value == max(values.values()) == values[meg.name]
     assert meg.bounds[0] <= meg.value <= meg.bounds[1]
@@ -156,30 +191,41 @@ def test_a_search_that_was_given_up_says_so() -> None:
 @pytest.mark.parametrize("shape", [(4, 2), (5, 0), (5, 2, 2), (5,)])
 def test_features_must_fit(shape: tuple[int, ...]) -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match=r"features must have shape \(5, K\) or \(5, 3, K\), got"):
+    with pytest.raises(
+        ValueError, match=r"features must have shape \(5, K\) or \(5, 3, K\), got"
+    ):
         unknown_utility(mdp, uniform(mdp), np.zeros(shape), 4)
 
 
 def test_features_must_be_finite() -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match="features must be finite, got NaN or infinity"):
+    with pytest.raises(
+        ValueError, match="features must be finite, got NaN or infinity"
+    ):
         unknown_utility(mdp, uniform(mdp), np.full((5, 1), np.nan), 4)
 
 
 def test_a_menu_offers_something() -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match="utilities must name at least one reward, got none"):
+    with pytest.raises(
+        ValueError, match="utilities must name at least one reward, got none"
+    ):
         unknown_utility(mdp, uniform(mdp), {}, 4)
 
 
 def test_a_class_that_is_not_known() -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match=r"utilities must be 'states', 'state-actions', .* got 'transitions'"):
+    with pytest.raises(
+        ValueError,
+        match=r"utilities must be 'states', 'state-actions', .* got 'transitions'",
+    ):
         unknown_utility(mdp, uniform(mdp), "transitions", 4)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("utilities", [None, [1, 2], 3])
 def test_what_is_no_class_at_all(utilities: Any) -> None:
     mdp = random_mdp(0, "endless")
-    with pytest.raises(ValueError, match=r"utilities must be .* an array of features, .* got "):
+    with pytest.raises(
+        ValueError, match=r"utilities must be .* an array of features, .* got "
+    ):
         unknown_utility(mdp, uniform(mdp), utilities, 4)

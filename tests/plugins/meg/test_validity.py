@@ -22,7 +22,11 @@ def test_every_agent_is_measured_in_every_kind_of_world_by_every_rule() -> None:
     for row in rows:
         assert row.others.keys() == {WITH, WITHOUT}
         assert row.ours.interval is not None
-    optimal = [row for row in rows if row.quantity == "optimal" and row.ours.where["world"] != "open"]
+    optimal = [
+        row
+        for row in rows
+        if row.quantity == "optimal" and row.ours.where["world"] != "open"
+    ]
     assert all(row.others[WITHOUT].value == 1 for row in optimal)
 
 

@@ -31,24 +31,40 @@ def test_a_move_of_the_cliff_world_is_diagonal_clamped_and_blown_upwards() -> No
                 target = min(max(column + columns, 0), width - 1)
                 expected[min(max(row + rows, 0), height - 1), target] += 1 - wind
                 expected[min(max(row + rows - 1, 0), height - 1), target] += wind
-                reached = mdp.transition[a][[row * width + column]].toarray().reshape(height, width)
+                reached = (
+                    mdp.transition[a][[row * width + column]]
+                    .toarray()
+                    .reshape(height, width)
+                )
                 np.testing.assert_allclose(reached, expected)
 
 
 @pytest.mark.parametrize(
     ("goal_length", "rows"),
-    [(1, ("-CCCCCCCCG",) + ("-" * 10,) * 3), (3, ("-CCCCCCGGG", "-" * 9 + "G", "-" * 9 + "G", "-" * 10))],
+    [
+        (1, ("-CCCCCCCCG",) + ("-" * 10,) * 3),
+        (3, ("-CCCCCCGGG", "-" * 9 + "G", "-" * 9 + "G", "-" * 10)),
+    ],
 )
-def test_the_goal_runs_along_the_top_row_and_the_last_column(goal_length: int, rows: tuple[str, ...]) -> None:
+def test_the_goal_runs_along_the_top_row_and_the_last_column(
+    goal_length: int, rows: tuple[str, ...]
+) -> None:
     pay = {"-": -1.0, "C": -10.0, "G": 10.0}
-    assert cliff_world(goal_length=goal_length).reward.tolist() == [pay[cell] for row in rows for cell in row]
+    assert cliff_world(goal_length=goal_length).reward.tolist() == [
+        pay[cell] for row in rows for cell in row
+    ]
 
 
-@pytest.mark.parametrize(("goal_length", "expected"), [(1, 193.572), (2, 204.494), (3, 215.352), (4, 226.164)])
+@pytest.mark.parametrize(
+    ("goal_length", "expected"),
+    [(1, 193.572), (2, 204.494), (3, 215.352), (4, 226.164)],
+)
 def test_what_the_optimal_policy_earns(goal_length: int, expected: float) -> None:
     mdp = cliff_world(goal_length=goal_length)
     for ties in ("first", "last", "uniform"):
-        earned = occupancy(mdp, greedy(mdp, HORIZON, ties), HORIZON).sum(axis=1) @ mdp.reward
+        earned = (
+            occupancy(mdp, greedy(mdp, HORIZON, ties), HORIZON).sum(axis=1) @ mdp.reward
+        )
         assert earned == pytest.approx(expected, abs=5e-4)
 
 
@@ -56,11 +72,15 @@ def test_the_unrolled_world_has_the_same_optimum_certified() -> None:
     mdp = cliff_world(width=6)
     long = unrolled(mdp, 12)
     solution, best = solve(long), greedy(mdp, 12, "uniform")
-    assert solution.value[0] == pytest.approx(occupancy(mdp, best, 12).sum(axis=1) @ mdp.reward)
+    assert solution.value[0] == pytest.approx(
+        occupancy(mdp, best, 12).sum(axis=1) @ mdp.reward
+    )
     optimal = solution.optimal.reshape(13, mdp.n_states, 4)
     assert (optimal[:12] == (best.probabilities > 0)).all()
     assert not optimal[12].any()
-    assert (long.labels["column"][mdp.n_states :][: mdp.n_states] == mdp.labels["column"]).all()
+    assert (
+        long.labels["column"][mdp.n_states :][: mdp.n_states] == mdp.labels["column"]
+    ).all()
 
 
 def test_a_world_with_an_end_is_not_unrolled() -> None:
@@ -70,7 +90,10 @@ def test_a_world_with_an_end_is_not_unrolled() -> None:
 
 @pytest.mark.parametrize("goal_length", [0, 5])
 def test_a_goal_that_does_not_fit(goal_length: int) -> None:
-    with pytest.raises(ValueError, match=f"goal_length: wanted from 1 to 4 in a world of 4 x 10, got {goal_length}"):
+    with pytest.raises(
+        ValueError,
+        match=f"goal_length: wanted from 1 to 4 in a world of 4 x 10, got {goal_length}",
+    ):
         cliff_world(goal_length=goal_length)
 
 
@@ -93,7 +116,9 @@ def test_the_mouse_gets_the_cheese_as_often_as_it_goes_there() -> None:
 @given(st.floats(0, 1))
 def test_errors_are_among_all_actions_or_among_the_others(epsilon: float) -> None:
     meant = Policy(probabilities=np.eye(4))
-    others, every = (epsilon_greedy(meant, epsilon, rule).probabilities for rule in ("others", "all"))
+    others, every = (
+        epsilon_greedy(meant, epsilon, rule).probabilities for rule in ("others", "all")
+    )
     np.testing.assert_allclose(others[0], [1 - epsilon, *[epsilon / 3] * 3])
     np.testing.assert_allclose(every[0], [1 - 0.75 * epsilon, *[epsilon / 4] * 3])
 
@@ -104,17 +129,24 @@ def test_epsilon_is_a_probability() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(0, 2))
-def test_random_worlds_are_drawn_from_their_generator_alone(seed: int, n_states: int, n_terminal: int) -> None:
+def test_random_worlds_are_drawn_from_their_generator_alone(
+    seed: int, n_states: int, n_terminal: int
+) -> None:
     counterfactuals = [
-        random_mdp(np.random.default_rng(seed), n_states + 2, 3, n_terminal=n_terminal) for _ in range(2)
+        random_mdp(np.random.default_rng(seed), n_states + 2, 3, n_terminal=n_terminal)
+        for _ in range(2)
     ]
-    assert (counterfactuals[0].transition[2] != counterfactuals[1].transition[2]).nnz == 0
+    assert (
+        counterfactuals[0].transition[2] != counterfactuals[1].transition[2]
+    ).nnz == 0
     assert (counterfactuals[0].reward == counterfactuals[1].reward).all()
     if n_terminal:
         assert counterfactuals[0].terminal is not None
         assert counterfactuals[0].terminal.sum() == n_terminal
         assert counterfactuals[0].start[counterfactuals[0].terminal].sum() == 0
-    assert random_policy(np.random.default_rng(seed), counterfactuals[0], 5).probabilities.shape == (5, n_states + 2, 3)
+    assert random_policy(
+        np.random.default_rng(seed), counterfactuals[0], 5
+    ).probabilities.shape == (5, n_states + 2, 3)
 
 
 def test_greedy_heeds_what_the_terminal_state_pays() -> None:

@@ -1,4 +1,6 @@
-"""What is wrong with an input is said in one line: which, what was wanted, what was got."""
+"""What is wrong with an input is said in one line: which, what was wanted, what was
+got.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +22,14 @@ from gde_plugins.meg import (
 from gde_plugins.meg.causal import Diagram, chance, decision, utility
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear_utility import Linear
-from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, mouse_policy, random_mdp, random_policy
+from gde_plugins.meg.worlds import (
+    cliff_world,
+    epsilon_greedy,
+    greedy,
+    mouse_policy,
+    random_mdp,
+    random_policy,
+)
 
 RNG = np.random.default_rng(0)
 STAY, SWITCH = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
@@ -34,12 +43,22 @@ HANDS = Diagram(
 NAN: Any = float("nan")
 
 
-def model(transition: Any = (STAY, SWITCH), reward: Any = (0, 1), **more: Any) -> TabularMDP:
+def model(
+    transition: Any = (STAY, SWITCH), reward: Any = (0, 1), **more: Any
+) -> TabularMDP:
     return TabularMDP.of(transition, reward, **more)
 
 
 def episode(**more: Any) -> Episode:
-    return Episode(**{"mdp": WORLD, "states": np.array([0]), "actions": np.array([0]), "horizon": 3, **more})
+    return Episode(
+        **{
+            "mdp": WORLD,
+            "states": np.array([0]),
+            "actions": np.array([0]),
+            "horizon": 3,
+            **more,
+        }
+    )
 
 
 def recorded(obs: Any, acts: Any) -> Any:
@@ -54,21 +73,48 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("transition must be .* got NoneType", lambda: model(None)),
         ("transition must be .* got int", lambda: model(3)),
         ("transition must be .* got list", lambda: model([])),
-        (r"transition\[0\] must be an array of numbers", lambda: model([[[1, 0], [0]], SWITCH])),
-        (r"transition\[0\] must be an array of numbers", lambda: model([[["a", "b"], ["c", "d"]]])),
+        (
+            r"transition\[0\] must be an array of numbers",
+            lambda: model([[[1, 0], [0]], SWITCH]),
+        ),
+        (
+            r"transition\[0\] must be an array of numbers",
+            lambda: model([[["a", "b"], ["c", "d"]]]),
+        ),
         (r"transition\[0\] must have shape", lambda: model([[[1, 0, 0], [0, 1, 0]]])),
         (r"transition\[1\] must have shape", lambda: model([STAY, np.eye(3)])),
-        (r"transition\[0\] row 0 must be probabilities", lambda: model([[[NAN, 1], [0, 1]]])),
-        (r"transition\[0\] row 0 must be probabilities", lambda: model([[[-1, 2], [0, 1]]])),
-        (r"transition\[0\] row 0 must be probabilities", lambda: model([[[0.5, 0.4], [0, 1]]])),
-        ("transition must be a tuple of sparse", lambda: replace(WORLD, transition=memoryview(np.eye(12)))),
-        ("transition must be a tuple of sparse", lambda: replace(WORLD, transition=np.stack([np.eye(12)] * 2))),
-        ("transition must have a matrix for each action, got no action", lambda: replace(WORLD, transition=())),
+        (
+            r"transition\[0\] row 0 must be probabilities",
+            lambda: model([[[NAN, 1], [0, 1]]]),
+        ),
+        (
+            r"transition\[0\] row 0 must be probabilities",
+            lambda: model([[[-1, 2], [0, 1]]]),
+        ),
+        (
+            r"transition\[0\] row 0 must be probabilities",
+            lambda: model([[[0.5, 0.4], [0, 1]]]),
+        ),
+        (
+            "transition must be a tuple of sparse",
+            lambda: replace(WORLD, transition=memoryview(np.eye(12))),
+        ),
+        (
+            "transition must be a tuple of sparse",
+            lambda: replace(WORLD, transition=np.stack([np.eye(12)] * 2)),
+        ),
+        (
+            "transition must have a matrix for each action, got no action",
+            lambda: replace(WORLD, transition=()),
+        ),
         ("reward must have shape", lambda: model(reward=[0, 1, 2])),
         ("reward must have shape", lambda: model(reward=np.zeros((2, 2, 2)))),
         ("reward must be finite", lambda: model(reward=[0, NAN])),
         ("reward must be an array of numbers, got str", lambda: model(reward="01")),
-        ("reward must be an array of numbers, got NoneType", lambda: model(reward=None)),
+        (
+            "reward must be an array of numbers, got NoneType",
+            lambda: model(reward=None),
+        ),
         ("reward must be a NumPy array", lambda: replace(WORLD, reward=ANY)),
         ("start must be a state from 0 to 1", lambda: model(start=5)),
         ("start must be a state from 0 to 1", lambda: model(start=-1)),
@@ -91,28 +137,67 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("a policy must be an array of numbers, got str", lambda: Policy.of("x")),
         ("a policy must be an array of numbers, got NoneType", lambda: Policy.of(ANY)),
         ("every row of a policy must be probabilities", lambda: Policy.of([[NAN, 1]])),
-        ("every row of a policy must be probabilities", lambda: Policy.of([[0.5, 0.6]])),
-        ("every row of a policy must be probabilities", lambda: Policy.of([[-0.5, 1.5]])),
-        ("every row of a policy must be probabilities", lambda: Policy.of(np.zeros((3, 0)))),
+        (
+            "every row of a policy must be probabilities",
+            lambda: Policy.of([[0.5, 0.6]]),
+        ),
+        (
+            "every row of a policy must be probabilities",
+            lambda: Policy.of([[-0.5, 1.5]]),
+        ),
+        (
+            "every row of a policy must be probabilities",
+            lambda: Policy.of(np.zeros((3, 0))),
+        ),
         ("probabilities must be a NumPy array of shape", lambda: Policy.of([0.5, 0.5])),
-        ("probabilities must be a NumPy array of shape", lambda: Policy.of(np.full((1, 1, 1, 2), 0.5))),
-        ("probabilities must be .* got memoryview", lambda: Policy(probabilities=memoryview(np.eye(2)))),  # type: ignore[arg-type]
+        (
+            "probabilities must be a NumPy array of shape",
+            lambda: Policy.of(np.full((1, 1, 1, 2), 0.5)),
+        ),
+        (
+            "probabilities must be .* got memoryview",
+            lambda: Policy(probabilities=memoryview(np.eye(2))),
+        ),  # type: ignore[arg-type]
     ],
     "known utility": [
-        ("mdp: wanted a TabularMDP, got NoneType", lambda: known_utility(ANY, POLICY, 3)),
-        ("mdp: wanted a TabularMDP, got ndarray", lambda: known_utility(np.eye(3), POLICY, 3)),  # type: ignore[arg-type]
-        ("policy: wanted a Policy, got ndarray", lambda: known_utility(WORLD, POLICY.probabilities, 3)),  # type: ignore[arg-type]
+        (
+            "mdp: wanted a TabularMDP, got NoneType",
+            lambda: known_utility(ANY, POLICY, 3),
+        ),
+        (
+            "mdp: wanted a TabularMDP, got ndarray",
+            lambda: known_utility(np.eye(3), POLICY, 3),
+        ),  # type: ignore[arg-type]
+        (
+            "policy: wanted a Policy, got ndarray",
+            lambda: known_utility(WORLD, POLICY.probabilities, 3),
+        ),  # type: ignore[arg-type]
         ("policy: wanted a Policy, got NoneType", lambda: known_utility(WORLD, ANY, 3)),
-        ("the policy must have shape", lambda: known_utility(WORLD, Policy.of([[0.5, 0.5]]), 3)),
-        ("the policy must have shape", lambda: known_utility(WORLD, Policy.of(np.full((12, 5), 0.2)), 3)),
+        (
+            "the policy must have shape",
+            lambda: known_utility(WORLD, Policy.of([[0.5, 0.5]]), 3),
+        ),
+        (
+            "the policy must have shape",
+            lambda: known_utility(WORLD, Policy.of(np.full((12, 5), 0.2)), 3),
+        ),
         ("the policy must have shape", lambda: known_utility(WORLD, TIMED, 9)),
-        ("the policy must be stationary", lambda: known_utility(replace(WORLD, discount=0.9), TIMED, None)),
+        (
+            "the policy must be stationary",
+            lambda: known_utility(replace(WORLD, discount=0.9), TIMED, None),
+        ),
         *[
-            ("horizon must be an integer of at least 1", lambda wrong=wrong: known_utility(WORLD, POLICY, wrong))
+            (
+                "horizon must be an integer of at least 1",
+                lambda wrong=wrong: known_utility(WORLD, POLICY, wrong),
+            )
             for wrong in (0, -1, 2.5, "3", NAN, True)
         ],
         *[
-            ("tolerance: wanted a number of nats", lambda wrong=wrong: known_utility(WORLD, POLICY, 3, tolerance=wrong))
+            (
+                "tolerance: wanted a number of nats",
+                lambda wrong=wrong: known_utility(WORLD, POLICY, 3, tolerance=wrong),
+            )
             for wrong in (-1.0, NAN, "small", None)
         ],
         ("beta must be a number or .* got NaN", lambda: soft_policy(WORLD, NAN, 3)),
@@ -121,15 +206,36 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
     ],
     "unknown utility": [
         *[
-            ("utilities must be 'states', ", lambda wrong=wrong: unknown_utility(WORLD, POLICY, wrong, 3))
-            for wrong in ("nonsense", None, 5, [[0.0, 1.0]] * 12, memoryview(np.ones((12, 2))))
+            (
+                "utilities must be 'states', ",
+                lambda wrong=wrong: unknown_utility(WORLD, POLICY, wrong, 3),
+            )
+            for wrong in (
+                "nonsense",
+                None,
+                5,
+                [[0.0, 1.0]] * 12,
+                memoryview(np.ones((12, 2))),
+            )
         ],
-        ("features must have shape", lambda: unknown_utility(WORLD, POLICY, np.zeros((5, 2)), 3)),
-        ("features must have shape", lambda: unknown_utility(WORLD, POLICY, np.zeros((12, 0)), 3)),
-        ("features must be finite", lambda: unknown_utility(WORLD, POLICY, np.full((12, 2), NAN), 3)),
+        (
+            "features must have shape",
+            lambda: unknown_utility(WORLD, POLICY, np.zeros((5, 2)), 3),
+        ),
+        (
+            "features must have shape",
+            lambda: unknown_utility(WORLD, POLICY, np.zeros((12, 0)), 3),
+        ),
+        (
+            "features must be finite",
+            lambda: unknown_utility(WORLD, POLICY, np.full((12, 2), NAN), 3),
+        ),
         ("wanted|must", lambda: unknown_utility(WORLD, POLICY, {}, 3)),
         ("wanted|must", lambda: unknown_utility(WORLD, POLICY, {"a": np.zeros(5)}, 3)),
-        ("policy: wanted a Policy", lambda: unknown_utility(WORLD, POLICY.probabilities, "states", 3)),  # type: ignore[arg-type]
+        (
+            "policy: wanted a Policy",
+            lambda: unknown_utility(WORLD, POLICY.probabilities, "states", 3),
+        ),  # type: ignore[arg-type]
     ],
     "worlds": [
         ("a width from 2", lambda: cliff_world(0)),
@@ -145,38 +251,86 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
     ],
     "episodes": [
         ("states must be a NumPy array", lambda: episode(states=[0], actions=[0])),
-        ("states must be a NumPy array of whole numbers", lambda: episode(states=np.array([0.0]))),
-        ("states: wanted whole numbers from 0 to 11, got 50", lambda: episode(states=np.array([50]))),
-        ("actions: wanted whole numbers from -1 to 3, got 7", lambda: episode(actions=np.array([7]))),
+        (
+            "states must be a NumPy array of whole numbers",
+            lambda: episode(states=np.array([0.0])),
+        ),
+        (
+            "states: wanted whole numbers from 0 to 11, got 50",
+            lambda: episode(states=np.array([50])),
+        ),
+        (
+            "actions: wanted whole numbers from -1 to 3, got 7",
+            lambda: episode(actions=np.array([7])),
+        ),
         ("equally long", lambda: episode(actions=np.array([0, 1]))),
         ("mdp: wanted a TabularMDP", lambda: episode(mdp=None)),
         ("cluster: wanted a text, got 3", lambda: episode(cluster=3)),
         *[
-            ("horizon: wanted a whole number", lambda wrong=wrong: episode(horizon=wrong))
+            (
+                "horizon: wanted a whole number",
+                lambda wrong=wrong: episode(horizon=wrong),
+            )
             for wrong in (0, 2.5, "3", NAN)
         ],
-        ("episodes: wanted a list of Episode, got NoneType", lambda: from_trajectories(ANY, rng=RNG)),
-        ("episodes: wanted a list of Episode, got Episode", lambda: from_trajectories(EPISODES[0], rng=RNG)),  # type: ignore[arg-type]
-        ("episodes: wanted a list of Episode, got int", lambda: from_trajectories([1], rng=RNG)),  # type: ignore[list-item]
+        (
+            "episodes: wanted a list of Episode, got NoneType",
+            lambda: from_trajectories(ANY, rng=RNG),
+        ),
+        (
+            "episodes: wanted a list of Episode, got Episode",
+            lambda: from_trajectories(EPISODES[0], rng=RNG),
+        ),  # type: ignore[arg-type]
+        (
+            "episodes: wanted a list of Episode, got int",
+            lambda: from_trajectories([1], rng=RNG),
+        ),  # type: ignore[list-item]
         ("wanted episodes", lambda: from_trajectories([], rng=RNG)),
-        ("wanted a label of the model, .* got 'nope'", lambda: from_trajectories(EPISODES, "nope", rng=RNG)),
-        ("utility: wanted the name of a label", lambda: from_trajectories(EPISODES, 3, rng=RNG)),  # type: ignore[arg-type]
-        ("rng: wanted a numpy.random.Generator, got 3", lambda: from_trajectories(EPISODES, rng=3)),  # type: ignore[arg-type]
+        (
+            "wanted a label of the model, .* got 'nope'",
+            lambda: from_trajectories(EPISODES, "nope", rng=RNG),
+        ),
+        (
+            "utility: wanted the name of a label",
+            lambda: from_trajectories(EPISODES, 3, rng=RNG),
+        ),  # type: ignore[arg-type]
+        (
+            "rng: wanted a numpy.random.Generator, got 3",
+            lambda: from_trajectories(EPISODES, rng=3),
+        ),  # type: ignore[arg-type]
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear(()), rng=RNG)),
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear("goal"), rng=RNG)),  # type: ignore[arg-type]
     ],
     "diagrams": [
-        ("table of 'S': wanted an array of numbers", lambda: chance("S", [[1, 2], [1]], ["x"])),
+        (
+            "table of 'S': wanted an array of numbers",
+            lambda: chance("S", [[1, 2], [1]], ["x"]),
+        ),
         ("table of 'S': wanted an array of numbers", lambda: chance("S", "abc")),
-        (r"table of 'S', row \(\): wanted probabilities", lambda: chance("S", [0.5, 0.6])),
-        (r"table of 'S', row \(\): wanted probabilities", lambda: chance("S", [NAN, 1])),
+        (
+            r"table of 'S', row \(\): wanted probabilities",
+            lambda: chance("S", [0.5, 0.6]),
+        ),
+        (
+            r"table of 'S', row \(\): wanted probabilities",
+            lambda: chance("S", [NAN, 1]),
+        ),
         ("table of 'S': wanted one axis", lambda: chance("S", [])),
         ("table of 'S': wanted one axis", lambda: chance("S", 1.0)),
-        ("table of 'S': wanted a list of parents, got the text 'D'", lambda: chance("S", STAY, "D")),
+        (
+            "table of 'S': wanted a list of parents, got the text 'D'",
+            lambda: chance("S", STAY, "D"),
+        ),
         ("utility 'U': wanted finite numbers", lambda: utility("U", [1, NAN], ["T"])),
         ("utility 'U': wanted an array of numbers", lambda: utility("U", "ab", ["T"])),
-        ("table of 'U': wanted shape", lambda: HANDS.posit(utilities=[utility("U", [1, 2, 3], ["T"])])),
-        ("wanted every variable once", lambda: Diagram(chance("S", [1.0]), chance("S", [1.0]))),
+        (
+            "table of 'U': wanted shape",
+            lambda: HANDS.posit(utilities=[utility("U", [1, 2, 3], ["T"])]),
+        ),
+        (
+            "wanted every variable once",
+            lambda: Diagram(chance("S", [1.0]), chance("S", [1.0])),
+        ),
         ("wanted nodes made by .* got list", lambda: Diagram([chance("S", [1.0])])),  # type: ignore[arg-type]
         ("wanted nodes made by .* got str", lambda: HANDS.posit(utilities=["x"])),  # type: ignore[list-item]
         ("wanted a variable of the diagram", lambda: HANDS.posit(["X"])),
@@ -184,10 +338,22 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("table of 'D1'", lambda: HANDS.follow({"D1": [NAN, 0.3]})),
         ("policies: wanted a table by decision", lambda: HANDS.follow([1])),  # type: ignore[arg-type]
         ("wanted at least one target", lambda: target_variables(HANDS, [])),
-        ("wanted a list of variables, got the text 'T'", lambda: target_variables(HANDS, "T")),
-        ("wanted a list of variables, got the text 'T'", lambda: target_variables(HANDS, ["T"], "T")),
-        ("wanted targets that are no decisions", lambda: target_variables(HANDS, ["D1"])),
-        ("diagram: wanted a Diagram, got NoneType", lambda: target_variables(ANY, ["T"])),
+        (
+            "wanted a list of variables, got the text 'T'",
+            lambda: target_variables(HANDS, "T"),
+        ),
+        (
+            "wanted a list of variables, got the text 'T'",
+            lambda: target_variables(HANDS, ["T"], "T"),
+        ),
+        (
+            "wanted targets that are no decisions",
+            lambda: target_variables(HANDS, ["D1"]),
+        ),
+        (
+            "diagram: wanted a Diagram, got NoneType",
+            lambda: target_variables(ANY, ["T"]),
+        ),
         ("diagram: wanted a Diagram, got str", lambda: causal.known_utility("x")),  # type: ignore[arg-type]
         ("diagram: wanted a Diagram, got int", lambda: causal.unknown_utility(3)),  # type: ignore[arg-type]
         ("wanted a diagram with utilities", lambda: causal.known_utility(HANDS)),
@@ -196,8 +362,14 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
 CASES = [(name, said, wrong) for name, each in WRONG.items() for said, wrong in each]
 
 
-@pytest.mark.parametrize(("said", "wrong"), [case[1:] for case in CASES], ids=[f"{name}" for name, *_ in CASES])
-def test_it_is_said_in_one_line_what_is_wrong(said: str, wrong: Callable[[], object]) -> None:
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [case[1:] for case in CASES],
+    ids=[f"{name}" for name, *_ in CASES],
+)
+def test_it_is_said_in_one_line_what_is_wrong(
+    said: str, wrong: Callable[[], object]
+) -> None:
     with pytest.raises(ValueError, match=said) as raised:
         wrong()
     assert "\n" not in str(raised.value)

@@ -23,6 +23,12 @@ def episodes(agent: str, worlds: list[TabularMDP]) -> list[Episode]:
     make = {**BLIND, **SEEKING}[agent]
     rng = generator(0, "walking", agent)
     return [
-        walk(world, make(world), int(-1.5 * solve(world).value[world.start > 0][0]) + 1, str(i), rng)
+        walk(
+            world,
+            make(world),
+            int(-1.5 * solve(world).value[world.start > 0][0]) + 1,
+            str(i),
+            rng,
+        )
         for i, world in enumerate(worlds)
     ]

@@ -20,7 +20,11 @@ from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.planning_agents import plugin
 from gde_plugins.planning_agents.answers import one_action, several_actions
-from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+from gde_plugins.planning_agents.config import (
+    MctsConfig,
+    ReactConfig,
+    ReactRewardConfig,
+)
 from gde_plugins.planning_agents.conversation import SHUT
 from gde_plugins.planning_agents.effort import Effort
 from gde_plugins.planning_agents.mcts import Mcts
@@ -44,12 +48,21 @@ class Cells:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         self.asked.append(trajectory)
-        cells = [(turn.observation.text.index("A") - 1) / 8 for turn in trajectory.turns]
+        cells = [
+            (turn.observation.text.index("A") - 1) / 8 for turn in trajectory.turns
+        ]
         values = np.empty(0) if self.failure else np.array(cells)
-        return RewardTrace(model="cells", episode=str(trajectory.key), values=values, failure=self.failure)
+        return RewardTrace(
+            model="cells",
+            episode=str(trajectory.key),
+            values=values,
+            failure=self.failure,
+        )
 
 
-def react(*answers: str | Callable[[ChatRequest], str], **config: Any) -> tuple[React, AnsweringModel]:
+def react(
+    *answers: str | Callable[[ChatRequest], str], **config: Any
+) -> tuple[React, AnsweringModel]:
     model = AnsweringModel(answers)
     return React(ReactConfig(**config), model), model
 
@@ -61,9 +74,13 @@ def rewarded(
     return ReactReward(ReactRewardConfig(**config), model, reward or Cells()), model
 
 
-def mcts(reward: Any = None, model: AnsweringModel | None = None, **config: Any) -> Mcts:
+def mcts(
+    reward: Any = None, model: AnsweringModel | None = None, **config: Any
+) -> Mcts:
     named = {"model": "scripted"} if model else {}
-    return Mcts(MctsConfig(**{"budget": 12, **named, **config}), model, reward or Cells())
+    return Mcts(
+        MctsConfig(**{"budget": 12, **named, **config}), model, reward or Cells()
+    )
 
 
 def effort(detail: str) -> Effort:
@@ -76,8 +93,12 @@ def test_the_plugin_keeps_the_contract() -> None:
     check_plugin(plugin)
 
 
-@pytest.mark.parametrize("offer", plugin.gde_agents(), ids=lambda offer: str(offer.name))
-def test_the_agents_keep_the_contract_with_a_model_that_talks_nonsense(offer: Any) -> None:
+@pytest.mark.parametrize(
+    "offer", plugin.gde_agents(), ids=lambda offer: str(offer.name)
+)
+def test_the_agents_keep_the_contract_with_a_model_that_talks_nonsense(
+    offer: Any,
+) -> None:
     context = PlainContext()
     check_agent(lambda: offer.make(offer.config(), context), corridor, turns=3)
 
@@ -118,7 +139,9 @@ def test_nonsense_is_counted_and_uses_the_turn_up(retries: int) -> None:
     agent, model = react("nonsense", retries=retries)
     decisions = play(agent, corridor, turns=2)
     assert [each.status for each in decisions] == ["unparsable"] * 2
-    assert effort(decisions[0].detail) == Effort(model_calls=retries + 1, malformed=retries + 1)
+    assert effort(decisions[0].detail) == Effort(
+        model_calls=retries + 1, malformed=retries + 1
+    )
     assert len(model.asked) == 2 * (retries + 1)
 
 
@@ -135,7 +158,9 @@ def test_an_example_has_the_form_that_is_asked_for() -> None:
     agent, model = rewarded(BOTH, RIGHT, example=True, history=0)
     actions = tuple(SHUT.actions or ())
     play(agent, corridor, turns=1)
-    for request, read in zip(model.asked, (partial(several_actions, most=5), one_action), strict=True):
+    for request, read in zip(
+        model.asked, (partial(several_actions, most=5), one_action), strict=True
+    ):
         asked, answered, wanted = request.messages
         assert [asked.role, answered.role, wanted.role] == ["user", "assistant", "user"]
         assert "Reach the last cell." not in asked.content
@@ -150,7 +175,8 @@ def test_candidates_are_tried_and_their_gains_told() -> None:
     assert decided.action == "RIGHT"
     assert "RIGHT: +0.125" in model.asked[1].messages[-1].content
     assert (
-        "LEFT: -0.125" in model.asked[1].messages[-1].content or "LEFT: +0.000" in model.asked[1].messages[-1].content
+        "LEFT: -0.125" in model.asked[1].messages[-1].content
+        or "LEFT: +0.000" in model.asked[1].messages[-1].content
     )
     assert effort(decided.detail) == Effort(model_calls=2, simulator_steps=2, judged=3)
 
@@ -170,7 +196,10 @@ def test_the_first_reward_is_that_of_a_trajectory_of_one_turn() -> None:
     assert lengths == [1, 2, 2, 2, 3, 3]
     actions = [turn.decision.action for turn in reward.asked[-1].turns]
     assert actions == ["RIGHT", "RIGHT", None]
-    assert all(trajectory.world.facts["objective"] == "Reach the last cell." for trajectory in reward.asked)
+    assert all(
+        trajectory.world.facts["objective"] == "Reach the last cell."
+        for trajectory in reward.asked
+    )
 
 
 def test_a_state_is_judged_once_in_an_episode_where_the_path_plays_no_part() -> None:
@@ -189,8 +218,14 @@ def test_candidates_that_are_nonsense_use_the_turn_up() -> None:
 
 
 def test_a_reward_model_that_judges_nothing_is_named_with_its_reason() -> None:
-    for agent in (rewarded(BOTH, reward=Cells("no opinion"))[0], mcts(Cells("no opinion"))):
-        with pytest.raises(GdeError, match=r"reward model 'statefactory' judged no (candidate|state): no opinion"):
+    for agent in (
+        rewarded(BOTH, reward=Cells("no opinion"))[0],
+        mcts(Cells("no opinion")),
+    ):
+        with pytest.raises(
+            GdeError,
+            match=r"reward model 'statefactory' judged no (candidate|state): no opinion",
+        ):
             play(agent, corridor, turns=1)
 
 
@@ -198,7 +233,11 @@ def test_a_language_model_can_imagine_where_an_action_leads() -> None:
     def says(request: ChatRequest) -> str:
         if not request.messages[0].content.startswith("You predict"):
             return BOTH
-        return "#______AG#" if request.messages[0].content.endswith("RIGHT\n\nNext observation:") else " "
+        return (
+            "#______AG#"
+            if request.messages[0].content.endswith("RIGHT\n\nNext observation:")
+            else " "
+        )
 
     agent, _ = rewarded(says, world="model", choose="reward")
     decisions = play(agent, corridor, turns=2)
@@ -240,7 +279,11 @@ def test_a_prior_of_nonsense_is_counted_and_leaves_all_alike() -> None:
 
 def test_the_imagination_is_searched_one_step_deep() -> None:
     def says(request: ChatRequest) -> str:
-        return "#_____A_G#" if request.messages[0].content.endswith("RIGHT\n\nNext observation:") else "#A______G#"
+        return (
+            "#_____A_G#"
+            if request.messages[0].content.endswith("RIGHT\n\nNext observation:")
+            else "#A______G#"
+        )
 
     model = AnsweringModel([says])
     (decided,) = play(mcts(model=model, world="model", budget=30), corridor, turns=1)
@@ -259,7 +302,9 @@ def test_a_model_that_is_needed_is_asked_for(field: str) -> None:
 def test_without_a_simulator_there_is_one_clear_message() -> None:
     world = corridor()
     world.reset(0)
-    with pytest.raises(GdeError, match=r"needs a simulator of its world, or agent\.world=model"):
+    with pytest.raises(
+        GdeError, match=r"needs a simulator of its world, or agent\.world=model"
+    ):
         mcts().begin(Brief(task=world.task(), seed=0))
 
 

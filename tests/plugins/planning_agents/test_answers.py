@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from gde.data.completion import Completion
-from gde_plugins.planning_agents.answers import Rejected, ended, one_action, several_actions
+from gde_plugins.planning_agents.answers import (
+    Rejected,
+    ended,
+    one_action,
+    several_actions,
+)
 from gde_plugins.planning_agents.effort import Effort
 
 MOVES = ("LEFT", "RIGHT")
@@ -54,9 +59,15 @@ def test_anything_else_is_malformed_and_never_guessed(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "finish", "status"),
-    [("", "stop", "empty"), ("Thought: I", "length", "truncated"), ("No.", "refusal", "refusal")],
+    [
+        ("", "stop", "empty"),
+        ("Thought: I", "length", "truncated"),
+        ("No.", "refusal", "refusal"),
+    ],
 )
-def test_why_there_is_no_answer_is_told_apart(text: str, finish: str, status: str) -> None:
+def test_why_there_is_no_answer_is_told_apart(
+    text: str, finish: str, status: str
+) -> None:
     found = one_action(said(text, finish=finish), MOVES)
     assert isinstance(found, Rejected)
     assert found.status == status
@@ -66,26 +77,37 @@ def test_an_action_that_cannot_be_taken_is_a_mistake_of_another_kind() -> None:
     found = one_action(said("Thought: up.\nAction: UP"), MOVES)
     assert isinstance(found, Rejected)
     assert (found.status, "'UP'" in found.feedback) == ("invalid_action", True)
-    assert one_action(said("Thought: up.\nAction: search[red\nshoe]"), None) == "search[red\nshoe]"
+    assert (
+        one_action(said("Thought: up.\nAction: search[red\nshoe]"), None)
+        == "search[red\nshoe]"
+    )
     halves = one_action(said("Thought: up.\nAction: \ud800"), None)
     assert isinstance(halves, Rejected)
 
 
 def test_candidates_are_distinct_admissible_and_no_more_than_asked_for() -> None:
-    text = "Thought: both.\nAction 1: RIGHT\nAction 2: UP\nAction 3: right\nAction 4: LEFT"
+    text = (
+        "Thought: both.\nAction 1: RIGHT\nAction 2: UP\nAction 3: right\nAction 4: LEFT"
+    )
     assert several_actions(said(text), MOVES, 5) == (("RIGHT", "LEFT"), 1)
     assert several_actions(said(text), MOVES, 1) == (("RIGHT",), 1)
     none = several_actions(said("Thought: hm.\nAction 1: UP"), MOVES, 5)
     assert isinstance(none, Rejected)
     assert none.status == "invalid_action"
-    for text in ("Action 1: LEFT", "Thought: x\nAction 1: LEFT\nGood luck!", "Thought: x"):
+    for text in (
+        "Action 1: LEFT",
+        "Thought: x\nAction 1: LEFT\nGood luck!",
+        "Thought: x",
+    ):
         found = several_actions(said(text), MOVES, 5)
         assert isinstance(found, Rejected)
         assert found.status == "unparsable"
 
 
 def test_what_a_decision_took_is_read_as_it_was_noted() -> None:
-    effort = Effort(simulator_steps=64, model_calls=2, judged=9, unjudged=1, malformed=1)
+    effort = Effort(
+        simulator_steps=64, model_calls=2, judged=9, unjudged=1, malformed=1
+    )
     assert Effort.noted(effort.note) == effort
     assert Effort.noted(f"wanted x, got 'planning: judged=3'; {effort.note}") == effort
     assert Effort.noted("") is None
@@ -95,8 +117,14 @@ def test_what_a_decision_took_is_read_as_it_was_noted() -> None:
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("Thought: go.\nAction: LEFT\n\nObservation: a wall\nAction: RIGHT", "Thought: go.\nAction: LEFT"),
-        ("Thought: go.\nAction 1: LEFT\nAction 2: RIGHT\nThe end", "Thought: go.\nAction 1: LEFT\nAction 2: RIGHT"),
+        (
+            "Thought: go.\nAction: LEFT\n\nObservation: a wall\nAction: RIGHT",
+            "Thought: go.\nAction: LEFT",
+        ),
+        (
+            "Thought: go.\nAction 1: LEFT\nAction 2: RIGHT\nThe end",
+            "Thought: go.\nAction 1: LEFT\nAction 2: RIGHT",
+        ),
         ("Thought: go.\nAction: LEFT\n", "Thought: go.\nAction: LEFT"),
         ("Action: LEFT\nThought: go.", "Action: LEFT"),
         ("Thought: I go on and on\nand on", "Thought: I go on and on\nand on"),

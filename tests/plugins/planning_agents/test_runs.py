@@ -1,4 +1,6 @@
-"""Planning agents in whole runs: what rewards are worth to them, what they cost, how they go on when interrupted."""
+"""Planning agents in whole runs: what rewards are worth to them, what they cost, how
+they go on when interrupted.
+"""
 
 import gc
 from pathlib import Path
@@ -34,10 +36,16 @@ def agent(name: str, **config: Json) -> Choice:
 
 
 def values(result: Result) -> dict[str, float]:
-    return {one.name: one.value for one in result.measurements if one.value is not None and not one.where}
+    return {
+        one.name: one.value
+        for one in result.measurements
+        if one.value is not None and not one.where
+    }
 
 
-def run(world: str, out: Path, chosen: Choice, catalogue: Catalogue, n: int = 6) -> dict[str, float]:
+def run(
+    world: str, out: Path, chosen: Choice, catalogue: Catalogue, n: int = 6
+) -> dict[str, float]:
     plan = Plan(
         environment=Choice(name=world, config=WORLDS[world]),
         agent=chosen,
@@ -55,7 +63,9 @@ def test_the_true_reward_leads_to_the_optimum_and_a_shuffled_one_does_not(
     world: str, tmp_path: Path, thinking: Catalogue
 ) -> None:
     found = {
-        reward: run(world, tmp_path / reward, agent("mcts", reward=reward, budget=32), thinking)
+        reward: run(
+            world, tmp_path / reward, agent("mcts", reward=reward, budget=32), thinking
+        )
         for reward in ("oracle", "shuffled")
     }
     assert (found["oracle"]["success"], found["oracle"]["accuracy"]) == (1, 1)
@@ -75,12 +85,21 @@ def test_the_true_reward_leads_to_the_optimum_and_a_shuffled_one_does_not(
     ],
 )
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(
-    name: str, config: dict[str, Json], tmp_path: Path, thinking: Catalogue, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    config: dict[str, Json],
+    tmp_path: Path,
+    thinking: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def plan(log: Path) -> Plan:
         chosen = agent(name, model=f"thinker:{log}", **config)
         place = Choice(name="blocksworld", config={"blocks": 3})
-        return Plan(environment=place, agent=chosen, metrics=(Choice(name="success"), METRIC), episodes=2)
+        return Plan(
+            environment=place,
+            agent=chosen,
+            metrics=(Choice(name="success"), METRIC),
+            episodes=2,
+        )
 
     whole = evaluate(plan(tmp_path / "undisturbed"), tmp_path / "whole", thinking)
     asked = (tmp_path / "undisturbed").read_text().splitlines()
@@ -95,18 +114,42 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(
     assert (result.status, result.measurements) == ("ok", whole.measurements)
 
 
-def test_every_question_and_every_mistake_is_in_the_record(tmp_path: Path, thinking: Catalogue) -> None:
+def test_every_question_and_every_mistake_is_in_the_record(
+    tmp_path: Path, thinking: Catalogue
+) -> None:
     log = tmp_path / "log"
-    found = run("blocksworld", tmp_path / "run", agent("react", model=f"thinker:{log}"), thinking, n=3)
-    turns = [turn for one in load_evidence(tmp_path / "run", thinking).trajectories for turn in one.turns]
+    found = run(
+        "blocksworld",
+        tmp_path / "run",
+        agent("react", model=f"thinker:{log}"),
+        thinking,
+        n=3,
+    )
+    turns = [
+        turn
+        for one in load_evidence(tmp_path / "run", thinking).trajectories
+        for turn in one.turns
+    ]
     noted = [Effort.noted(turn.decision.detail) for turn in turns]
-    assert sum(each.model_calls for each in noted if each) == len(log.read_text().splitlines())
+    assert sum(each.model_calls for each in noted if each) == len(
+        log.read_text().splitlines()
+    )
     assert found["planning.malformed"] > 0
     assert found["planning.simulator_steps"] == 0
 
 
 @pytest.mark.parametrize(
-    "world", ["grid", "key-door", "key-no-door", "two-path-key", "blocksworld", "webshop", "babyai", "cliff-world"]
+    "world",
+    [
+        "grid",
+        "key-door",
+        "key-no-door",
+        "two-path-key",
+        "blocksworld",
+        "webshop",
+        "babyai",
+        "cliff-world",
+    ],
 )
 def test_they_plan_in_every_world_that_copies_can_stand_in_for(world: str) -> None:
     offer = Catalogue.default().find("environment", world).offer
@@ -121,7 +164,12 @@ def test_they_plan_in_every_world_that_copies_can_stand_in_for(world: str) -> No
     decisions = play(Mcts(MctsConfig(budget=3), None, reward), make, turns=2)
     assert all(decision.action for decision in decisions)
     model = AnsweringModel(["Thought: hm.\nAction 1: no such thing"])
-    config: dict[str, Any] = {"model": "scripted", "prior": "model", "budget": 2, "retries": 0}
+    config: dict[str, Any] = {
+        "model": "scripted",
+        "prior": "model",
+        "budget": 2,
+        "retries": 0,
+    }
     (decided,) = play(Mcts(MctsConfig(**config), model, reward), make, turns=1)
     assert decided.action
     noted = Effort.noted(decided.detail)

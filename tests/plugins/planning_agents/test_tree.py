@@ -1,4 +1,6 @@
-"""The tree by hand: what is backed up, where it grows, and what is decided in the end."""
+"""The tree by hand: what is backed up, where it grows, and what is decided in the
+end.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,14 @@ OVER = Situation(observation=Observation(text=""), over=True)
 
 
 def search(**change: object) -> Search:
-    return Search(**{"exploration": 1.0, "guide": "values", "rng": np.random.default_rng(0), **change})  # type: ignore[arg-type]
+    return Search(
+        **{
+            "exploration": 1.0,
+            "guide": "values",
+            "rng": np.random.default_rng(0),
+            **change,
+        }
+    )  # type: ignore[arg-type]
 
 
 def grown(prior: dict[str, float] | None = None, value: float = 0.0) -> Node:
@@ -68,12 +77,17 @@ def test_the_scale_of_rewards_plays_no_part() -> None:
 
 def test_without_a_visit_the_prior_decides_and_equals_by_chance() -> None:
     assert search().decide(grown({"a": 0.2, "b": 0.8})) == "b"
-    drawn = {search(rng=np.random.default_rng(seed)).decide(grown()) for seed in range(20)}
+    drawn = {
+        search(rng=np.random.default_rng(seed)).decide(grown()) for seed in range(20)
+    }
     assert drawn == {"a", "b"}
 
 
 def test_the_prior_alone_can_guide_and_then_means_decide() -> None:
-    root, rule = grown({"a": 0.9, "b": 0.1}), search(guide="prior", rng=np.random.default_rng(3))
+    root, rule = (
+        grown({"a": 0.9, "b": 0.1}),
+        search(guide="prior", rng=np.random.default_rng(3)),
+    )
     for _ in range(200):
         node = rule.descend(root)
         visit(node, 1.0 if node.action == "b" else 0.2)

@@ -1,4 +1,6 @@
-"""A language model that thinks aloud and notes what it is asked, as a plugin of the tests."""
+"""A language model that thinks aloud and notes what it is asked, as a plugin of the
+tests.
+"""
 
 import asyncio
 import os
@@ -12,7 +14,9 @@ from gde import ChatRequest, Completion, ModelInfo, ModelOffer, hookimpl
 from gde.seeding import derive
 
 STOP = "THINKING_PARTS_STOP"
-"""An environment variable: after how many requests the model is interrupted, as by Ctrl-C."""
+"""An environment variable: after how many requests the model is interrupted, as by
+Ctrl-C.
+"""
 LISTED = re.compile(r"^- (.+)$", re.MULTILINE)
 
 
@@ -38,12 +42,16 @@ class Thinker:
         if len(asked) >= int(os.environ.get(STOP, "1000000")):
             raise KeyboardInterrupt
         self.log.write_text("\n".join([*asked, request.identity]) + "\n")
-        listed = LISTED.findall(request.messages[-1].content.partition("Predicted")[0]) or ["nothing"]
+        listed = LISTED.findall(
+            request.messages[-1].content.partition("Predicted")[0]
+        ) or ["nothing"]
         drawn = derive(request.seed, "thought")
         label = "Action 1" if "Action 1" in request.messages[-1].content else "Action"
         thought = "" if drawn % 5 == 0 else "Thought: why not?\n"
         text = f"{thought}{label}: {listed[drawn % len(listed)]}"
-        return Completion(text=text, reasoning=None, finish="stop", n_prompt=9, n_completion=9)
+        return Completion(
+            text=text, reasoning=None, finish="stop", n_prompt=9, n_completion=9
+        )
 
     def close(self) -> None:
         """Nothing is held."""

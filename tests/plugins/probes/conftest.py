@@ -22,7 +22,8 @@ Planted = Callable[[int, int], ProbeDataset]
 
 @pytest.fixture
 def planted() -> Planted:
-    """(n, seed) to n open 5x5 or 7x7 rooms padded to 7x7, whose activations hold agent and goal, linearly and noisily.
+    """(n, seed) to n open 5x5 or 7x7 rooms padded to 7x7, whose activations hold agent
+    and goal, linearly and noisily.
 
     The embedding is the same for every seed. Turns come in worlds of two.
     """
@@ -36,14 +37,21 @@ def planted() -> Planted:
             cells[row, :side, :side] = WALL
             cells[row, 1 : side - 1, 1 : side - 1] = EMPTY
             agent, goal = rng.choice((side - 2) ** 2, 2, replace=False)
-            where = [1 + int(x) for x in (*divmod(agent, side - 2), *divmod(goal, side - 2))]
+            where = [
+                1 + int(x) for x in (*divmod(agent, side - 2), *divmod(goal, side - 2))
+            ]
             cells[row, where[0], where[1]], cells[row, where[2], where[3]] = AGENT, GOAL
             features[row, [i * SIDE + x for i, x in enumerate(where)]] = 1
             features[row, -1] = side == SIDE
         embedding = np.random.default_rng(0).normal(size=(features.shape[1], WIDTH))
         inputs = features @ embedding + rng.normal(scale=0.3, size=(n, WIDTH))
         groups = np.array([f"world{seed}-{row // 2}" for row in range(n)])
-        return ProbeDataset(inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES)
+        return ProbeDataset(
+            inputs=inputs.astype(np.float32),
+            labels=cells,
+            groups=groups,
+            classes=CLASSES,
+        )
 
     return make
 

@@ -1,4 +1,6 @@
-"""Every probe fitted to the same random activations; as a program it prints what came out."""
+"""Every probe fitted to the same random activations; as a program it prints what came
+out.
+"""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -15,7 +17,9 @@ from gde_plugins.probes.plans.probe import PlanProbe
 
 WIDTH, SIDE, HORIZON = 384, 7, 4
 MANY, FEW = 13 * 32 + 11, 32 + 11
-"""Turns. Of the last eleven, MKL adds up the products in another order on two threads than on one."""
+"""Turns. Of the last eleven, MKL adds up the products in another order on two threads
+than on one.
+"""
 
 
 def hashes() -> Iterator[str]:
@@ -30,14 +34,38 @@ def hashes() -> Iterator[str]:
     datasets = (
         (
             "cogmap",
-            CogmapProbe(CogmapConfig(variants=("mlp", "linear", "bilinear", "cellwise", "ridge"), size=SIDE, epochs=1)),
-            ProbeDataset(inputs=inputs, labels=maps, groups=groups, classes=decoded_classes(KINDS)),
+            CogmapProbe(
+                CogmapConfig(
+                    variants=("mlp", "linear", "bilinear", "cellwise", "ridge"),
+                    size=SIDE,
+                    epochs=1,
+                )
+            ),
+            ProbeDataset(
+                inputs=inputs,
+                labels=maps,
+                groups=groups,
+                classes=decoded_classes(KINDS),
+            ),
         ),
-        ("distance", DistanceProbe(DistanceConfig(epochs=1)), ProbeDataset(inputs=inputs, labels=steps, groups=groups)),
+        (
+            "distance",
+            DistanceProbe(DistanceConfig(epochs=1)),
+            ProbeDataset(inputs=inputs, labels=steps, groups=groups),
+        ),
         (
             "plan",
-            PlanProbe(PlanConfig(variants=("oneshot", "autoregressive"), epochs=1, horizon=HORIZON, depth=1)),
-            ProbeDataset(inputs=inputs[:FEW, None], labels=plans[:FEW], groups=groups[:FEW]),
+            PlanProbe(
+                PlanConfig(
+                    variants=("oneshot", "autoregressive"),
+                    epochs=1,
+                    horizon=HORIZON,
+                    depth=1,
+                )
+            ),
+            ProbeDataset(
+                inputs=inputs[:FEW, None], labels=plans[:FEW], groups=groups[:FEW]
+            ),
         ),
     )
     for name, probe, dataset in datasets:

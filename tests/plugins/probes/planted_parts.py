@@ -1,4 +1,6 @@
-"""A model in whose residual stream the places of agent and goal are planted, of which it uses the agent's alone."""
+"""A model in whose residual stream the places of agent and goal are planted, of which
+it uses the agent's alone.
+"""
 
 import json
 import re
@@ -10,7 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import (
+    EMBEDDING,
+    ActivationRecord,
+    CaptureRequest,
+    TokenSequence,
+)
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, ModelOffer, NoConfig
@@ -26,7 +33,9 @@ PLANTED = ("agent row", "agent column", "goal row", "goal column")
 
 @dataclass
 class Walker(PlantedModel):
-    """Sees walls and goal in its prompt, and knows from its last token, at its last layer, alone where the agent is."""
+    """Sees walls and goal in its prompt, and knows from its last token, at its last
+    layer, alone where the agent is.
+    """
 
     width: int = 128
 
@@ -37,26 +46,41 @@ class Walker(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
         plain = self._answer(request, "")
         pre = {"pre": plain.positions["pre"]}
-        sequence = TokenSequence(tokens=plain.prompt_tokens, positions=pre, interventions=request.interventions)
+        sequence = TokenSequence(
+            tokens=plain.prompt_tokens,
+            positions=pre,
+            interventions=request.interventions,
+        )
         (last,) = self._rows(sequence, pre["pre"][-1:], self.n_layers - 1)
         side, free, _, goal = read(plain.prompt_tokens)
         agent = [self._nearest(last, name, side) for name in PLANTED[:2]]
         free[tuple(agent)] = True
-        world = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
-        best = [move for move, ok in zip(MOVES, world.optimal(MOVES)[0], strict=True) if ok]
-        return self._answer(request, json.dumps({"action": best[0]}) if best else "lost")
+        world = Believed(
+            free=free[None], agent=np.array([agent]), goal=np.array([goal])
+        )
+        best = [
+            move for move, ok in zip(MOVES, world.optimal(MOVES)[0], strict=True) if ok
+        ]
+        return self._answer(
+            request, json.dumps({"action": best[0]}) if best else "lost"
+        )
 
     def _direction(self, *key: str | int) -> NDArray[np.float64]:
         return drawn(self.width, *key)
 
     def _nearest(self, stream: NDArray[np.float32], name: str, side: int) -> int:
-        return int(np.argmax([stream @ self._direction(name, index) for index in range(side)]))
+        return int(
+            np.argmax([stream @ self._direction(name, index) for index in range(side)])
+        )
 
     def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
         if layer == EMBEDDING or self.untrained_seed is not None:
             return super()._activation(tokens, layer)
         _, _, agent, goal = read(tokens)
-        planted = [self._direction(*each) for each in zip(PLANTED, (*agent, *goal), strict=True)]
+        planted = [
+            self._direction(*each)
+            for each in zip(PLANTED, (*agent, *goal), strict=True)
+        ]
         noise = NOISE * self._direction("noise", layer, "".join(map(chr, tokens)))
         return np.asarray(STRENGTH * np.sum(planted, axis=0) + noise)
 
@@ -69,7 +93,12 @@ def drawn(width: int, *key: str | int) -> NDArray[np.float64]:
 
 def read(tokens: Sequence[int]) -> tuple[int, NDArray[np.bool_], Any, Any]:
     """Side, free cells, agent and goal of the grid in a prompt."""
-    rows = ["".join(row.split()) for row in ROW.findall("".join(map(chr, tokens)).rpartition("Current state:")[2])]
+    rows = [
+        "".join(row.split())
+        for row in ROW.findall(
+            "".join(map(chr, tokens)).rpartition("Current state:")[2]
+        )
+    ]
     cells = np.array([[*row] for row in rows])
     agent, goal = (tuple(map(int, np.argwhere(cells == letter)[0])) for letter in "AG")
     return len(cells), cells != "#", agent, goal
@@ -81,9 +110,16 @@ class Unreadable(Walker):
 
     value: float = 0.0
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         return [
-            ActivationRecord(values={place: np.full_like(each, self.value) for place, each in one.values.items()})
+            ActivationRecord(
+                values={
+                    place: np.full_like(each, self.value)
+                    for place, each in one.values.items()
+                }
+            )
             for one in super().capture(sequences, request)
         ]
 

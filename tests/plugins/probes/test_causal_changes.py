@@ -22,25 +22,50 @@ def drawn(*shape: int) -> np.ndarray:
 
 def layer(index: int) -> Layer:
     """With a probe of its own."""
-    initial = PlaceWeights.initial("bilinear", TOKENS * WIDTH, (SIDE, SIDE), len(CLASSES))
+    initial = PlaceWeights.initial(
+        "bilinear", TOKENS * WIDTH, (SIDE, SIDE), len(CLASSES)
+    )
     weights = PlaceWeights.from_arrays(
-        "bilinear", len(CLASSES), {**initial.arrays(), "by_place": drawn(*initial.by_place.shape)}
+        "bilinear",
+        len(CLASSES),
+        {**initial.arrays(), "by_place": drawn(*initial.by_place.shape)},
     )
     prior = np.zeros((SIDE, SIDE, len(CLASSES)), np.float32)
     readout = CogmapReadout(
-        weights=weights, size=SIDE, n_classes=len(CLASSES), trained=np.arange(len(CLASSES)), prior=prior
+        weights=weights,
+        size=SIDE,
+        n_classes=len(CLASSES),
+        trained=np.arange(len(CLASSES)),
+        prior=prior,
     )
-    return Layer(index=index, position="pre", readout=readout, weights=weights, among=drawn(40, TOKENS, WIDTH))
+    return Layer(
+        index=index,
+        position="pre",
+        readout=readout,
+        weights=weights,
+        among=drawn(40, TOKENS, WIDTH),
+    )
 
 
 def trial(number: int, layers: list[Layer]) -> Trial:
-    request = ChatRequest(messages=(Message(role="user", content=str(number)),), seed=number)
+    request = ChatRequest(
+        messages=(Message(role="user", content=str(number)),), seed=number
+    )
     counterfactual = Counterfactual(
-        text="", best=frozenset({"UP"}), here=(0, number % SIDE), there=(2, 2 - number % SIDE)
+        text="",
+        best=frozenset({"UP"}),
+        here=(0, number % SIDE),
+        there=(2, 2 - number % SIDE),
     )
     case = Case(request=request, world=str(number), predicted=counterfactual.best)
     plain = {one.index: drawn(TOKENS, WIDTH) for one in layers}
-    return Trial(case=case, counterfactual=counterfactual, counterfactual_request=request, plain=plain, patched={})
+    return Trial(
+        case=case,
+        counterfactual=counterfactual,
+        counterfactual_request=request,
+        plain=plain,
+        patched={},
+    )
 
 
 def steered(*indices: int) -> list[Change]:
@@ -56,7 +81,9 @@ def vectors(change: Change) -> np.ndarray:
     return np.array([made.vector for (made,) in change.interventions])
 
 
-@pytest.mark.parametrize(("indices", "farthest"), [((1, 3, 4), (4, 1, 1)), ((0, 5), (5, 0))])
+@pytest.mark.parametrize(
+    ("indices", "farthest"), [((1, 3, 4), (4, 1, 1)), ((0, 5), (5, 0))]
+)
 def test_the_direction_of_each_layer_is_tried_at_the_one_farthest_from_it(
     indices: tuple[int, ...], farthest: tuple[int, ...]
 ) -> None:
@@ -64,7 +91,11 @@ def test_the_direction_of_each_layer_is_tried_at_the_one_farthest_from_it(
     elsewhere = [one for one in changes if one.name == "steering goal at a wrong layer"]
     assert [one.layer for one in elsewhere] == [*farthest]
     for index, wrong in zip(indices, elsewhere, strict=True):
-        (right,) = [one for one in changes if (one.layer, one.dose, one.control) == (index, 1.0, "")]
+        (right,) = [
+            one
+            for one in changes
+            if (one.layer, one.dose, one.control) == (index, 1.0, "")
+        ]
         assert (wrong.control, wrong.dose) == (f"direction of layer {index}", 1.0)
         assert np.array_equal(vectors(wrong), vectors(right))
 
@@ -80,7 +111,8 @@ def test_a_random_direction_is_as_long_as_the_one_it_is_beside() -> None:
             lengths = [
                 np.linalg.norm(vectors(one), axis=-1)
                 for one in changes
-                if (one.layer, one.dose) == (index, dose) and one.control in {"", "random direction"}
+                if (one.layer, one.dose) == (index, dose)
+                and one.control in {"", "random direction"}
             ]
             assert len(lengths) == 2
             assert np.allclose(*lengths, rtol=1e-4)

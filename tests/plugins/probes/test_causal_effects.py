@@ -32,7 +32,9 @@ WHERE = Where(layer=0)
 N = 10
 CASES = [
     Case(
-        request=ChatRequest(messages=(Message(role="user", content=f"#A{'_' * i}G#"),), seed=i),
+        request=ChatRequest(
+            messages=(Message(role="user", content=f"#A{'_' * i}G#"),), seed=i
+        ),
         world=f"world {i}",
         predicted=frozenset({LEFT}),
     )
@@ -48,9 +50,17 @@ def answer(place: int) -> Completion:
     return asyncio.run(MODEL.complete(CASES[place].request))
 
 
-def everywhere(name: str, direction: np.ndarray, dose: float = 1.0, control: str = "", layer: int = 0) -> Change:
+def everywhere(
+    name: str,
+    direction: np.ndarray,
+    dose: float = 1.0,
+    control: str = "",
+    layer: int = 0,
+) -> Change:
     made = steer(Where(layer=layer), direction, dose)
-    return Change(name=name, layer=layer, dose=dose, control=control, interventions=(made,) * N)
+    return Change(
+        name=name, layer=layer, dose=dose, control=control, interventions=(made,) * N
+    )
 
 
 def activations_of(place: int) -> np.ndarray:
@@ -79,7 +89,9 @@ def number(found: Sequence[Measurement], name: str, change: Change) -> float | N
 
 def test_a_planted_cause_is_found_at_the_dose_that_it_takes() -> None:
     doses = [everywhere("steering", MODEL.turning, dose) for dose in (0.5, 2.0)]
-    control = everywhere("steering", random_direction(MODEL.turning, rng()), 2.0, "random direction")
+    control = everywhere(
+        "steering", random_direction(MODEL.turning, rng()), 2.0, "random direction"
+    )
     found = effects(*doses, control)
     assert [number(found, "effect", each) for each in (*doses, control)] == [0, 1, 0]
     assert [number(found, "moved", each) for each in doses] == [0, 1]
@@ -88,17 +100,22 @@ def test_a_planted_cause_is_found_at_the_dose_that_it_takes() -> None:
 
 
 def test_what_is_decodable_but_not_used_is_no_cause() -> None:
-    # Every text is planted linearly, so the difference of two is a direction that a probe finds.
+    # Every text is planted linearly, so the difference of two is a direction that a
+    # probe finds.
     decodable = activations_of(3) - activations_of(4)
     changes = [everywhere("steering", decodable, dose) for dose in (1.0, 8.0)]
-    control = everywhere("steering", random_direction(decodable, rng()), 8.0, "random direction")
+    control = everywhere(
+        "steering", random_direction(decodable, rng()), 8.0, "random direction"
+    )
     found = effects(*changes, control)
     assert not any(is_cause(found, each) for each in changes)
     assert [number(found, "effect", each) for each in changes] == [0, 0]
 
 
 def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
-    tested, control = (everywhere("steering", MODEL.turning, 2.0, each) for each in ("", "wrong layer"))
+    tested, control = (
+        everywhere("steering", MODEL.turning, 2.0, each) for each in ("", "wrong layer")
+    )
     assert number(found := effects(tested, control), "effect", tested) == 1
     assert number(found, "excess", tested) == 0
     assert not is_cause(found, tested)
@@ -106,7 +123,9 @@ def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
 
 def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
     tested = everywhere("steering", MODEL.turning, 2.0)
-    weak = everywhere("steering", random_direction(MODEL.turning, rng()), 2.0, "random direction")
+    weak = everywhere(
+        "steering", random_direction(MODEL.turning, rng()), 2.0, "random direction"
+    )
     strong = everywhere("steering", MODEL.turning, 2.0, "wrong layer")
     for controls in ((weak, strong), (strong, weak)):
         found = effects(tested, *controls)
@@ -114,28 +133,40 @@ def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
         assert number(found, "excess", tested) == 0
 
 
-def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away() -> None:
+def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away() -> (
+    None
+):
     steered = MODEL.turning * 2
     counterfactuals = [activations_of(i) + steered for i in range(N)]
     patched = Change(
         name="patching",
         layer=0,
-        interventions=tuple(patch(WHERE, counterfactual) for counterfactual in counterfactuals),
+        interventions=tuple(
+            patch(WHERE, counterfactual) for counterfactual in counterfactuals
+        ),
     )
     others = tuple(patch(WHERE, activations_of((i + 1) % N)) for i in range(N))
-    control = Change(name="patching", layer=0, control="another grid", interventions=others)
-    removed = (*steer(WHERE, steered), *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]))
+    control = Change(
+        name="patching", layer=0, control="another grid", interventions=others
+    )
+    removed = (
+        *steer(WHERE, steered),
+        *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]),
+    )
     ablated = Change(name="ablation", layer=0, interventions=(removed,) * N)
     found = effects(patched, control, ablated)
     assert is_cause(found, patched)
     assert number(found, "effect", ablated) == 0
-    assert next(one for one in found if one.name == "excess" and one.where == ablated.where).reason == (
-        "ablation has no control"
-    )
+    assert next(
+        one for one in found if one.name == "excess" and one.where == ablated.where
+    ).reason == ("ablation has no control")
 
 
 def test_ablation_removes_all_that_its_directions_span() -> None:
-    directions = [rng().normal(size=MODEL.width).astype(np.float32), np.ones(MODEL.width, np.float32)]
+    directions = [
+        rng().normal(size=MODEL.width).astype(np.float32),
+        np.ones(MODEL.width, np.float32),
+    ]
     stream = np.random.default_rng(1).normal(size=(3, MODEL.width))
     for each in ablate(WHERE, directions):
         stream = np.asarray(each.applied(stream))
@@ -143,39 +174,70 @@ def test_ablation_removes_all_that_its_directions_span() -> None:
 
 
 def test_an_axis_that_only_rounding_has_made_is_left_in() -> None:
-    """Rows and columns of a probe depend on each other, but for the last digits of a fit in float32."""
-    first, second = (np.random.default_rng(seed).normal(size=MODEL.width) for seed in (1, 2))
+    """Rows and columns of a probe depend on each other, but for the last digits of a
+    fit in float32.
+    """
+    first, second = (
+        np.random.default_rng(seed).normal(size=MODEL.width) for seed in (1, 2)
+    )
     noise = 1e-5 * np.random.default_rng(3).normal(size=MODEL.width)
-    directions = [each.astype(np.float32) for each in (first, second, first - second + noise)]
+    directions = [
+        each.astype(np.float32) for each in (first, second, first - second + noise)
+    ]
     assert len(ablate(WHERE, directions)) == 2
-    assert len(ablate(WHERE, [*directions[:2], (first - second + 1e3 * noise).astype(np.float32)])) == 3
+    assert (
+        len(
+            ablate(
+                WHERE,
+                [*directions[:2], (first - second + 1e3 * noise).astype(np.float32)],
+            )
+        )
+        == 3
+    )
 
 
 def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
-    nothing, turned = (everywhere("steering", MODEL.turning, dose) for dose in (0.0, 2.0))
-    one = replace(turned, interventions=(*nothing.interventions[:1], *turned.interventions[1:]), dose=1.0)
+    nothing, turned = (
+        everywhere("steering", MODEL.turning, dose) for dose in (0.0, 2.0)
+    )
+    one = replace(
+        turned,
+        interventions=(*nothing.interventions[:1], *turned.interventions[1:]),
+        dose=1.0,
+    )
     (plain,) = deepest_activations(MODEL, [answer(0)], [()], ("pre",))
-    (changed,) = deepest_activations(MODEL, [answer(0)], [nothing.interventions[0]], ("pre",))
+    (changed,) = deepest_activations(
+        MODEL, [answer(0)], [nothing.interventions[0]], ("pre",)
+    )
     assert not differ(plain, changed)
     found = effects(nothing, turned, one)
     for change, cases in ((nothing, N), (one, 1)):
         numbers = [each for each in found if each.where == change.where]
         assert {each.name for each in numbers} == {"effect", "moved", "p", "excess"}
         assert all(each.value is None for each in numbers)
-        assert all(each.reason.endswith(f"forward pass of {cases} of {N} cases") for each in numbers)
+        assert all(
+            each.reason.endswith(f"forward pass of {cases} of {N} cases")
+            for each in numbers
+        )
         assert not is_cause(found, change)
     assert number(found, "effect", turned) == 1
 
 
 def test_what_is_asked_instead_shows_how_far_a_change_could_go() -> None:
-    turned = tuple(replace(case.request, interventions=steer(WHERE, MODEL.turning, 2.0)) for case in CASES)
+    turned = tuple(
+        replace(case.request, interventions=steer(WHERE, MODEL.turning, 2.0))
+        for case in CASES
+    )
     other = Change(name="prompt", layer=-1, instead=turned)
-    # What is asked instead is asked without interventions: it is the prompt that is another.
+    # What is asked instead is asked without interventions: it is the prompt that is
+    # another.
     assert number(effects(other), "effect", other) == 0
 
 
 @pytest.mark.parametrize("places", ["cellwise", "bilinear"])
-def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(places: Places) -> None:
+def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(
+    places: Places,
+) -> None:
     random, shape = rng(), (2, 3)
     n = 6 if places == "cellwise" else 5
     weights = PlaceWeights(
@@ -197,13 +259,20 @@ def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(places:
 
 
 @pytest.mark.parametrize("places", ["cellwise", "bilinear"])
-def test_without_its_subspace_nothing_goes_with_what_a_probe_says(places: Places) -> None:
+def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
+    places: Places,
+) -> None:
     random, shape = rng(), (2, 3)
     n = 6 if places == "cellwise" else 5
     weights = replace(
-        PlaceWeights.initial(places, 24, shape, 2), by_place=random.normal(size=(24, n * 2)).astype(np.float32)
+        PlaceWeights.initial(places, 24, shape, 2),
+        by_place=random.normal(size=(24, n * 2)).astype(np.float32),
     )
-    streams = (random.normal(size=(40, 24)) @ random.normal(size=(24, 24))).reshape(40, 2, 12).astype(np.float32)
+    streams = (
+        (random.normal(size=(40, 24)) @ random.normal(size=(24, 24)))
+        .reshape(40, 2, 12)
+        .astype(np.float32)
+    )
     said = (streams.reshape(40, 24) @ weights.by_place).reshape(40, n, 2)[..., 1]
     changed = streams
     for each in ablate(WHERE, subspace(weights, 1, shape, streams)):
@@ -218,6 +287,8 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(places: Places
 
 def test_unusable_answers_are_no_predicted_ones() -> None:
     change = everywhere("steering", MODEL.turning, 2.0)
-    found = asyncio.run(causal_effects(MODEL, CASES, [change], unusable, rng(), samples=2))
+    found = asyncio.run(
+        causal_effects(MODEL, CASES, [change], unusable, rng(), samples=2)
+    )
     assert number(found, "effect", change) == number(found, "moved", change) == 0
     assert RIGHT not in CASES[0].predicted

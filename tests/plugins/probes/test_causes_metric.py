@@ -1,4 +1,6 @@
-"""Of two things that are decodable alike, the one that the model uses is called a cause, and the other is not."""
+"""Of two things that are decodable alike, the one that the model uses is called a
+cause, and the other is not.
+"""
 
 from collections.abc import Sequence
 
@@ -13,7 +15,12 @@ Found = Sequence[Measurement]
 
 @pytest.fixture(scope="module")
 def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Result:
-    probed = {"size": 7, "variants": ["bilinear"], "layer": [0, 1], "positions": ["pre"]}
+    probed = {
+        "size": 7,
+        "variants": ["bilinear"],
+        "layer": [0, 1],
+        "positions": ["pre"],
+    }
     plan = Plan(
         environment=Choice(name="grid", config={"size": 7, "density": 0.6}),
         agent=Choice(name="gpt-oss", config={"model": "walker"}),
@@ -25,9 +32,18 @@ def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Re
     return evaluate(plan, tmp_path_factory.mktemp("caused") / "run", catalogue)
 
 
-def number(found: Found, name: str, change: str, layer: int = 0, dose: float = 1.0, control: str = "none") -> float:
+def number(
+    found: Found,
+    name: str,
+    change: str,
+    layer: int = 0,
+    dose: float = 1.0,
+    control: str = "none",
+) -> float:
     where = {"change": change, "layer": layer, "dose": dose, "control": control}
-    (one,) = [one for one in found if one.name == f"causes.{name}" and one.where == where]
+    (one,) = [
+        one for one in found if one.name == f"causes.{name}" and one.where == where
+    ]
     assert one.value is not None, one.reason
     return one.value
 
@@ -38,7 +54,8 @@ def test_both_are_decoded(tested: Result) -> None:
         (found,) = [
             one
             for one in tested.measurements
-            if one.name == f"cogmap.top1.{thing}" and (one.where["layer"], one.where["control"]) == (0, "none")
+            if one.name == f"cogmap.top1.{thing}"
+            and (one.where["layer"], one.where["control"]) == (0, "none")
         ]
         assert found.value is not None and found.value > 0.8
         assert number(tested.measurements, "decoded", f"steering {thing}") > 0.5
@@ -46,11 +63,14 @@ def test_both_are_decoded(tested: Result) -> None:
 
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("kind", ["steering", "patching", "ablation"])
-def test_what_the_model_uses_is_a_cause_and_what_it_does_not_use_is_none(tested: Result, kind: str, layer: int) -> None:
+def test_what_the_model_uses_is_a_cause_and_what_it_does_not_use_is_none(
+    tested: Result, kind: str, layer: int
+) -> None:
     found = tested.measurements
     assert number(found, "effect", f"{kind} agent", layer) > 0.2
     assert number(found, "called", f"{kind} goal", layer) == 0
-    # Some of the subspace of either is that of the other, as few as the prompts are, and eleven turns tell too little.
+    # Some of the subspace of either is that of the other, as few as the prompts are,
+    # and eleven turns tell too little.
     if kind != "ablation":
         assert abs(number(found, "effect", f"{kind} goal", layer)) < 0.15
         assert number(found, "called", f"{kind} agent", layer) == 1
@@ -58,7 +78,9 @@ def test_what_the_model_uses_is_a_cause_and_what_it_does_not_use_is_none(tested:
         assert abs(number(found, "normalised_shift", f"{kind} goal", layer)) < 0.2
 
 
-def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(tested: Result) -> None:
+def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(
+    tested: Result,
+) -> None:
     found, change = tested.measurements, "steering agent"
     little, much = (number(found, "effect", change, dose=dose) for dose in (0.25, 1.0))
     assert little < 0.3 < much
@@ -66,8 +88,12 @@ def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(tested: Result
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_every_control_of_what_the_model_uses_does_less_than_the_change(tested: Result, layer: int) -> None:
-    """Less than half of it; a control that is the change itself, under another name, would do all of it."""
+def test_every_control_of_what_the_model_uses_does_less_than_the_change(
+    tested: Result, layer: int
+) -> None:
+    """Less than half of it; a control that is the change itself, under another name,
+    would do all of it.
+    """
     found = tested.measurements
     for kind, control in (
         ("steering", "random direction"),
@@ -78,28 +104,50 @@ def test_every_control_of_what_the_model_uses_does_less_than_the_change(tested: 
         beside = number(found, "effect", f"{kind} agent", layer, control=control)
         assert beside < effect / 2, kind
         excess = number(found, "excess", f"{kind} agent", layer)
-        if kind != "steering":  # of which the control that is nearest may have another dose
+        if (
+            kind != "steering"
+        ):  # of which the control that is nearest may have another dose
             assert excess == pytest.approx(effect - beside)
 
 
-def test_a_direction_at_a_layer_that_still_has_what_is_planted_works_there_too(tested: Result) -> None:
-    """Both layers have it, and the model looks at the last: the wrong layer of the first is where it looks."""
+def test_a_direction_at_a_layer_that_still_has_what_is_planted_works_there_too(
+    tested: Result,
+) -> None:
+    """Both layers have it, and the model looks at the last: the wrong layer of the
+    first is where it looks.
+    """
     for thing, least, most in (("agent", 0.2, 1.0), ("goal", -0.15, 0.15)):
         change = f"steering {thing} at a wrong layer"
-        effect = number(tested.measurements, "effect", change, layer=1, control="direction of layer 0")
+        effect = number(
+            tested.measurements,
+            "effect",
+            change,
+            layer=1,
+            control="direction of layer 0",
+        )
         assert least < effect <= most
 
 
 def test_another_prompt_shows_how_far_it_could_go(tested: Result) -> None:
     for thing in ("agent", "goal", "wall"):
-        assert number(tested.measurements, "effect", f"prompt with another {thing}", -1) > 0.9
+        assert (
+            number(tested.measurements, "effect", f"prompt with another {thing}", -1)
+            > 0.9
+        )
     assert number(tested.measurements, "called", "patching wall") == 0
 
 
 def test_there_is_a_shift_where_there_is_a_counterfactual(tested: Result) -> None:
-    found = [one for one in tested.measurements if one.name == "causes.normalised_shift"]
-    assert {str(one.where["change"]).split()[0] for one in found} == {"steering", "patching"}
-    control = number(found, "normalised_shift", "patching agent", control="another grid")
+    found = [
+        one for one in tested.measurements if one.name == "causes.normalised_shift"
+    ]
+    assert {str(one.where["change"]).split()[0] for one in found} == {
+        "steering",
+        "patching",
+    }
+    control = number(
+        found, "normalised_shift", "patching agent", control="another grid"
+    )
     assert control < number(found, "normalised_shift", "patching agent")
 
 
@@ -113,9 +161,14 @@ def test_numbers_repeat_without_asking_the_model_again(
     assert again.measurements == tested.measurements
 
 
-def test_without_a_linear_probe_there_is_a_reason(tested: Result, catalogue: Catalogue) -> None:
+def test_without_a_linear_probe_there_is_a_reason(
+    tested: Result, catalogue: Catalogue
+) -> None:
     for config, reason in (
-        ({"variant": "cellwise"}, "no probe 'cogmap' of variant 'cellwise' has read position 'pre'"),
+        (
+            {"variant": "cellwise"},
+            "no probe 'cogmap' of variant 'cellwise' has read position 'pre'",
+        ),
         ({"probe": "other"}, "no probe 'other'"),
         ({"position": "post"}, "has read position 'post'"),
     ):
@@ -126,4 +179,8 @@ def test_without_a_linear_probe_there_is_a_reason(tested: Result, catalogue: Cat
 
 def test_parts_of_a_run_have_no_numbers(tested: Result, catalogue: Catalogue) -> None:
     assert len(load_evidence(tested.run, catalogue).probe_reports) > 2
-    assert not [one for one in tested.measurements if one.source == "causes" and "density" in one.where]
+    assert not [
+        one
+        for one in tested.measurements
+        if one.source == "causes" and "density" in one.where
+    ]

@@ -1,4 +1,6 @@
-"""A counterfactual differs in one thing, is drawn as its environment would draw it, and calls for other actions."""
+"""A counterfactual differs in one thing, is drawn as its environment would draw it, and
+calls for other actions.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +13,22 @@ from gde.data.cell_map import CellMap
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.grid.rendering.layout import render_text
-from gde_plugins.probes.causes.counterfactuals import DIFFERENT, Different, counterfactual_of, drawn_cells
+from gde_plugins.probes.causes.counterfactuals import (
+    DIFFERENT,
+    Different,
+    counterfactual_of,
+    drawn_cells,
+)
 
 
 @pytest.fixture(scope="module", params=["7", "13"])
-def walked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def walked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Evidence:
     plan = Plan(
-        environment=Choice(name="grid", config={"size": int(request.param), "density": 0.5}),
+        environment=Choice(
+            name="grid", config={"size": int(request.param), "density": 0.5}
+        ),
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=4,
@@ -33,11 +44,15 @@ def turns(evidence: Evidence) -> list[tuple[Trajectory, Turn]]:
 
 
 @pytest.mark.parametrize("different", DIFFERENT)
-def test_a_counterfactual_is_what_the_environment_would_have_shown(walked: Evidence, different: Different) -> None:
+def test_a_counterfactual_is_what_the_environment_would_have_shown(
+    walked: Evidence, different: Different
+) -> None:
     found = 0
     for one, turn in turns(walked):
         assert turn.state is not None and turn.optimal is not None
-        counterfactual = counterfactual_of(one, turn, different, np.random.default_rng(0))
+        counterfactual = counterfactual_of(
+            one, turn, different, np.random.default_rng(0)
+        )
         if counterfactual is None:
             continue
         found += 1
@@ -50,13 +65,18 @@ def test_a_counterfactual_is_what_the_environment_would_have_shown(walked: Evide
         else:
             assert counterfactual.here == ends[different] != counterfactual.there
             ends[different] = counterfactual.there
-        assert counterfactual.text == render_text(["".join(row) for row in rows], ends["agent"], ends["goal"])
+        assert counterfactual.text == render_text(
+            ["".join(row) for row in rows], ends["agent"], ends["goal"]
+        )
         assert counterfactual.best and not counterfactual.best & {*turn.optimal}
     assert found
 
 
 def test_the_goal_is_moved_no_farther_than_it_must_be(walked: Evidence) -> None:
-    moved = [counterfactual_of(one, turn, "goal", np.random.default_rng(0)) for one, turn in turns(walked)]
+    moved = [
+        counterfactual_of(one, turn, "goal", np.random.default_rng(0))
+        for one, turn in turns(walked)
+    ]
     far = [
         np.abs(np.subtract(counterfactual.here, counterfactual.there)).sum()
         for counterfactual in moved
@@ -71,12 +91,18 @@ def test_cells_are_found_however_far_apart_they_are_drawn(gap: str) -> None:
     text = "Look:\n0 " + gap.join("#A#") + "\n1 " + gap.join("_G_") + " \nEnd."
     places = drawn_cells(text, symbols)
     assert places is not None
-    assert all(text[places[row, column]] == symbols[row, column] for row, column in np.ndindex(2, 3))
+    assert all(
+        text[places[row, column]] == symbols[row, column]
+        for row, column in np.ndindex(2, 3)
+    )
     assert drawn_cells(text.replace("G", "*"), symbols) is None
 
 
 def test_an_observation_without_the_map_is_named(walked: Evidence) -> None:
     one, turn = turns(walked)[0]
     hidden = replace(turn, observation=replace(turn.observation, text="fog"))
-    with pytest.raises(GdeError, match=r"turn 0 of episode 0/0/0: the observation does not show the whole map"):
+    with pytest.raises(
+        GdeError,
+        match=r"turn 0 of episode 0/0/0: the observation does not show the whole map",
+    ):
         counterfactual_of(one, hidden, "goal", np.random.default_rng(0))

@@ -21,21 +21,33 @@ EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
 
 
 def planted(n: int, seed: int) -> ProbeDataset:
-    """Distances from 1 to 20 steps: |x| + |y| of two numbers that the activations hold linearly."""
+    """Distances from 1 to 20 steps: |x| + |y| of two numbers that the activations hold
+    linearly.
+    """
     rng = np.random.default_rng(seed)
     offsets = rng.integers(-10, 11, size=(n, 2))
     return ProbeDataset(
-        inputs=(offsets @ EMBEDDING + rng.normal(scale=0.1, size=(n, 24))).astype(np.float32),
+        inputs=(offsets @ EMBEDDING + rng.normal(scale=0.1, size=(n, 24))).astype(
+            np.float32
+        ),
         labels=np.column_stack(
-            [np.abs(offsets).sum(axis=1), np.abs(offsets).sum(axis=1) + rng.normal(size=n), np.full(n, -1)]
+            [
+                np.abs(offsets).sum(axis=1),
+                np.abs(offsets).sum(axis=1) + rng.normal(size=n),
+                np.full(n, -1),
+            ]
         ),
         groups=np.array([f"world{row // 2}" for row in range(n)]),
     )
 
 
-def scores(variant: str, train: ProbeDataset, test: ProbeDataset) -> dict[str, float | None]:
+def scores(
+    variant: str, train: ProbeDataset, test: ProbeDataset
+) -> dict[str, float | None]:
     readout = PROBE.fit(variant, train, np.random.default_rng(0))
-    return {m.name: m.value for m in PROBE.score(readout, test, np.random.default_rng(0))}
+    return {
+        m.name: m.value for m in PROBE.score(readout, test, np.random.default_rng(0))
+    }
 
 
 def trajectory(*values: float | None) -> Trajectory:
@@ -43,9 +55,14 @@ def trajectory(*values: float | None) -> Trajectory:
 
 
 def test_labels_are_steps_to_the_goal() -> None:
-    assert PROBE.labels(trajectory(-3.0, -2.0)).values.tolist() == [[3, -1, -1], [2, -1, -1]]
+    assert PROBE.labels(trajectory(-3.0, -2.0)).values.tolist() == [
+        [3, -1, -1],
+        [2, -1, -1],
+    ]
     for unknown in (None, -np.inf):
-        with pytest.raises(GdeError, match="episode 0/3/0 has turns without an optimal value"):
+        with pytest.raises(
+            GdeError, match="episode 0/3/0 has turns without an optimal value"
+        ):
             PROBE.labels(trajectory(-3.0, unknown))
 
 
@@ -62,17 +79,29 @@ def test_manhattan_distance_and_length_of_the_answer_are_beside_it() -> None:
     world = World(id="w", facts={"rows": ["#####", "#___#", "#####"], "goal": [1, 3]})
     completion = Completion(text="", reasoning=None, finish="stop", n_completion=12)
     walked = trajectory(-2.0)
-    turn = replace(walked.turns[0], state=State(facts={"agent": [1, 1]}), decision=Decision.act("RIGHT", completion))
-    assert PROBE.labels(replace(walked, world=world, turns=(turn,))).values.tolist() == [[2, 2, 12]]
+    turn = replace(
+        walked.turns[0],
+        state=State(facts={"agent": [1, 1]}),
+        decision=Decision.act("RIGHT", completion),
+    )
+    assert PROBE.labels(
+        replace(walked, world=world, turns=(turn,))
+    ).values.tolist() == [[2, 2, 12]]
 
 
 def test_readers_without_activations_are_measured_beside() -> None:
     train, test = planted(400, 1), planted(100, 2)
     readout = PROBE.fit("linear", train, np.random.default_rng(0))
-    found = {one.name: one for one in PROBE.score(readout, test, np.random.default_rng(0))}
-    assert (found["r2.manhattan"].value or 0) > 0.9  # planted with a standard error of 1
+    found = {
+        one.name: one for one in PROBE.score(readout, test, np.random.default_rng(0))
+    }
+    assert (
+        found["r2.manhattan"].value or 0
+    ) > 0.9  # planted with a standard error of 1
     assert abs(found["r2.mean"].value or 0) < 0.05
-    assert found["mae.length"].reason == found["r2.length"].reason == "length is not known"
+    assert (
+        found["mae.length"].reason == found["r2.length"].reason == "length is not known"
+    )
 
 
 def test_ridge_finds_what_is_linear_among_far_more_activations_than_turns() -> None:
@@ -82,23 +111,40 @@ def test_ridge_finds_what_is_linear_among_far_more_activations_than_turns() -> N
     steps = 10 + 2 * inputs[:, 0] / 30 * 3 + rng.normal(scale=0.5, size=120)
     inputs[:, 1:60] += inputs[:, :1] / 30 * 2
     labels = np.column_stack([steps, steps, np.full(120, -1)])
-    data = ProbeDataset(inputs=inputs, labels=labels, groups=np.array([f"w{row}" for row in range(120)]))
+    data = ProbeDataset(
+        inputs=inputs, labels=labels, groups=np.array([f"w{row}" for row in range(120)])
+    )
     found = scores("linear", data.take(np.arange(80)), data.take(np.arange(80, 120)))
     assert (found["r2"] or 0) > 0.85
 
 
 @pytest.mark.parametrize("width", [8, 60], ids=["more turns", "more activations"])
 def test_its_penalty_predicts_left_out_worlds_best(width: int) -> None:
-    """Turns of a world share what tells its distance; leaving out single ones asks for a smaller penalty."""
+    """Turns of a world share what tells its distance; leaving out single ones asks for
+    a smaller penalty.
+    """
     rng = np.random.default_rng(3)
-    inputs = (rng.normal(size=(10, width)).repeat(4, axis=0) + 0.3 * rng.normal(size=(40, width))).astype(np.float32)
+    inputs = (
+        rng.normal(size=(10, width)).repeat(4, axis=0)
+        + 0.3 * rng.normal(size=(40, width))
+    ).astype(np.float32)
     steps = 10 + inputs[:, 0] + 3 * rng.normal(size=10).repeat(4)
     worlds = np.array([f"w{row // 4}" for row in range(40)])
-    data = ProbeDataset(inputs=inputs, labels=np.column_stack([steps, steps, steps]), groups=worlds)
+    data = ProbeDataset(
+        inputs=inputs, labels=np.column_stack([steps, steps, steps]), groups=worlds
+    )
     weights = PROBE.fit("linear", data, rng).arrays()
     scored = ((inputs - weights["mean"]) / weights["scale"]).astype(np.float64)
-    splits, loss = list(LeaveOneGroupOut().split(scored, groups=worlds)), "neg_mean_squared_error"
-    losses = [cross_val_score(Ridge(alpha=each), scored, steps, cv=splits, scoring=loss).mean() for each in PENALTIES]
+    splits, loss = (
+        list(LeaveOneGroupOut().split(scored, groups=worlds)),
+        "neg_mean_squared_error",
+    )
+    losses = [
+        cross_val_score(
+            Ridge(alpha=each), scored, steps, cv=splits, scoring=loss
+        ).mean()
+        for each in PENALTIES
+    ]
     best = PENALTIES[int(np.argmax(losses))]
     expected = Ridge(alpha=best).fit(scored, steps)
     np.testing.assert_allclose(weights["activation"][:, 0], expected.coef_, atol=1e-5)
@@ -108,7 +154,9 @@ def test_its_penalty_predicts_left_out_worlds_best(width: int) -> None:
 
 def test_one_world_chooses_no_penalty() -> None:
     for n in (1, 2):
-        with pytest.raises(ValueError, match="left-out worlds: wanted 2 to train on, got 1"):
+        with pytest.raises(
+            ValueError, match="left-out worlds: wanted 2 to train on, got 1"
+        ):
             PROBE.fit("linear", planted(n, 1), np.random.default_rng(0))
 
 
@@ -134,4 +182,8 @@ def test_a_readout_is_rebuilt_from_its_arrays(variant: str) -> None:
 def test_activations_that_are_not_finite_are_refused() -> None:
     data = planted(4, 1)
     with pytest.raises(ValueError, match="undefined value in row 0"):
-        PROBE.fit("mlp", replace(data, inputs=np.full_like(data.inputs, np.nan)), np.random.default_rng(0))
+        PROBE.fit(
+            "mlp",
+            replace(data, inputs=np.full_like(data.inputs, np.nan)),
+            np.random.default_rng(0),
+        )

@@ -1,4 +1,6 @@
-"""Several threads learn what one does, to the byte, and none of them is left when a run is interrupted."""
+"""Several threads learn what one does, to the byte, and none of them is left when a run
+is interrupted.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,13 @@ from gde.request.catalogue import Catalogue
 from gde.runs import pipeline
 from gde_plugins.probes.maps.probe import CogmapProbe
 
-MAPS = {"size": 5, "epochs": 1, "hidden": 8, "layer": [0, 1], "variants": ["mlp", "linear", "bilinear", "ridge"]}
+MAPS = {
+    "size": 5,
+    "epochs": 1,
+    "hidden": 8,
+    "layer": [0, 1],
+    "variants": ["mlp", "linear", "bilinear", "ridge"],
+}
 PLAN = Plan(
     environment=Choice(name="grid", config={"size": 5}),
     agent=Choice(name="gpt-oss", config={"model": "walker"}),
@@ -37,7 +45,9 @@ def alone(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def learned(run: Path) -> tuple[dict[str, bytes], list[Any]]:
     reports = load_evidence(run).probe_reports
     told = [(one.fit, one.measurements, one.rows, one.reason) for one in reports]
-    return {path.name: path.read_bytes() for path in sorted((run / "probes").iterdir())}, told
+    return {
+        path.name: path.read_bytes() for path in sorted((run / "probes").iterdir())
+    }, told
 
 
 @pytest.fixture
@@ -54,7 +64,9 @@ def fitting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_two_threads_learn_what_one_does(catalogue: Catalogue, alone: Path, tmp_path: Path, fitting: list[str]) -> None:
+def test_two_threads_learn_what_one_does(
+    catalogue: Catalogue, alone: Path, tmp_path: Path, fitting: list[str]
+) -> None:
     result = evaluate(PLAN, tmp_path / "run", catalogue)
     assert result.status == "ok"
     assert set(fitting) == {"gde-lane"}
@@ -62,13 +74,23 @@ def test_two_threads_learn_what_one_does(catalogue: Catalogue, alone: Path, tmp_
     assert len(learned(alone)[1]) == 4 * (5 + 3) + 2 * 5
 
 
-def test_a_run_that_asks_for_one_at_a_time_gets_it(catalogue: Catalogue, tmp_path: Path, fitting: list[str]) -> None:
-    evaluate(replace(PLAN, concurrency=1, probes=PLAN.probes[:1]), tmp_path / "run", catalogue)
+def test_a_run_that_asks_for_one_at_a_time_gets_it(
+    catalogue: Catalogue, tmp_path: Path, fitting: list[str]
+) -> None:
+    evaluate(
+        replace(PLAN, concurrency=1, probes=PLAN.probes[:1]),
+        tmp_path / "run",
+        catalogue,
+    )
     assert set(fitting) == {"MainThread"}
 
 
 def test_an_interrupted_run_goes_on_and_ends_as_if_undisturbed(
-    catalogue: Catalogue, alone: Path, tmp_path: Path, fitting: list[str], monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue,
+    alone: Path,
+    tmp_path: Path,
+    fitting: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fit = CogmapProbe.fit
 

@@ -19,8 +19,15 @@ DECODED = ("####/#_G#/#AA#/####", "###+/#A#+/#+#+/++++")
 
 
 def maps(drawings: tuple[str, ...]) -> NDArray[np.int64]:
-    """(N, size, size) codes of maps drawn with one symbol a cell and a slash between rows."""
-    return np.array([[[SYMBOLS[symbol] for symbol in row] for row in one.split("/")] for one in drawings])
+    """(N, size, size) codes of maps drawn with one symbol a cell and a slash between
+    rows.
+    """
+    return np.array(
+        [
+            [[SYMBOLS[symbol] for symbol in row] for row in one.split("/")]
+            for one in drawings
+        ]
+    )
 
 
 def certain(cells: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -28,9 +35,13 @@ def certain(cells: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def scores(
-    true: tuple[str, ...], decoded: NDArray[np.float32], groups: NDArray[np.str_] = GROUPS
+    true: tuple[str, ...],
+    decoded: NDArray[np.float32],
+    groups: NDArray[np.str_] = GROUPS,
 ) -> dict[str, Measurement]:
-    measured = score_maps(decoded, maps(true), groups, CLASSES, np.random.default_rng(0))
+    measured = score_maps(
+        decoded, maps(true), groups, CLASSES, np.random.default_rng(0)
+    )
     return {measurement.name: measurement for measurement in measured}
 
 
@@ -66,7 +77,9 @@ def test_every_score_of_two_small_maps() -> None:
         "brier": (2 * 3 / 16 + 2 * 1 / 9) / 2,
         "calibration": 4 / 25,
     }
-    assert {name: measurement.value for name, measurement in found.items()} == pytest.approx(expected)
+    assert {
+        name: measurement.value for name, measurement in found.items()
+    } == pytest.approx(expected)
     cells = {name for name, measurement in found.items() if measurement.unit == "cells"}
     assert cells == {name for name in found if name.startswith(("distance", "spread"))}
 
@@ -91,12 +104,20 @@ def test_a_class_that_is_never_there_or_never_decoded_has_a_reason() -> None:
     assert found["recall.goal"].value is None
     assert found["recall.goal"].reason == "no goal cell on the held-out maps"
     assert found["precision.pad"].reason == "no cell was decoded as pad"
-    assert found["top1.goal"].reason == found["distance.goal"].reason == "no goal cell on the held-out maps"
+    assert (
+        found["top1.goal"].reason
+        == found["distance.goal"].reason
+        == "no goal cell on the held-out maps"
+    )
 
 
 def test_turns_without_a_goal_do_not_count_for_its_location() -> None:
     found = scores(TRUE, certain(maps(DECODED)))
-    assert (found["top1.agent"].n, found["top1.goal"].n, found["accuracy"].n) == (2, 1, 2)
+    assert (found["top1.agent"].n, found["top1.goal"].n, found["accuracy"].n) == (
+        2,
+        1,
+        2,
+    )
 
 
 def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
@@ -105,22 +126,35 @@ def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
     decoded = rng.random((40, 4, 4, 5)).astype(np.float32)
     decoded[rng.random(40) < 0.5] = certain(true[:1])
     groups = np.array([f"world{row // 2}" for row in range(40)])
-    first, again = (score_maps(decoded, true, groups, CLASSES, np.random.default_rng(2)) for _ in range(2))
+    first, again = (
+        score_maps(decoded, true, groups, CLASSES, np.random.default_rng(2))
+        for _ in range(2)
+    )
     assert first == again
     for measurement in first:
         if measurement.name != "recall.pad" and measurement.value is not None:
             assert measurement.interval is not None
-            assert measurement.interval[0] <= measurement.value <= measurement.interval[1]
+            assert (
+                measurement.interval[0] <= measurement.value <= measurement.interval[1]
+            )
 
 
-def calibration(excess: float, worlds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Value and bounds where the decoder is .65 or .95 sure and right that much less often, by worlds of one map."""
+def calibration(
+    excess: float, worlds: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Value and bounds where the decoder is .65 or .95 sure and right that much less
+    often, by worlds of one map.
+    """
     sure = np.repeat([0.65, 0.95], 8).reshape(4, 4)
-    right = rng.random((worlds, 4, 4)) < sure - excess + rng.uniform(-0.05, 0.05, size=(worlds, 1, 1))
+    right = rng.random((worlds, 4, 4)) < sure - excess + rng.uniform(
+        -0.05, 0.05, size=(worlds, 1, 1)
+    )
     decoded = np.zeros((worlds, 4, 4, len(CLASSES)), dtype=np.float32)
     decoded[..., WALL], decoded[..., EMPTY] = sure, 1 - sure
     scores = Scores(np.arange(worlds).astype(str), rng)
-    scores.calibration(decoded, np.where(right, WALL, EMPTY), np.ones(right.shape, dtype=bool))
+    scores.calibration(
+        decoded, np.where(right, WALL, EMPTY), np.ones(right.shape, dtype=bool)
+    )
     (found,) = scores.measurements
     assert found.value is not None and found.interval is not None
     return (found.value, *found.interval)
@@ -155,11 +189,15 @@ def test_walls_within_are_told_apart_from_the_outer_wall() -> None:
 def test_worlds_without_a_miss_do_not_show_that_there_is_none() -> None:
     true = maps(TRUE[:1]).repeat(20, axis=0)
     groups = np.array([f"world{row}" for row in range(20)])
-    measured = score_maps(certain(true), true, groups, CLASSES, np.random.default_rng(0))
+    measured = score_maps(
+        certain(true), true, groups, CLASSES, np.random.default_rng(0)
+    )
     found = {one.name: one for one in measured}
     low, high = found["distance.agent"].interval or (1, 0)
     assert low == found["distance.agent"].value == 0
-    assert high == pytest.approx((1 - 0.025 ** (1 / 20)) * 6)  # the share of worlds that may miss, times the farthest
+    assert high == pytest.approx(
+        (1 - 0.025 ** (1 / 20)) * 6
+    )  # the share of worlds that may miss, times the farthest
 
 
 def test_padding_is_not_chosen_on_the_grid() -> None:

@@ -1,4 +1,6 @@
-"""The factored network equals the ordinary one on materialised rows, in its outputs and in its gradients."""
+"""The factored network equals the ordinary one on materialised rows, in its outputs and
+in its gradients.
+"""
 
 from dataclasses import replace
 from functools import reduce
@@ -12,13 +14,30 @@ from torch.nn.functional import cross_entropy
 
 from gde_plugins.probes.fitting import design, gradients, training, weights
 from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
-from gde_plugins.probes.fitting.training import Examples, Settings, fit_network, sample_cells
-from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates, class_probabilities, z_scores
+from gde_plugins.probes.fitting.training import (
+    Examples,
+    Settings,
+    fit_network,
+    sample_cells,
+)
+from gde_plugins.probes.fitting.weights import (
+    CellWeights,
+    cell_coordinates,
+    class_probabilities,
+    z_scores,
+)
 
 N, D, CLASSES, SHAPE = 7, 6, 5, (4, 3)
 CELLS = prod(SHAPE)
 SETTINGS = Settings(
-    hidden=16, whiten=False, epochs=2, batch=4, cells=None, learning_rate=1e-2, weight_decay=1e-3, device="cpu"
+    hidden=16,
+    whiten=False,
+    epochs=2,
+    batch=4,
+    cells=None,
+    learning_rate=1e-2,
+    weight_decay=1e-3,
+    device="cpu",
 )
 
 
@@ -38,7 +57,9 @@ def rows(inputs: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @pytest.mark.parametrize("hidden", [0, 16])
 @pytest.mark.parametrize("at_once", [1, 2**19])
-def test_outputs_are_those_on_materialised_rows(hidden: int, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_are_those_on_materialised_rows(
+    hidden: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(weights, "FLOATS_AT_ONCE", at_once)
     w, inputs = network(hidden), activations()
     expected = rows(inputs) @ np.concatenate([w.activation, w.coordinate]) + w.bias
@@ -70,23 +91,48 @@ def test_gradients_are_those_of_autograd_on_materialised_rows(
     monkeypatch.setattr(gradients, "FLOATS_AT_ONCE", at_once)
     rng = np.random.default_rng(3)
     w, inputs = network(hidden), activations()
-    named = {name: torch.tensor(array) for name, array in w.arrays().items() if name not in training.FIXED}
-    cells = torch.from_numpy(np.array([rng.choice(CELLS, 5, replace=False) for _ in range(N)]))
-    targets, importance = torch.from_numpy(rng.integers(CLASSES, size=(N, 5))), torch.rand(N, 5)
+    named = {
+        name: torch.tensor(array)
+        for name, array in w.arrays().items()
+        if name not in training.FIXED
+    }
+    cells = torch.from_numpy(
+        np.array([rng.choice(CELLS, 5, replace=False) for _ in range(N)])
+    )
+    targets, importance = (
+        torch.from_numpy(rng.integers(CLASSES, size=(N, 5))),
+        torch.rand(N, 5),
+    )
     coordinates = torch.from_numpy(cell_coordinates(SHAPE))
     loss, found = loss_and_gradients(
         named,
         Batch(
-            inputs=torch.from_numpy(inputs), cells=cells, coordinates=coordinates, targets=targets, weights=importance
+            inputs=torch.from_numpy(inputs),
+            cells=cells,
+            coordinates=coordinates,
+            targets=targets,
+            weights=importance,
         ),
     )
 
-    leaves = {name: parameter.clone().requires_grad_() for name, parameter in named.items()}
-    chosen = torch.from_numpy(rows(inputs)).view(N, CELLS, -1)[torch.arange(N)[:, None], cells].flatten(0, 1)
-    logits = chosen @ torch.cat([leaves["activation"], leaves["coordinate"]]) + leaves["bias"]
+    leaves = {
+        name: parameter.clone().requires_grad_() for name, parameter in named.items()
+    }
+    chosen = (
+        torch.from_numpy(rows(inputs))
+        .view(N, CELLS, -1)[torch.arange(N)[:, None], cells]
+        .flatten(0, 1)
+    )
+    logits = (
+        chosen @ torch.cat([leaves["activation"], leaves["coordinate"]])
+        + leaves["bias"]
+    )
     if hidden:
         logits = logits.relu() @ leaves["output"].t() + leaves["output_bias"]
-    expected = cross_entropy(logits, targets.flatten(), reduction="none") @ importance.flatten()
+    expected = (
+        cross_entropy(logits, targets.flatten(), reduction="none")
+        @ importance.flatten()
+    )
     expected.backward()  # type: ignore[no-untyped-call]
     assert loss == pytest.approx(expected.item(), rel=1e-5)
     assert found.keys() == leaves.keys()
@@ -95,9 +141,19 @@ def test_gradients_are_those_of_autograd_on_materialised_rows(
 
 
 def test_squared_error_has_its_gradient() -> None:
-    w, rng = CellWeights.initial(D, 0, 1, 16, np.random.default_rng(1)), np.random.default_rng(3)
-    named = {name: torch.tensor(array) for name, array in w.arrays().items() if name not in training.FIXED}
-    inputs, targets = torch.from_numpy(activations()), torch.from_numpy(rng.normal(size=(N, 1)).astype(np.float32))
+    w, rng = (
+        CellWeights.initial(D, 0, 1, 16, np.random.default_rng(1)),
+        np.random.default_rng(3),
+    )
+    named = {
+        name: torch.tensor(array)
+        for name, array in w.arrays().items()
+        if name not in training.FIXED
+    }
+    inputs, targets = (
+        torch.from_numpy(activations()),
+        torch.from_numpy(rng.normal(size=(N, 1)).astype(np.float32)),
+    )
     batch = Batch(
         inputs=inputs,
         cells=torch.zeros(N, 1, dtype=torch.long),
@@ -106,9 +162,15 @@ def test_squared_error_has_its_gradient() -> None:
         weights=torch.full((N, 1), 1 / N),
     )
     loss, found = loss_and_gradients(named, batch)
-    leaves = {name: parameter.clone().requires_grad_() for name, parameter in named.items()}
+    leaves = {
+        name: parameter.clone().requires_grad_() for name, parameter in named.items()
+    }
     hidden = (inputs @ leaves["activation"] + leaves["bias"]).relu()
-    expected = (hidden @ leaves["output"].t() + leaves["output_bias"] - targets).square().mean()
+    expected = (
+        (hidden @ leaves["output"].t() + leaves["output_bias"] - targets)
+        .square()
+        .mean()
+    )
     expected.backward()  # type: ignore[no-untyped-call]
     assert loss == pytest.approx(expected.item(), rel=1e-5)
     for name in ("activation", "bias", "output", "output_bias"):
@@ -118,13 +180,18 @@ def test_squared_error_has_its_gradient() -> None:
 def test_whitening_is_folded_into_the_first_layer() -> None:
     inputs, rng = activations(), np.random.default_rng(4)
     targets = rng.integers(CLASSES, size=(N, CELLS))
-    examples = Examples(inputs=inputs, shape=SHAPE, targets=targets, weights=np.ones(targets.shape))
+    examples = Examples(
+        inputs=inputs, shape=SHAPE, targets=targets, weights=np.ones(targets.shape)
+    )
     settings = replace(SETTINGS, whiten=True, epochs=60)
     fitted, losses = fit_network(examples, CLASSES, settings, np.random.default_rng(5))
     assert fitted.activation.shape == (D, 16)
-    probabilities = class_probabilities(fitted, inputs, SHAPE).reshape(N, CELLS, CLASSES)
+    probabilities = class_probabilities(fitted, inputs, SHAPE).reshape(
+        N, CELLS, CLASSES
+    )
     loss = -np.log(np.take_along_axis(probabilities, targets[..., None], axis=2)).mean()
-    # Training has come to rest, so the network read on raw activations has the loss it had on whitened ones.
+    # Training has come to rest, so the network read on raw activations has the loss it
+    # had on whitened ones.
     assert loss == pytest.approx((4 * losses[-2] + 3 * losses[-1]) / 7, rel=0.01)
 
 
@@ -133,22 +200,37 @@ def test_whitened_axes_are_uncorrelated_and_damped() -> None:
     scored = (rng.normal(size=(500, 4)) * [10, 1, 0.1, 0]).astype(np.float32)
     whitened, _ = design.whitened(scored)
     covariance = whitened.T @ whitened / len(scored)
-    variance = np.linalg.svd(scored, compute_uv=False)[:3] ** 2 / len(scored)  # the fourth axis has none
-    np.testing.assert_allclose(covariance, np.diag(variance / (variance + 1)), atol=1e-4)
+    variance = np.linalg.svd(scored, compute_uv=False)[:3] ** 2 / len(
+        scored
+    )  # the fourth axis has none
+    np.testing.assert_allclose(
+        covariance, np.diag(variance / (variance + 1)), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("shape", [(30, 80), (80, 30)])
-def test_whitened_axes_are_those_of_a_singular_value_decomposition(shape: tuple[int, int]) -> None:
+def test_whitened_axes_are_those_of_a_singular_value_decomposition(
+    shape: tuple[int, int],
+) -> None:
     rng = np.random.default_rng(8)
-    scored = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(np.float32)
+    scored = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(
+        np.float32
+    )
     _, singular, axes = np.linalg.svd(scored, full_matrices=False)
-    expected, (inputs, factors) = axes.T / np.sqrt(singular**2 / len(scored) + 1), design.whitened(scored)
+    expected, (inputs, factors) = (
+        axes.T / np.sqrt(singular**2 / len(scored) + 1),
+        design.whitened(scored),
+    )
     found = reduce(np.matmul, factors)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
     np.testing.assert_allclose(scored @ found, inputs, atol=1e-4)
     inputs, factors = design.whitened(np.zeros(shape, dtype=np.float32))
     nothing = reduce(np.matmul, factors)
-    assert np.abs(inputs).max() < 1e-12 and np.isfinite(nothing).all() and nothing.shape[0] == shape[1]
+    assert (
+        np.abs(inputs).max() < 1e-12
+        and np.isfinite(nothing).all()
+        and nothing.shape[0] == shape[1]
+    )
 
 
 def test_sampled_cells_weigh_what_all_cells_weigh() -> None:

@@ -1,4 +1,6 @@
-"""The normalised shift is 1 for a change that brings about the counterfactual's actions, negative for others."""
+"""The normalised shift is 1 for a change that brings about the counterfactual's
+actions, negative for others.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,18 +13,31 @@ from gde.data.result import Measurement
 from gde.testing.parts import LEFT, RIGHT, PlantedModel
 from gde_plugins.probes.causes.effects import Case, Change, causal_effects
 from gde_plugins.probes.causes.interventions import Where, steer
-from gde_plugins.probes.causes.normalised_shift import NO_SHIFT, distances, normalised_shift
+from gde_plugins.probes.causes.normalised_shift import (
+    NO_SHIFT,
+    distances,
+    normalised_shift,
+)
 
 N, LED = 10, 6
 """Of ten turns, the first six have a counterfactual to which the answer is another."""
-MODEL = PlantedModel(script=lambda request: LEFT if request.messages[0].content.startswith("counterfactual") else RIGHT)
+MODEL = PlantedModel(
+    script=lambda request: (
+        LEFT if request.messages[0].content.startswith("counterfactual") else RIGHT
+    )
+)
 
 
 def asked(text: str, i: int) -> ChatRequest:
-    return ChatRequest(messages=(Message(role="user", content=f"{text} #A{'_' * i}G#"),), seed=i)
+    return ChatRequest(
+        messages=(Message(role="user", content=f"{text} #A{'_' * i}G#"),), seed=i
+    )
 
 
-CASES = [Case(request=asked("own", i), world=f"world {i}", predicted=frozenset({LEFT})) for i in range(N)]
+CASES = [
+    Case(request=asked("own", i), world=f"world {i}", predicted=frozenset({LEFT}))
+    for i in range(N)
+]
 COUNTERFACTUALS = [asked("counterfactual" if i < LED else "like", i) for i in range(N)]
 
 
@@ -36,16 +51,30 @@ async def said(_: Case, answer: Completion) -> str | None:
     return answer.text
 
 
-def found(*changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS) -> list[Measurement]:
+def found(
+    *changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS
+) -> list[Measurement]:
     rng = np.random.default_rng(0)
-    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng, counterfactuals=counterfactuals))
+    return asyncio.run(
+        causal_effects(
+            MODEL, CASES, changes, said, rng, counterfactuals=counterfactuals
+        )
+    )
 
 
-def shifts(*changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS) -> list[Measurement]:
-    return [one for one in found(*changes, counterfactuals=counterfactuals) if one.name == "normalised_shift"]
+def shifts(
+    *changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS
+) -> list[Measurement]:
+    return [
+        one
+        for one in found(*changes, counterfactuals=counterfactuals)
+        if one.name == "normalised_shift"
+    ]
 
 
-def test_the_shift_is_the_share_of_the_distance_to_the_counterfactuals_answers() -> None:
+def test_the_shift_is_the_share_of_the_distance_to_the_counterfactuals_answers() -> (
+    None
+):
     whole, half, none, beyond = shifts(
         steered(*[2.0] * LED, *[0.5] * (N - LED)),
         steered(*[2.0] * (LED // 2), *[0.5] * (N - LED // 2)),
@@ -61,9 +90,12 @@ def test_the_shift_is_the_share_of_the_distance_to_the_counterfactuals_answers()
 
 
 def test_answers_beyond_the_counterfactuals_are_an_effect_all_the_same() -> None:
-    """`effect` asks for the predicted actions, whatever the agent would have done on the counterfactual's own
-    prompt."""
-    (effect,) = [one.value for one in found(steered(*[2.0] * N)) if one.name == "effect"]
+    """`effect` asks for the predicted actions, whatever the agent would have done on
+    the counterfactual's own prompt.
+    """
+    (effect,) = [
+        one.value for one in found(steered(*[2.0] * N)) if one.name == "effect"
+    ]
     assert effect == 1
 
 
@@ -79,13 +111,18 @@ def test_without_a_distance_or_a_change_there_is_a_reason() -> None:
 
 def test_what_else_is_found_is_the_same_without_counterfactuals() -> None:
     change = steered(*[2.0] * LED, *[0.5] * (N - LED))
-    assert [one for one in found(change) if one.name != "normalised_shift"] == found(change, counterfactuals=())
+    assert [one for one in found(change) if one.name != "normalised_shift"] == found(
+        change, counterfactuals=()
+    )
 
 
 def test_distances_are_half_of_what_the_shares_differ_by() -> None:
     rng = np.random.default_rng(0)
     outcomes: list[str | None] = ["UP", "DOWN", "LEFT", None]
-    one, other = ([[outcomes[i] for i in rng.integers(4, size=5)] for _ in range(40)] for _ in range(2))
+    one, other = (
+        [[outcomes[i] for i in rng.integers(4, size=5)] for _ in range(40)]
+        for _ in range(2)
+    )
     halves = [
         sum(abs(here.count(each) - there.count(each)) for each in outcomes) / 10
         for here, there in zip(one, other, strict=True)
@@ -97,6 +134,12 @@ def test_distances_are_half_of_what_the_shares_differ_by() -> None:
 
 def test_samples_make_a_part_of_the_shift() -> None:
     before, counterfactuals = [["UP"] * 4] * 3, [["DOWN"] * 4] * 3
-    after = [["UP", "UP", "UP", "DOWN"], ["UP", "UP", "DOWN", "DOWN"], ["LEFT", "LEFT", "DOWN", None]]
-    found = normalised_shift(before, after, counterfactuals, ["a", "b", "c"], np.random.default_rng(0))
+    after = [
+        ["UP", "UP", "UP", "DOWN"],
+        ["UP", "UP", "DOWN", "DOWN"],
+        ["LEFT", "LEFT", "DOWN", None],
+    ]
+    found = normalised_shift(
+        before, after, counterfactuals, ["a", "b", "c"], np.random.default_rng(0)
+    )
     assert found.value == pytest.approx((1 + 2 + 1) / 12)

@@ -1,4 +1,6 @@
-"""Probes are the same to the byte however many threads there are, and whoever fits leaves the threads as they were."""
+"""Probes are the same to the byte however many threads there are, and whoever fits
+leaves the threads as they were.
+"""
 
 import os
 import subprocess
@@ -42,7 +44,11 @@ def test_every_probe_is_the_same_in_processes_of_one_thread_and_of_two() -> None
     one, two = (
         subprocess.run(
             [sys.executable, str(PROGRAM)],
-            env={**os.environ, "OMP_NUM_THREADS": threads, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={
+                **os.environ,
+                "OMP_NUM_THREADS": threads,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            },
             capture_output=True,
             text=True,
             check=True,
@@ -54,8 +60,17 @@ def test_every_probe_is_the_same_in_processes_of_one_thread_and_of_two() -> None
 
 
 def limits() -> set[int]:
-    """Threads of torch and of each library of linear algebra, as this thread sees them."""
-    return {torch.get_num_threads(), *(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")}
+    """Threads of torch and of each library of linear algebra, as this thread sees
+    them.
+    """
+    return {
+        torch.get_num_threads(),
+        *(
+            each["num_threads"]
+            for each in threadpool_info()
+            if each["user_api"] == "blas"
+        ),
+    }
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -94,20 +109,26 @@ def test_fits_at_once_are_limited_until_the_last_has_gone() -> None:
     for each in threads:
         each.join(60)
     assert seen["second, inside"] == {1}
-    assert seen["first, gone"] <= {1}  # BLAS is limited for all as long as the second is inside
+    assert seen["first, gone"] <= {
+        1
+    }  # BLAS is limited for all as long as the second is inside
     assert seen["second, gone"] == before
     assert limits() == before
     assert torch.get_num_threads() == 2
 
 
-def test_numbers_are_right_where_torch_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_right_where_torch_is_not_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delitem(sys.modules, "torch")
     with one_thread():
         assert np.ones(2) @ np.ones(2) == 2
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_torch_that_another_thread_loads_meanwhile_is_limited_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_that_another_thread_loads_meanwhile_is_limited_and_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loading = ModuleType("torch")
     before = limits()
     with monkeypatch.context() as patch:
@@ -135,7 +156,9 @@ def once(call: Callable[[], object]) -> Callable[[int], None]:
 
 @pytest.fixture
 def two_blas_threads() -> Iterator[None]:
-    """Whoever told OpenBLAS first: since threadpoolctl 3.8 it heeds that one alone, perhaps a thread that has ended."""
+    """Whoever told OpenBLAS first: since threadpoolctl 3.8 it heeds that one alone,
+    perhaps a thread that has ended.
+    """
     OpenBLASController.clear_controlling_thread(force=True)
     with threadpool_limits(limits=2, user_api="blas"):
         yield
@@ -144,7 +167,9 @@ def two_blas_threads() -> Iterator[None]:
 @pytest.mark.usefixtures("two_threads", "two_blas_threads")
 @pytest.mark.parametrize("told_by_another", [False, True])
 @pytest.mark.parametrize("place", [0, 1])
-def test_who_is_inside_computes_in_one_thread_whoever_came_first_and_went(place: int, told_by_another: bool) -> None:
+def test_who_is_inside_computes_in_one_thread_whoever_came_first_and_went(
+    place: int, told_by_another: bool
+) -> None:
     before = limits()
     with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
         if not told_by_another:
@@ -162,7 +187,9 @@ def test_who_is_inside_computes_in_one_thread_whoever_came_first_and_went(place:
 
 
 @pytest.mark.usefixtures("two_threads", "two_blas_threads")
-def test_threads_are_as_they_were_where_somebody_is_interrupted_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_are_as_they_were_where_somebody_is_interrupted_on_the_way_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
@@ -174,11 +201,15 @@ def test_threads_are_as_they_were_where_somebody_is_interrupted_on_the_way_in(mo
     assert limits() == before
 
 
-def test_a_context_that_was_left_half_open_is_freed_by_who_is_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_context_that_was_left_half_open_is_freed_by_who_is_on_the_way_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "_PROCESS", module._Process())
     left = one_thread()
     left.__enter__()
-    monkeypatch.setattr(torch, "set_num_threads", once(lambda: left.__exit__(None, None, None)))
+    monkeypatch.setattr(
+        torch, "set_num_threads", once(lambda: left.__exit__(None, None, None))
+    )
     seen: list[set[int]] = []
 
     def enter() -> None:

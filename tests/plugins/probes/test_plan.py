@@ -15,7 +15,16 @@ from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.plans.probe import PlanProbe
 from gde_plugins.probes.plans.scores import score_plans
 
-CONFIG = PlanConfig(width=32, depth=1, heads=4, horizon=6, epochs=12, batch=25, dropout=0.0, learning_rate=3e-3)
+CONFIG = PlanConfig(
+    width=32,
+    depth=1,
+    heads=4,
+    horizon=6,
+    epochs=12,
+    batch=25,
+    dropout=0.0,
+    learning_rate=3e-3,
+)
 PROBE = PlanProbe(CONFIG)
 ACTIONS = ("UP", "DOWN", "LEFT")
 END, OVER = 0, -1
@@ -27,15 +36,22 @@ def rng() -> np.random.Generator:
 
 
 def planted(n: int, seed: int) -> ProbeDataset:
-    """Plans of 3 to 5 random actions, of which the second of one to three tokens holds the first two."""
+    """Plans of 3 to 5 random actions, of which the second of one to three tokens holds
+    the first two.
+    """
     random = np.random.default_rng(seed)
     embedding = np.random.default_rng(0).normal(size=(PLANTED, len(ACTIONS), WIDTH))
     plans = np.full((n, CONFIG.horizon), OVER)
     tokens = random.normal(scale=0.3, size=(n, 3, WIDTH)).astype(np.float32)
     for row in range(n):
         length = int(random.integers(3, 6))
-        plans[row, :length], plans[row, length] = 1 + random.integers(len(ACTIONS), size=length), END
-        tokens[row, row % 2] += sum(embedding[place, plans[row, place] - 1] for place in range(PLANTED))
+        plans[row, :length], plans[row, length] = (
+            1 + random.integers(len(ACTIONS), size=length),
+            END,
+        )
+        tokens[row, row % 2] += sum(
+            embedding[place, plans[row, place] - 1] for place in range(PLANTED)
+        )
         tokens[row, 2 + row % 2 :] = np.nan
     groups = np.array([f"world{seed}-{row // 2}" for row in range(n)])
     return ProbeDataset(inputs=tokens, labels=plans, groups=groups)
@@ -56,14 +72,21 @@ def test_a_planted_plan_is_decoded_to_its_planted_horizon(variant: str) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("broken", [np.s_[0, 0], np.s_[0], np.s_[:], np.s_[1, 3]], ids=str)
+@pytest.mark.parametrize(
+    "broken", [np.s_[0, 0], np.s_[0], np.s_[:], np.s_[1, 3]], ids=str
+)
 def test_activations_that_are_not_finite_are_refused(broken: Any, value: float) -> None:
-    """A number of a token, its first token, all of them, one of its last; whole tokens after it are padding."""
+    """A number of a token, its first token, all of them, one of its last; whole tokens
+    after it are padding.
+    """
     data = planted(4, 1)
     readout = PROBE.fit("oneshot", data, rng())
     inputs = np.array(data.inputs)
     inputs[(2, *broken) if isinstance(broken, tuple) else (2, broken)] = value
-    for refused in (lambda: readout.predict(inputs), lambda: PROBE.fit("oneshot", replace(data, inputs=inputs), rng())):
+    for refused in (
+        lambda: readout.predict(inputs),
+        lambda: PROBE.fit("oneshot", replace(data, inputs=inputs), rng()),
+    ):
         with pytest.raises(ValueError, match="infinite or undefined value in row 2"):
             refused()
 
@@ -71,7 +94,10 @@ def test_activations_that_are_not_finite_are_refused(broken: Any, value: float) 
 def test_shuffled_activations_hold_no_plan() -> None:
     train, test = planted(400, 1), planted(200, 2)
     shuffled = replace(train, labels=rng().permutation(train.labels))
-    found = {one.name: one.value or 0 for one in PROBE.score(PROBE.fit("oneshot", shuffled, rng()), test, rng())}
+    found = {
+        one.name: one.value or 0
+        for one in PROBE.score(PROBE.fit("oneshot", shuffled, rng()), test, rng())
+    }
     assert found["prefix.1"] < 0.5
 
 
@@ -80,10 +106,17 @@ def walked(*actions: str | None) -> Trajectory:
     sample = next(one for one in sample_evidence().trajectories if one.turns)
     turn = replace(sample.turns[0], observation=Observation(text="", actions=ACTIONS))
     decided = [
-        type(turn.decision).act(action) if action else type(turn.decision).unusable("unparsable", "no action")
+        type(turn.decision).act(action)
+        if action
+        else type(turn.decision).unusable("unparsable", "no action")
         for action in actions
     ]
-    return replace(sample, turns=tuple(replace(turn, index=i, decision=one) for i, one in enumerate(decided)))
+    return replace(
+        sample,
+        turns=tuple(
+            replace(turn, index=i, decision=one) for i, one in enumerate(decided)
+        ),
+    )
 
 
 def test_labels_are_the_actions_taken_and_the_end() -> None:
@@ -93,7 +126,9 @@ def test_labels_are_the_actions_taken_and_the_end() -> None:
         [3, END, OVER, OVER, OVER, OVER],
         [3, END, OVER, OVER, OVER, OVER],
     ]
-    first = PlanProbe(replace(CONFIG, turns="first")).labels(walked("UP", "LEFT")).values
+    first = (
+        PlanProbe(replace(CONFIG, turns="first")).labels(walked("UP", "LEFT")).values
+    )
     assert (first[1] == OVER).all() and (first[0, :3] == [1, 3, END]).all()
 
 
@@ -102,16 +137,23 @@ def test_plans_that_are_too_long_are_left_out() -> None:
     assert (labels[:2] == OVER).all()
     assert labels[2].tolist() == [1, 1, 1, 1, 1, END]
     none = replace(planted(4, 1), labels=np.full((4, CONFIG.horizon), OVER))
-    with pytest.raises(ValueError, match="no training turn has fewer than 6 actions to come"):
+    with pytest.raises(
+        ValueError, match="no training turn has fewer than 6 actions to come"
+    ):
         PROBE.fit("oneshot", none, rng())
     (unmeasured,) = PROBE.score(PROBE.fit("oneshot", planted(8, 1), rng()), none, rng())
-    assert unmeasured.reason == "no held-out turn has fewer actions to come than are decoded"
+    assert (
+        unmeasured.reason
+        == "no held-out turn has fewer actions to come than are decoded"
+    )
 
 
 def test_an_environment_that_does_not_tell_its_actions_is_named() -> None:
     episode = walked("UP")
     silent = replace(episode.turns[0], observation=Observation(text=""))
-    with pytest.raises(GdeError, match=r"plan: wanted an environment that tells its actions"):
+    with pytest.raises(
+        GdeError, match=r"plan: wanted an environment that tells its actions"
+    ):
         PROBE.labels(replace(episode, turns=(silent,)))
 
 
@@ -119,8 +161,14 @@ def test_prefixes_and_lengths_of_small_plans() -> None:
     plans = np.array([[1, 2, END, OVER], [3, END, OVER, OVER]])
     decoded = np.eye(4, dtype=np.float32)[[[1, 2, 2, END], [3, 1, END, END]]]
     marginal = np.eye(4, dtype=np.float32)[[1, END, END, END]]
-    found = {one.name: one.value for one in score_plans(decoded, plans, marginal, np.array(["a", "b"]), rng())}
+    found = {
+        one.name: one.value
+        for one in score_plans(decoded, plans, marginal, np.array(["a", "b"]), rng())
+    }
     assert [found[f"prefix.{n}"] for n in (1, 2, 3, 4)] == [1.0, 0.5, 0.0, None]
     assert [found[f"marginal.{n}"] for n in (1, 2)] == [0.5, 0.0]
-    lengths = [found[f"length.{name}"] for name in ("exact", "decoded", "true", "bias", "error")]
+    lengths = [
+        found[f"length.{name}"]
+        for name in ("exact", "decoded", "true", "bias", "error")
+    ]
     assert lengths == [0.0, 2.5, 1.5, 1.0, 1.0]

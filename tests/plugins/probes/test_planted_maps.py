@@ -1,8 +1,10 @@
-"""A map that is planted linearly, or only non-linearly, at a known noise: who finds it, and who must not.
+"""A map that is planted linearly, or only non-linearly, at a known noise: who finds it,
+and who must not.
 
-Rows and columns of agent and goal are planted as one-hot vectors of six places, through one random matrix, beside
-normal noise. Non-linearly, each vector is multiplied by a sign of its own, drawn anew for every turn and nowhere told:
-its mean is zero for every place, so that no linear read-out can tell places apart, and its squares tell them all.
+Rows and columns of agent and goal are planted as one-hot vectors of six places, through
+one random matrix, beside normal noise. Non-linearly, each vector is multiplied by a
+sign of its own, drawn anew for every turn and nowhere told: its mean is zero for every
+place, so that no linear read-out can tell places apart, and its squares tell them all.
 """
 
 from dataclasses import replace
@@ -30,25 +32,48 @@ def planted(n: int, seed: int, linear: bool, noise: float = NOISE) -> ProbeDatas
     for kind, code in enumerate((AGENT, GOAL)):
         row, column = np.divmod(ends[:, kind], SIDE)
         cells[np.arange(n), row, column] = code
-        onehot[np.arange(n), 2 * kind, row] = onehot[np.arange(n), 2 * kind + 1, column] = 1
+        onehot[np.arange(n), 2 * kind, row] = onehot[
+            np.arange(n), 2 * kind + 1, column
+        ] = 1
     signs = np.ones((n, 4, 1)) if linear else rng.choice([-1, 1], size=(n, 4, 1))
-    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(WIDTH, WIDTH)))[0][: 4 * SIDE]
-    inputs = (onehot * signs).reshape(n, -1) @ basis + rng.normal(scale=noise, size=(n, WIDTH))
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(WIDTH, WIDTH)))[0][
+        : 4 * SIDE
+    ]
+    inputs = (onehot * signs).reshape(n, -1) @ basis + rng.normal(
+        scale=noise, size=(n, WIDTH)
+    )
     groups = np.array([f"world{seed}-{row}" for row in range(n)])
-    return ProbeDataset(inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES)
+    return ProbeDataset(
+        inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES
+    )
 
 
-def top1(variant: MapVariant, train: ProbeDataset, test: ProbeDataset) -> dict[str, float]:
-    config = CogmapConfig(size=SIDE, variants=(variant,), hidden=128, epochs=40 if variant == "mlp" else 20, cells=None)
+def top1(
+    variant: MapVariant, train: ProbeDataset, test: ProbeDataset
+) -> dict[str, float]:
+    config = CogmapConfig(
+        size=SIDE,
+        variants=(variant,),
+        hidden=128,
+        epochs=40 if variant == "mlp" else 20,
+        cells=None,
+    )
     probe = CogmapProbe(config)
     readout = probe.fit(variant, train, np.random.default_rng(0))
-    found = {one.name: one.value for one in probe.score(readout, test, np.random.default_rng(0))}
+    found = {
+        one.name: one.value
+        for one in probe.score(readout, test, np.random.default_rng(0))
+    }
     return {name: found[f"top1.{name}"] or 0.0 for name in ("agent", "goal")}
 
 
-@pytest.mark.parametrize(("variant", "least"), [("bilinear", 0.9), ("mlp", 0.3), ("ridge", 0.8)])
+@pytest.mark.parametrize(
+    ("variant", "least"), [("bilinear", 0.9), ("mlp", 0.3), ("ridge", 0.8)]
+)
 def test_what_is_planted_linearly_is_found(variant: MapVariant, least: float) -> None:
-    """By the MLP, which must learn from as many turns what a product of row and column is, in part."""
+    """By the MLP, which must learn from as many turns what a product of row and column
+    is, in part.
+    """
     found = top1(variant, planted(700, 1, linear=True), planted(150, 2, linear=True))
     assert min(found.values()) > least
 
@@ -62,10 +87,15 @@ def test_what_is_planted_non_linearly_is_found_by_the_mlp_alone() -> None:
 
 def test_more_noise_leaves_less_and_controls_stay_at_chance() -> None:
     train, test = planted(700, 1, linear=True), planted(150, 2, linear=True)
-    noisy = top1("bilinear", planted(700, 1, True, noise=0.5), planted(150, 2, True, noise=0.5))
+    noisy = top1(
+        "bilinear", planted(700, 1, True, noise=0.5), planted(150, 2, True, noise=0.5)
+    )
     assert CHANCE + 0.1 < min(noisy.values()) < 0.9
     order = np.random.default_rng(3).permutation(len(train.labels))
     shuffled = replace(train, labels=train.labels[order])
     blind = replace(train, inputs=np.zeros_like(train.inputs))
-    for control, held_out in ((shuffled, test), (blind, replace(test, inputs=np.zeros_like(test.inputs)))):
+    for control, held_out in (
+        (shuffled, test),
+        (blind, replace(test, inputs=np.zeros_like(test.inputs))),
+    ):
         assert max(top1("bilinear", control, held_out).values()) < CHANCE + 0.1

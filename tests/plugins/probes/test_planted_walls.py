@@ -1,9 +1,11 @@
-"""Interior walls that are planted linearly, or only non-linearly, at a known noise: who finds them, and who must not.
+"""Interior walls that are planted linearly, or only non-linearly, at a known noise: who
+finds them, and who must not.
 
-Every interior cell is a wall or free by a coin of its own, so that nothing but the activations tells. Linearly, each
-coin is +1 or -1 along a direction of its own, beside normal noise. Non-linearly, all coins of a turn are multiplied by
-one more coin, the key, which stands along a direction of its own, too: a wall is where the two agree, which no linear
-read-out of both can say (exclusive or).
+Every interior cell is a wall or free by a coin of its own, so that nothing but the
+activations tells. Linearly, each coin is +1 or -1 along a direction of its own, beside
+normal noise. Non-linearly, all coins of a turn are multiplied by one more coin, the
+key, which stands along a direction of its own, too: a wall is where the two agree,
+which no linear read-out of both can say (exclusive or).
 """
 
 from dataclasses import replace
@@ -23,12 +25,15 @@ SIDE, WIDE, NOISE = 5, 9, 0.3
 BESIDE = 14
 """Directions in which there is nothing but noise."""
 CHANCE, AROUND = 0.5, 0.05
-"""Four standard errors of a control's AUC in 150 maps of 9x9 are 0.05: what a probe makes of shuffled labels goes with
-each of the 49 coins a little, up or down."""
+"""Four standard errors of a control's AUC in 150 maps of 9x9 are 0.05: what a probe
+makes of shuffled labels goes with each of the 49 coins a little, up or down.
+"""
 LINEAR: tuple[MapVariant, ...] = ("ridge", "cellwise", "bilinear", "linear")
 
 
-def planted(n: int, seed: int, how: str, noise: float = NOISE, side: int = SIDE) -> ProbeDataset:
+def planted(
+    n: int, seed: int, how: str, noise: float = NOISE, side: int = SIDE
+) -> ProbeDataset:
     """Rooms of as many worlds."""
     rng, within = np.random.default_rng(seed), side - 2
     coins, key = (rng.choice([-1, 1], size=(n, many)) for many in (within**2, 1))
@@ -36,20 +41,33 @@ def planted(n: int, seed: int, how: str, noise: float = NOISE, side: int = SIDE)
     cells[:, 1:-1, 1:-1] = np.where(coins > 0, WALL, EMPTY).reshape(n, within, within)
     shown = {"linearly": coins, "by a key": coins * key, "nowhere": 0 * coins}[how]
     width = within**2 + 1 + BESIDE
-    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(width, width)))[0][:-BESIDE]
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(width, width)))[0][
+        :-BESIDE
+    ]
     inputs = np.hstack([shown, key]) @ basis + rng.normal(scale=noise, size=(n, width))
     groups = np.array([f"world{seed}-{row}" for row in range(n)])
-    return ProbeDataset(inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES)
+    return ProbeDataset(
+        inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES
+    )
 
 
-def walls(variant: MapVariant, train: ProbeDataset, *tests: ProbeDataset) -> list[tuple[float, float]]:
+def walls(
+    variant: MapVariant, train: ProbeDataset, *tests: ProbeDataset
+) -> list[tuple[float, float]]:
     """AUC and recall of interior walls in each test."""
     size, epochs = train.labels.shape[1], 40 if variant == "mlp" else 20
-    probe = CogmapProbe(CogmapConfig(size=size, variants=(variant,), hidden=128, epochs=epochs, cells=None))
+    probe = CogmapProbe(
+        CogmapConfig(
+            size=size, variants=(variant,), hidden=128, epochs=epochs, cells=None
+        )
+    )
     readout = probe.fit(variant, train, np.random.default_rng(0))
     scored = [probe.score(readout, test, np.random.default_rng(0)) for test in tests]
     numbers = [{one.name: one.value for one in found} for found in scored]
-    return [(each["auc.wall"] or 0.0, each["recall.interior.wall"] or 0.0) for each in numbers]
+    return [
+        (each["auc.wall"] or 0.0, each["recall.interior.wall"] or 0.0)
+        for each in numbers
+    ]
 
 
 def shuffled(dataset: ProbeDataset) -> ProbeDataset:
@@ -58,17 +76,27 @@ def shuffled(dataset: ProbeDataset) -> ProbeDataset:
     return replace(dataset, labels=dataset.labels[order])
 
 
-@pytest.mark.parametrize(("variant", "n"), [("ridge", 300), ("cellwise", 300), ("mlp", 1000)])
+@pytest.mark.parametrize(
+    ("variant", "n"), [("ridge", 300), ("cellwise", 300), ("mlp", 1000)]
+)
 def test_walls_that_are_planted_linearly_are_found(variant: MapVariant, n: int) -> None:
-    ((auc, recall),) = walls(variant, planted(n, 1, "linearly"), planted(150, 2, "linearly"))
+    ((auc, recall),) = walls(
+        variant, planted(n, 1, "linearly"), planted(150, 2, "linearly")
+    )
     assert auc > 0.97 and recall > 0.7
 
 
-def test_a_row_and_a_column_tell_of_a_cell_in_part_and_the_published_linear_probe_of_none() -> None:
-    """Nine coins are more than a score for each row and one for each column can say; `linear` has the same slope in
-    every map, so that it ranks no cell above another for what the activations hold."""
+def test_a_row_and_a_column_tell_of_a_cell_in_part_and_the_published_linear_probe_of_none() -> (
+    None
+):
+    """Nine coins are more than a score for each row and one for each column can say;
+    `linear` has the same slope in every map, so that it ranks no cell above another for
+    what the activations hold.
+    """
     train, test = planted(300, 1, "linearly"), planted(150, 2, "linearly")
-    ((bilinear, _),), ((linear, _),) = (walls(variant, train, test) for variant in ("bilinear", "linear"))
+    ((bilinear, _),), ((linear, _),) = (
+        walls(variant, train, test) for variant in ("bilinear", "linear")
+    )
     assert 0.75 < bilinear < 0.95
     assert abs(linear - CHANCE) < AROUND
 
@@ -84,20 +112,32 @@ def test_walls_that_are_planted_non_linearly_are_found_by_the_mlp_alone() -> Non
 
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 def test_ridge_finds_what_the_noise_leaves_and_no_more(noise: float) -> None:
-    """Two coins differ by 2, beside a noise of sqrt(2) times its scale: no AUC is above Phi(sqrt(2) / scale)."""
+    """Two coins differ by 2, beside a noise of sqrt(2) times its scale: no AUC is above
+    Phi(sqrt(2) / scale).
+    """
     best = norm.cdf(np.sqrt(2) / noise)
-    ((auc, _),) = walls("ridge", planted(600, 1, "linearly", noise), planted(150, 2, "linearly", noise))
+    ((auc, _),) = walls(
+        "ridge", planted(600, 1, "linearly", noise), planted(150, 2, "linearly", noise)
+    )
     assert best - 0.06 < auc < best + 0.03
 
 
 @pytest.mark.parametrize("variant", ["ridge", "cellwise", "mlp"])
 def test_controls_stay_at_chance(variant: MapVariant) -> None:
-    train, test = planted(300, 1, "linearly", side=WIDE), planted(150, 2, "linearly", side=WIDE)
+    train, test = (
+        planted(300, 1, "linearly", side=WIDE),
+        planted(150, 2, "linearly", side=WIDE),
+    )
     controls = {
         "shuffled": (shuffled(train), test),
-        "coordinates": [replace(each, inputs=np.zeros_like(each.inputs)) for each in (train, test)],
+        "coordinates": [
+            replace(each, inputs=np.zeros_like(each.inputs)) for each in (train, test)
+        ],
         "untrained": [
-            replace(each, inputs=planted(len(each.inputs), 3, "nowhere", side=WIDE).inputs) for each in (train, test)
+            replace(
+                each, inputs=planted(len(each.inputs), 3, "nowhere", side=WIDE).inputs
+            )
+            for each in (train, test)
         ],
     }
     for name, (fitted, held_out) in controls.items():
@@ -105,11 +145,20 @@ def test_controls_stay_at_chance(variant: MapVariant) -> None:
         assert abs(auc - CHANCE) < AROUND, name
 
 
-def test_the_control_task_of_worlds_that_were_not_trained_on_is_told_no_better_than_their_own_maps() -> None:
-    """Why `maps.selectivity` holds a probe of shuffled labels against the true maps: those of the control task would
-    give the same, as no held-out world's label can be known by heart."""
-    train, test = planted(300, 1, "linearly", side=WIDE), planted(150, 2, "linearly", side=WIDE)
-    (auc, recall), (control_auc, control_recall) = walls("ridge", shuffled(train), test, shuffled(test))
+def test_the_control_task_of_worlds_that_were_not_trained_on_is_told_no_better_than_their_own_maps() -> (
+    None
+):
+    """Why `maps.selectivity` holds a probe of shuffled labels against the true maps:
+    those of the control task would give the same, as no held-out world's label can be
+    known by heart.
+    """
+    train, test = (
+        planted(300, 1, "linearly", side=WIDE),
+        planted(150, 2, "linearly", side=WIDE),
+    )
+    (auc, recall), (control_auc, control_recall) = walls(
+        "ridge", shuffled(train), test, shuffled(test)
+    )
     assert max(abs(auc - CHANCE), abs(control_auc - CHANCE)) < AROUND
     assert abs(recall - control_recall) < AROUND
     ((auc, _),) = walls("ridge", train, test)

@@ -1,4 +1,6 @@
-"""Episodes on a real Ray cluster of this machine, of several nodes, of which one may be lost."""
+"""Episodes on a real Ray cluster of this machine, of several nodes, of which one may be
+lost.
+"""
 
 import os
 import sys
@@ -27,7 +29,11 @@ sys.path[:0] = PARTS
 from own_parts import long_corridor, mined  # noqa: E402
 from placed_parts import Slow, slept, threads  # noqa: E402
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.filterwarnings("ignore"),
+]
 ON_RAY = Choice(name="ray", config={"cpus": 1, "address": "auto"})
 
 
@@ -35,20 +41,36 @@ ON_RAY = Choice(name="ray", config={"cpus": 1, "address": "auto"})
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The driver's own, which has no room for workers, and two others."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([*PARTS, os.environ.get("PYTHONPATH", "")]))
+        patch.setenv(
+            "PYTHONPATH", os.pathsep.join([*PARTS, os.environ.get("PYTHONPATH", "")])
+        )
         patch.setenv("PLACED_PARTS_LOG", str(tmp_path_factory.mktemp("log") / "log"))
         patch.delenv("OMP_NUM_THREADS", raising=False)
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        cluster = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False},
+        )
         for _ in range(2):
             cluster.add_node(num_cpus=1)
-        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        ray.init(
+            address=cluster.address,
+            log_to_driver=False,
+            logging_level="ERROR",
+            configure_logging=False,
+        )
         yield cluster
         ray.shutdown()
         cluster.shutdown()
 
 
 def plan(**changes: Any) -> Plan:
-    request = Plan(environment=long_corridor, agent=Slow, metrics=["success"], episodes=8, executor=ON_RAY)
+    request = Plan(
+        environment=long_corridor,
+        agent=Slow,
+        metrics=["success"],
+        episodes=8,
+        executor=ON_RAY,
+    )
     return replace(request, concurrency=2, **changes)
 
 
@@ -64,8 +86,12 @@ def test_a_worker_computes_in_its_own_cores(nodes: Cluster) -> None:
     assert [*OnRay(RayConfig(cpus=1)).map(threads, [0, 1])] == ["1", "1"]
 
 
-def test_a_second_process_is_started_only_for_work_that_takes_long(nodes: Cluster) -> None:
-    own, joined = (OnRay(RayConfig(cpus=1, address=address)) for address in ("", "auto"))
+def test_a_second_process_is_started_only_for_work_that_takes_long(
+    nodes: Cluster,
+) -> None:
+    own, joined = (
+        OnRay(RayConfig(cpus=1, address=address)) for address in ("", "auto")
+    )
     assert not overlap(own.map(slept, [0.5, 0.5]))
     assert overlap(own.map(slept, [HEAD_START + 5.0, 0.5]))
     assert overlap(joined.map(slept, [5.0, 5.0]))
@@ -78,7 +104,10 @@ def overlap(times: Iterable[tuple[float, float]]) -> bool:
 
 
 def test_what_no_machine_has_room_for_is_refused_at_once(nodes: Cluster) -> None:
-    with pytest.raises(GdeError, match=r"wanted machines with 64 cores and 0 accelerators .* at most 1 and 0"):
+    with pytest.raises(
+        GdeError,
+        match=r"wanted machines with 64 cores and 0 accelerators .* at most 1 and 0",
+    ):
         [*OnRay(RayConfig(cpus=64)).map(threads, [0])]
 
 
@@ -90,13 +119,17 @@ def test_the_record_is_that_of_a_serial_run(nodes: Cluster, tmp_path: Path) -> N
     assert record(tmp_path / "run") == record(tmp_path / "serial")
 
 
-def test_an_episode_that_ends_its_process_fails_alone(nodes: Cluster, tmp_path: Path) -> None:
+def test_an_episode_that_ends_its_process_fails_alone(
+    nodes: Cluster, tmp_path: Path
+) -> None:
     result = evaluate(plan(environment=mined), tmp_path / "run")
     found = {str(each.key): each for each in record(tmp_path / "run")}
     deadly = {key for key, each in found.items() if each.world.labels["distance"] == 4}
     assert 0 < len(deadly) < len(found) == 8
     assert {failure.subject for failure in result.failures} == deadly
-    assert all("its worker process was lost" in failure.reason for failure in result.failures)
+    assert all(
+        "its worker process was lost" in failure.reason for failure in result.failures
+    )
 
 
 def test_a_lost_machine_costs_nothing(nodes: Cluster, tmp_path: Path) -> None:
@@ -115,6 +148,8 @@ def test_a_lost_machine_costs_nothing(nodes: Cluster, tmp_path: Path) -> None:
     loser.join(60)
     assert not loser.is_alive()
     assert (result.status, result.failures) == ("ok", ())
-    serial = evaluate(plan(episodes=20, executor=Choice(name="serial")), tmp_path / "serial")
+    serial = evaluate(
+        plan(episodes=20, executor=Choice(name="serial")), tmp_path / "serial"
+    )
     assert result.measurements == serial.measurements
     assert record(tmp_path / "run") == record(tmp_path / "serial")

@@ -24,7 +24,9 @@ BOTH = pytest.mark.parametrize("distance", [epic_distance, dard_distance])
 def setting(seed: int = 0, discount: float = 0.9) -> Setting:
     rng = np.random.default_rng(seed)
     transition = rng.dirichlet(np.full(S, 0.5), (S, A))
-    return Setting(transition, rng.dirichlet(np.ones(S)), rng.dirichlet(np.ones(A)), discount)
+    return Setting(
+        transition, rng.dirichlet(np.ones(S)), rng.dirichlet(np.ones(A)), discount
+    )
 
 
 def rewards(seed: int, shape: tuple[int, ...] = (S, A, S)) -> np.ndarray:
@@ -37,7 +39,12 @@ def shaped(reward: np.ndarray, potential: np.ndarray, discount: float) -> np.nda
 
 @BOTH
 @settings(max_examples=30)
-@given(seed=st.integers(0, 50), scale=st.floats(0.01, 100), shift=st.floats(-5, 5), discount=st.floats(0, 1))
+@given(
+    seed=st.integers(0, 50),
+    scale=st.floats(0.01, 100),
+    shift=st.floats(-5, 5),
+    discount=st.floats(0, 1),
+)
 def test_shaping_scale_and_shift_are_no_distance(
     distance: object, seed: int, scale: float, shift: float, discount: float
 ) -> None:
@@ -49,7 +56,9 @@ def test_shaping_scale_and_shift_are_no_distance(
 @BOTH
 @settings(max_examples=30)
 @given(seed=st.integers(0, 50))
-def test_the_opposite_is_furthest_and_the_distance_is_a_pseudometric(distance: object, seed: int) -> None:
+def test_the_opposite_is_furthest_and_the_distance_is_a_pseudometric(
+    distance: object, seed: int
+) -> None:
     where, (a, b, c) = setting(seed), (rewards(seed + i) for i in range(3))
     assert distance(a, -a, where) == pytest.approx(1)  # type: ignore[operator]
     ab, bc, ac = (distance(x, y, where) for x, y in ((a, b), (b, c), (a, c)))  # type: ignore[operator]
@@ -76,8 +85,13 @@ def test_canonical_forms_are_their_definitions() -> None:
             for x in range(S):
                 weight = p * where.states[x]
                 epic += weight * (0.7 * R[t, b, x] - R[s, b, x])
-                epic -= 0.7 * sum(weight * where.states[y] * R[x, b, y] for y in range(S))
-                dard += p * (0.7 * where.transition[t, b, x] * R[t, b, x] - where.transition[s, b, x] * R[s, b, x])
+                epic -= 0.7 * sum(
+                    weight * where.states[y] * R[x, b, y] for y in range(S)
+                )
+                dard += p * (
+                    0.7 * where.transition[t, b, x] * R[t, b, x]
+                    - where.transition[s, b, x] * R[s, b, x]
+                )
                 both = where.transition[s, b, x] * where.transition[t, b]
                 dard -= 0.7 * p * float(both @ R[x, b])
         assert epic_canonical(R, where)[s, a, t] == pytest.approx(epic)
@@ -85,13 +99,19 @@ def test_canonical_forms_are_their_definitions() -> None:
 
 
 def test_distances_weigh_transitions_by_states_and_actions() -> None:
-    """The correlation of canonical forms over the distribution of transitions of each definition."""
+    """The correlation of canonical forms over the distribution of transitions of each
+    definition.
+    """
     where, a, b = setting(4), rewards(7), rewards(8)
     independent = np.zeros((S, A, S))
     possible = np.zeros((S, A, S))
     for s, action, t in np.ndindex(S, A, S):
-        independent[s, action, t] = where.states[s] * where.actions[action] * where.states[t]
-        possible[s, action, t] = where.states[s] * where.actions[action] * where.transition[s, action, t]
+        independent[s, action, t] = (
+            where.states[s] * where.actions[action] * where.states[t]
+        )
+        possible[s, action, t] = (
+            where.states[s] * where.actions[action] * where.transition[s, action, t]
+        )
     for distance, canonical, weights in (
         (epic_distance, epic_canonical, independent),
         (dard_distance, dard_canonical, possible),
@@ -103,8 +123,9 @@ def test_distances_weigh_transitions_by_states_and_actions() -> None:
 
 
 def test_only_what_can_happen_counts_for_dynamics_aware_distances() -> None:
-    """In a deterministic circle, rewards that differ on impossible transitions alone; without a discount the canonical
-    form looks nowhere else."""
+    """In a deterministic circle, rewards that differ on impossible transitions alone;
+    without a discount the canonical form looks nowhere else.
+    """
     circle = np.zeros((S, A, S))
     for s in range(S):
         circle[s, :, (s + 1) % S] = 1
@@ -119,23 +140,33 @@ def test_rewards_of_states_and_actions_are_those_of_their_transitions() -> None:
     where = setting()
     assert np.array_equal(full_reward(np.arange(S), where)[2], np.full((A, S), 2))
     by_action = rewards(1, (S, A))
-    assert epic_distance(by_action, np.repeat(by_action[:, :, None], S, axis=2), where) == pytest.approx(0, abs=1e-9)
+    assert epic_distance(
+        by_action, np.repeat(by_action[:, :, None], S, axis=2), where
+    ) == pytest.approx(0, abs=1e-9)
     for wrong in (np.zeros((S + 1,)), np.zeros((A, S)), np.full(S, np.nan)):
-        with pytest.raises(ValueError, match=r"a reward: wanted finite numbers of shape \(5,\), \(5, 3\) or"):
+        with pytest.raises(
+            ValueError,
+            match=r"a reward: wanted finite numbers of shape \(5,\), \(5, 3\) or",
+        ):
             full_reward(wrong, where)
 
 
 def test_a_process_is_compared_with_all_states_and_actions_alike() -> None:
     matrices = tuple(csr_array(np.roll(np.eye(3), shift, axis=1)) for shift in (0, 1))
-    mdp = TabularMDP(transition=matrices, start=np.array([1.0, 0, 0]), reward=np.zeros(3), discount=0.5)
+    mdp = TabularMDP(
+        transition=matrices,
+        start=np.array([1.0, 0, 0]),
+        reward=np.zeros(3),
+        discount=0.5,
+    )
     where = Setting.uniform(mdp)
     assert where.transition.shape == (3, 2, 3)
     assert where.transition[2, 1].tolist() == [1, 0, 0]
     potential = np.array([0.0, 2.0, -1.0])
     reward = np.array([1.0, 0.0, 0.0])
-    assert epic_distance(reward, shaped(full_reward(reward, where), potential, 0.5), where) == pytest.approx(
-        0, abs=1e-9
-    )
+    assert epic_distance(
+        reward, shaped(full_reward(reward, where), potential, 0.5), where
+    ) == pytest.approx(0, abs=1e-9)
 
 
 def test_intervals_resample_tasks() -> None:
@@ -146,4 +177,6 @@ def test_intervals_resample_tasks() -> None:
     alone = over_tasks(distances, range(100), np.random.default_rng(0))
     assert found.value == pytest.approx(np.mean(distances))
     assert found.interval is not None and alone.interval is not None
-    assert found.interval[1] - found.interval[0] > 1.5 * (alone.interval[1] - alone.interval[0])
+    assert found.interval[1] - found.interval[0] > 1.5 * (
+        alone.interval[1] - alone.interval[0]
+    )

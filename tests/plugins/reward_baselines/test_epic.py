@@ -1,4 +1,6 @@
-"""The distance of rewards from progress: its values, its conventions and its means over worlds."""
+"""The distance of rewards from progress: its values, its conventions and its means over
+worlds.
+"""
 
 from dataclasses import replace
 
@@ -24,49 +26,77 @@ from gde_plugins.reward_baselines.progress import progress
 SAMPLE = sample_evidence(6)
 EPISODES = [one for one in SAMPLE.trajectories if one.turns]
 UNRELATED = np.sqrt(0.5)
-series = arrays(np.float64, 12, elements=st.floats(-10, 10).map(lambda value: round(value, 3)))
+series = arrays(
+    np.float64, 12, elements=st.floats(-10, 10).map(lambda value: round(value, 3))
+)
 
 
-def judged(model: str = "m", keep: slice = slice(None), **change: object) -> tuple[RewardTrace, ...]:
-    """Traces that are the truth itself, of the first episodes, unless told otherwise."""
-    traces = [RewardTrace(model=model, episode=str(one.key), values=progress(one)) for one in EPISODES[keep]]
+def judged(
+    model: str = "m", keep: slice = slice(None), **change: object
+) -> tuple[RewardTrace, ...]:
+    """Traces that are the truth itself, of the first episodes, unless told
+    otherwise.
+    """
+    traces = [
+        RewardTrace(model=model, episode=str(one.key), values=progress(one))
+        for one in EPISODES[keep]
+    ]
     return tuple(replace(trace, **change) for trace in traces)  # type: ignore[arg-type]
 
 
-def found(*traces: RewardTrace, evidence: Evidence = SAMPLE) -> dict[tuple[str, object], Measurement]:
+def found(
+    *traces: RewardTrace, evidence: Evidence = SAMPLE
+) -> dict[tuple[str, object], Measurement]:
     measured = epic(replace(evidence, reward_traces=traces))
     return {(one.name, one.where.get("reward")): one for one in measured}
 
 
 @given(a=series, b=series)
-def test_the_distance_is_that_of_pearson_s_correlation(a: np.ndarray, b: np.ndarray) -> None:
+def test_the_distance_is_that_of_pearson_s_correlation(
+    a: np.ndarray, b: np.ndarray
+) -> None:
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         assert distance(a, b) == (0 if np.array_equal(a, b) else UNRELATED)
     else:
-        assert distance(a, b) == pytest.approx(np.sqrt((1 - pearsonr(a, b).statistic) / 2), abs=1e-6)
+        assert distance(a, b) == pytest.approx(
+            np.sqrt((1 - pearsonr(a, b).statistic) / 2), abs=1e-6
+        )
     assert distance(a, b) == distance(b, a)
 
 
 @given(a=series, b=series, scale=st.floats(1e-3, 1e3), shift=st.floats(-1e3, 1e3))
-def test_scale_and_shift_make_no_difference(a: np.ndarray, b: np.ndarray, scale: float, shift: float) -> None:
+def test_scale_and_shift_make_no_difference(
+    a: np.ndarray, b: np.ndarray, scale: float, shift: float
+) -> None:
     if np.ptp(a) and np.ptp(b) and np.ptp(scale * a + shift) > 1e-9:
         assert distance(scale * a + shift, b) == pytest.approx(distance(a, b), abs=1e-4)
         assert distance(-a, b) ** 2 == pytest.approx(1 - distance(a, b) ** 2)
 
 
-@pytest.mark.parametrize(("T", "printed"), [(5, 0.5513), (10, 0.5385), (20, 0.5321), (50, 0.5283)])
-def test_the_monotonic_baseline_on_a_success_and_a_failure_of_equal_length(T: int, printed: float) -> None:
-    """With t / T of mean m and variance v, r = sqrt(v / (2 v + m^2)): it tends to sqrt(1 / 5), the distance to 0.526.
-    Shen et al. (2026), table 1, print 0.508 to 0.589."""
+@pytest.mark.parametrize(
+    ("T", "printed"), [(5, 0.5513), (10, 0.5385), (20, 0.5321), (50, 0.5283)]
+)
+def test_the_monotonic_baseline_on_a_success_and_a_failure_of_equal_length(
+    T: int, printed: float
+) -> None:
+    """With t / T of mean m and variance v, r = sqrt(v / (2 v + m^2)): it tends to
+    sqrt(1 / 5), the distance to 0.526. Shen et al. (2026), table 1, print 0.508 to
+    0.589.
+    """
     rising, flat = np.arange(1, T + 1) / T, np.zeros(T)
-    assert distance(np.concatenate([rising, rising]), np.concatenate([rising, flat])) == pytest.approx(
-        printed, abs=5e-5
-    )
+    assert distance(
+        np.concatenate([rising, rising]), np.concatenate([rising, flat])
+    ) == pytest.approx(printed, abs=5e-5)
 
 
 def test_the_truth_is_at_no_distance_and_its_opposite_at_the_greatest() -> None:
-    opposite = tuple(replace(trace, model="opposite", values=-trace.values) for trace in judged())
-    flat = tuple(replace(trace, model="flat", values=np.full_like(trace.values, 0.3)) for trace in judged())
+    opposite = tuple(
+        replace(trace, model="opposite", values=-trace.values) for trace in judged()
+    )
+    flat = tuple(
+        replace(trace, model="flat", values=np.full_like(trace.values, 0.3))
+        for trace in judged()
+    )
     measured = found(*judged(), *opposite, *flat)
     assert measured["epic", "m"].value == 0
     assert measured["epic", "m"].interval == (0, 0)
@@ -79,28 +109,47 @@ def test_the_truth_is_at_no_distance_and_its_opposite_at_the_greatest() -> None:
 
 
 def test_the_episodes_of_a_world_are_joined_before_they_are_correlated() -> None:
-    """Two rewards that are each perfect within its episode, but not on one scale, are not perfect together."""
-    one, other = EPISODES[0], replace(EPISODES[0], key=replace(EPISODES[0].key, repeat=1))
+    """Two rewards that are each perfect within its episode, but not on one scale, are
+    not perfect together.
+    """
+    one, other = (
+        EPISODES[0],
+        replace(EPISODES[0], key=replace(EPISODES[0].key, repeat=1)),
+    )
     values = progress(one)
     traces = [
         RewardTrace(model="m", episode=str(each.key), values=values + offset)
         for each, offset in ((one, 0.0), (other, 5.0))
     ]
     measured = found(*traces, evidence=replace(SAMPLE, trajectories=(one, other)))
-    joined, truth = np.concatenate([trace.values for trace in traces]), np.concatenate([values, values])
-    assert measured["epic", "m"].value == pytest.approx(np.sqrt((1 - pearsonr(joined, truth).statistic) / 2))
+    joined, truth = (
+        np.concatenate([trace.values for trace in traces]),
+        np.concatenate([values, values]),
+    )
+    assert measured["epic", "m"].value == pytest.approx(
+        np.sqrt((1 - pearsonr(joined, truth).statistic) / 2)
+    )
     assert measured["epic", "m"].n == 1
     assert measured["epic", "m"].interval is None
 
 
 def test_worlds_count_alike_however_many_episodes_they_have() -> None:
-    worlds = [replace(EPISODES[0], world=replace(EPISODES[0].world, id=name, base="")) for name in "ab"]
+    worlds = [
+        replace(EPISODES[0], world=replace(EPISODES[0].world, id=name, base=""))
+        for name in "ab"
+    ]
     episodes = [
-        replace(worlds[0], key=replace(worlds[0].key, world=world, repeat=0)) if world else worlds[1]
+        replace(worlds[0], key=replace(worlds[0].key, world=world, repeat=0))
+        if world
+        else worlds[1]
         for world in range(4)
     ]
     traces = [
-        RewardTrace(model="m", episode=str(one.key), values=progress(one) if one.world.id == "b" else -progress(one))
+        RewardTrace(
+            model="m",
+            episode=str(one.key),
+            values=progress(one) if one.world.id == "b" else -progress(one),
+        )
         for one in episodes
     ]
     measured = found(*traces, evidence=replace(SAMPLE, trajectories=tuple(episodes)))
@@ -115,7 +164,10 @@ def test_what_a_model_did_not_judge_is_counted_and_left_out() -> None:
     assert measured["epic", "m"].value == 0
     assert 0 < (measured["epic.unjudged", "m"].value or 0) < 1
     assert measured["epic.unjudged", "whole"].value == 0
-    assert measured["epic", "failing"].reason == "the reward model gave rewards for none of the episodes"
+    assert (
+        measured["epic", "failing"].reason
+        == "the reward model gave rewards for none of the episodes"
+    )
     assert measured["epic.unjudged", "failing"].value == 1
 
 
@@ -125,7 +177,9 @@ def recorded(task: str, side: str, *rewards: float) -> Trajectory:
         replace(EPISODES[0].turns[0], index=i, state=State(facts={"reward": reward}))
         for i, reward in enumerate(rewards)
     ]
-    world = replace(EPISODES[0].world, id=f"{task}/{side}", base=task, labels={"side": side})
+    world = replace(
+        EPISODES[0].world, id=f"{task}/{side}", base=task, labels={"side": side}
+    )
     key = replace(EPISODES[0].key, world=int(task), repeat=int(side == "negative"))
     return replace(EPISODES[0], key=key, world=world, turns=tuple(turns))
 
@@ -138,21 +192,35 @@ def test_a_recorded_task_counts_with_both_sides_alone() -> None:
         recorded("1", "positive", 0.25, 1.0),
         recorded("2", "negative", 0.0, 0.25),
     )
-    traces = [RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0])) for one in episodes]
+    traces = [
+        RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0]))
+        for one in episodes
+    ]
     measured = found(*traces, evidence=replace(SAMPLE, trajectories=episodes))
     correlation = pearsonr([1, 2, 1, 2], [0.5, 1, 0, 0]).statistic
     assert measured["epic", "m"].value == pytest.approx(np.sqrt((1 - correlation) / 2))
     assert measured["epic", "m"].n == 1
-    assert (measured["epic.one_sided", "m"].value, measured["epic.one_sided", "m"].n) == (pytest.approx(2 / 3), 3)
+    assert (
+        measured["epic.one_sided", "m"].value,
+        measured["epic.one_sided", "m"].n,
+    ) == (pytest.approx(2 / 3), 3)
     assert measured["epic.unjudged", "m"].value == 0
 
 
 def test_without_a_task_of_two_sides_there_is_no_distance() -> None:
-    episodes = (recorded("0", "positive", 0.5, 1.0), recorded("1", "negative", 0.0, 0.0))
-    traces = [RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0])) for one in episodes]
+    episodes = (
+        recorded("0", "positive", 0.5, 1.0),
+        recorded("1", "negative", 0.0, 0.0),
+    )
+    traces = [
+        RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0]))
+        for one in episodes
+    ]
     measured = found(*traces, evidence=replace(SAMPLE, trajectories=episodes))
     assert measured["epic", "m"].value is None
-    assert measured["epic", "m"].reason.startswith("no task has both a success and a failure")
+    assert measured["epic", "m"].reason.startswith(
+        "no task has both a success and a failure"
+    )
     assert measured["epic.one_sided", "m"].value == 1
 
 
@@ -164,9 +232,16 @@ def unvalued(one: Trajectory) -> Trajectory:
     ("evidence", "reason"),
     [
         (SAMPLE, "no reward model has judged an episode"),
-        (replace(SAMPLE, reward_traces=judged(), trajectories=()), "no episode was finished"),
         (
-            replace(SAMPLE, reward_traces=judged(), trajectories=(*EPISODES[:2], unvalued(EPISODES[2]))),
+            replace(SAMPLE, reward_traces=judged(), trajectories=()),
+            "no episode was finished",
+        ),
+        (
+            replace(
+                SAMPLE,
+                reward_traces=judged(),
+                trajectories=(*EPISODES[:2], unvalued(EPISODES[2])),
+            ),
             "1 of 3 episodes have no certified progress: .* turns have no certified value",
         ),
     ],
@@ -178,7 +253,9 @@ def test_what_cannot_be_measured_says_why(evidence: Evidence, reason: str) -> No
 
 
 def test_the_metric_keeps_the_contract_and_its_numbers_have_a_meaning() -> None:
-    check_metric(lambda: epic, replace(SAMPLE, reward_traces=(*judged(), *judged("other"))))
+    check_metric(
+        lambda: epic, replace(SAMPLE, reward_traces=(*judged(), *judged("other")))
+    )
     check_plugin(plugin)
     (offer,) = plugin.gde_metrics()
     measures = Measures(offer.measures)

@@ -14,8 +14,13 @@ ONE = next(one for one in sample_evidence().trajectories if one.turns)
 
 def episode(objective: str, *actions: str | None, first: str = "") -> Trajectory:
     """An episode with these decisions, None for one that cannot be used."""
-    decided = [Decision.act(each) if each else Decision.unusable("empty", "nothing") for each in actions]
-    turns = [replace(ONE.turns[0], index=i, decision=each) for i, each in enumerate(decided)]
+    decided = [
+        Decision.act(each) if each else Decision.unusable("empty", "nothing")
+        for each in actions
+    ]
+    turns = [
+        replace(ONE.turns[0], index=i, decision=each) for i, each in enumerate(decided)
+    ]
     facts = {OBJECTIVE: objective, **({FIRST_ACTION: first} if first else {})}
     return replace(ONE, world=replace(ONE.world, facts=facts), turns=tuple(turns))
 
@@ -25,22 +30,42 @@ def judged(one: Trajectory) -> RewardTrace:
 
 
 def test_words_of_the_goal_count_once_they_are_named() -> None:
-    done = episode("Put the red_apple in the fridge.", "take Apple", "open FRIDGE", None, "put red apple", "wait")
+    done = episode(
+        "Put the red_apple in the fridge.",
+        "take Apple",
+        "open FRIDGE",
+        None,
+        "put red apple",
+        "wait",
+    )
     assert judged(done).values.tolist() == [0, 0.25, 0.5, 0.5, 1]
 
 
 def test_a_recorded_first_action_stands_before_the_first_turn() -> None:
-    assert judged(episode("cook the egg", "cook egg", "wait", first="take egg")).values.tolist() == [0.5, 1]
+    assert judged(
+        episode("cook the egg", "cook egg", "wait", first="take egg")
+    ).values.tolist() == [0.5, 1]
 
 
 def test_no_observation_is_read() -> None:
     one = episode("cook the egg", "take egg", "wait")
-    seen = [replace(turn, observation=Observation(text="cook the egg")) for turn in one.turns]
-    assert judged(replace(one, turns=tuple(seen))).values.tolist() == judged(one).values.tolist() == [0, 0.5]
+    seen = [
+        replace(turn, observation=Observation(text="cook the egg"))
+        for turn in one.turns
+    ]
+    assert (
+        judged(replace(one, turns=tuple(seen))).values.tolist()
+        == judged(one).values.tolist()
+        == [0, 0.5]
+    )
 
 
 def test_the_later_the_more_it_is_worth_to_have_named_the_goal() -> None:
-    found = asyncio.run(GoalClock().rewards(episode("cook the egg", "wait", "take egg", "cook egg", "wait")))
+    found = asyncio.run(
+        GoalClock().rewards(
+            episode("cook the egg", "wait", "take egg", "cook egg", "wait")
+        )
+    )
     assert found.values.tolist() == [0, 0, 1.5, 4] and found.model == "goal-clock"
 
 

@@ -14,7 +14,14 @@ from gde.request.settings import build
 from gde.testing import check_reward_model
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.models import Clock, Constant, Monotonic, Oracle, Random, Unrepeated
+from gde_plugins.reward_baselines.models import (
+    Clock,
+    Constant,
+    Monotonic,
+    Oracle,
+    Random,
+    Unrepeated,
+)
 from gde_plugins.reward_baselines.plugin import gde_reward_models
 from gde_plugins.reward_baselines.progress import progress, unknown
 
@@ -24,22 +31,34 @@ STRAIGHT, DETOUR, NEVER = [one for one in sample_evidence(3).trajectories if one
 
 def valued(*values: float | None) -> Trajectory:
     """An episode whose turns have these values."""
-    turns = [replace(STRAIGHT.turns[0], index=i, value=value) for i, value in enumerate(values)]
+    turns = [
+        replace(STRAIGHT.turns[0], index=i, value=value)
+        for i, value in enumerate(values)
+    ]
     return replace(STRAIGHT, turns=tuple(turns))
 
 
-def judged(model: Clock | Monotonic | Constant | Random | Oracle, one: Trajectory) -> RewardTrace:
+def judged(
+    model: Clock | Monotonic | Constant | Random | Oracle, one: Trajectory
+) -> RewardTrace:
     return asyncio.run(model.rewards(one))
 
 
 @pytest.mark.parametrize("name", OFFERS)
 def test_the_offers_keep_the_contract(name: str) -> None:
     offer = OFFERS[name]
-    check_reward_model(lambda: offer.make(build(offer.config, {}, name), PlainContext()))
+    check_reward_model(
+        lambda: offer.make(build(offer.config, {}, name), PlainContext())
+    )
 
 
 def test_time_equals_progress() -> None:
-    assert judged(Monotonic(), valued(-1, -1, -5, None)).values.tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert judged(Monotonic(), valued(-1, -1, -5, None)).values.tolist() == [
+        0.25,
+        0.5,
+        0.75,
+        1.0,
+    ]
     assert judged(Monotonic(), replace(STRAIGHT, turns=())).values.shape == (0,)
 
 
@@ -49,10 +68,15 @@ def test_the_clock_does_not_know_how_long_an_episode_is() -> None:
 
 
 def test_what_is_seen_again_begins_anew() -> None:
-    turns = tuple(replace(STRAIGHT.turns[0], index=i, observation=Observation(text=x)) for i, x in enumerate("aabca"))
+    turns = tuple(
+        replace(STRAIGHT.turns[0], index=i, observation=Observation(text=x))
+        for i, x in enumerate("aabca")
+    )
     found = asyncio.run(Unrepeated().rewards(replace(STRAIGHT, turns=turns)))
     assert found.values.tolist() == [1, 0, 1, 2, 0]
-    assert asyncio.run(Unrepeated().rewards(replace(STRAIGHT, turns=()))).values.shape == (0,)
+    assert asyncio.run(
+        Unrepeated().rewards(replace(STRAIGHT, turns=()))
+    ).values.shape == (0,)
 
 
 def test_a_constant_is_one_number() -> None:
@@ -86,7 +110,9 @@ def test_the_oracle_is_linear_along_an_optimal_episode() -> None:
     ],
     ids=["nearer", "further away first", "out of reach", "there", "past it"],
 )
-def test_progress_is_the_share_of_the_cost_that_is_behind(values: tuple[float, ...], expected: list[float]) -> None:
+def test_progress_is_the_share_of_the_cost_that_is_behind(
+    values: tuple[float, ...], expected: list[float]
+) -> None:
     assert progress(valued(*values)).tolist() == expected
     assert judged(Oracle(), valued(*values)).values.tolist() == expected
 
@@ -96,12 +122,17 @@ def test_progress_is_the_share_of_the_cost_that_is_behind(values: tuple[float, .
     [
         (replace(STRAIGHT, turns=()), "the episode has no turns"),
         (valued(-2, None, -1, None), "2 of 4 turns have no certified value"),
-        (valued(0, 0), "wanted a first turn from which the goal has a cost, i.e. a finite value below 0; got 0"),
+        (
+            valued(0, 0),
+            "wanted a first turn from which the goal has a cost, i.e. a finite value below 0; got 0",
+        ),
         (valued(5.5), "a finite value below 0; got 5.5"),
         (valued(-inf, -inf), "a finite value below 0; got -inf"),
     ],
 )
-def test_where_there_is_no_truth_the_oracle_says_why(one: Trajectory, reason: str) -> None:
+def test_where_there_is_no_truth_the_oracle_says_why(
+    one: Trajectory, reason: str
+) -> None:
     assert reason in unknown(one)
     found = judged(Oracle(), one)
     assert (found.failure, found.values.shape) == (unknown(one), (0,))

@@ -28,12 +28,19 @@ from gde_plugins.reward_classifier.scorer import Scorer  # noqa: E402
 from gde_plugins.reward_classifier.texts import Preference, beginnings, read_preferences  # noqa: E402
 from gde_plugins.reward_classifier.training import ranked_right, ranking_loss, train  # noqa: E402
 
-QUICK = {"learning_rate": 0.01, "batch_size": 10, "epochs": 5, "max_length": 64, "held_out": 0.25}
+QUICK = {
+    "learning_rate": 0.01,
+    "batch_size": 10,
+    "epochs": 5,
+    "max_length": 64,
+    "held_out": 0.25,
+}
 
 
 def text(n_done: int) -> str:
     steps = "\n".join(
-        f"<ACTION> do </ACTION>\n<STATE> block {'placed' if i < n_done else 'lies'} </STATE>" for i in range(3)
+        f"<ACTION> do </ACTION>\n<STATE> block {'placed' if i < n_done else 'lies'} </STATE>"
+        for i in range(3)
     )
     return f"<GOAL> place the blocks </GOAL>\n---\n{steps}"
 
@@ -60,10 +67,17 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def episode(*seen: str, domain: str = "blocksworld", objective: object = "place the blocks") -> Trajectory:
+def episode(
+    *seen: str, domain: str = "blocksworld", objective: object = "place the blocks"
+) -> Trajectory:
     one = next(one for one in sample_evidence(3).trajectories if one.turns)
     turns = [
-        replace(one.turns[0], index=i, observation=Observation(text=told), decision=Decision.act("do"))
+        replace(
+            one.turns[0],
+            index=i,
+            observation=Observation(text=told),
+            decision=Decision.act("do"),
+        )
         for i, told in enumerate(seen)
     ]
     facts = {"objective": objective, "first": "do", "domain": domain}
@@ -80,7 +94,9 @@ def test_the_loss_ranks_and_centres() -> None:
     assert ranking_loss(ahead, behind, 0).item() == pytest.approx(np.log1p(np.exp(-1)))
     assert ranking_loss(behind, ahead, 0) > ranking_loss(ahead, behind, 0)
     assert ranking_loss(ahead + 5, behind + 5, 0.1) > ranking_loss(ahead, behind, 0.1)
-    assert ranking_loss(ahead + 5, behind + 5, 0).item() == pytest.approx(ranking_loss(ahead, behind, 0).item())
+    assert ranking_loss(ahead + 5, behind + 5, 0).item() == pytest.approx(
+        ranking_loss(ahead, behind, 0).item()
+    )
 
 
 def test_texts_are_laid_out_as_those_that_were_trained_on() -> None:
@@ -92,10 +108,13 @@ def test_texts_are_laid_out_as_those_that_were_trained_on() -> None:
     ]
 
 
-def test_what_was_trained_is_loaded_and_judges_the_better_state_better(trained: Path) -> None:
+def test_what_was_trained_is_loaded_and_judges_the_better_state_better(
+    trained: Path,
+) -> None:
     model = offered("supervised", source=str(trained))
     worth = [
-        asyncio.run(model.rewards(episode("block lies", "block lies", last))) for last in ("block lies", "block placed")
+        asyncio.run(model.rewards(episode("block lies", "block lies", last)))
+        for last in ("block lies", "block placed")
     ]  # type: ignore[attr-defined]
     assert worth[0].values[-1] < worth[1].values[-1]
     assert worth[0].made_by == "scratch trained on blocksworld"
@@ -108,72 +127,109 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
     recipe = Recipe(**{**QUICK, "epochs": 2})  # type: ignore[arg-type]
     for name, seed in (("first", 0), ("again", 0), ("other", 1)):
         train(PREFERENCES[:18], replace(recipe, seed=seed), tmp_path / name, ignore)
-    weights = {path.name: (path / "model.safetensors").read_bytes() for path in tmp_path.iterdir()}
+    weights = {
+        path.name: (path / "model.safetensors").read_bytes()
+        for path in tmp_path.iterdir()
+    }
     assert weights["first"] == weights["again"] != weights["other"]
 
 
 def test_a_critic_judges_foreign_trajectories_only(trained: Path) -> None:
     critic = offered("vlwm", source=str(trained))
-    own, foreign = (asyncio.run(critic.rewards(episode("x", domain=domain))) for domain in ("blocksworld", "webshop"))  # type: ignore[attr-defined]
+    own, foreign = (
+        asyncio.run(critic.rewards(episode("x", domain=domain)))
+        for domain in ("blocksworld", "webshop")
+    )  # type: ignore[attr-defined]
     assert own.failure.startswith("it was trained on blocksworld")
     assert (foreign.failure, foreign.values.shape) == ("", (1,))
 
 
-def test_long_texts_keep_their_goal_and_their_end_and_are_counted(trained: Path) -> None:
+def test_long_texts_keep_their_goal_and_their_end_and_are_counted(
+    trained: Path,
+) -> None:
     scorer = Scorer.load(trained, "", "cpu")
     long = "<GOAL> place the blocks </GOAL>\n---\n" + "lies " * 100 + "placed"
     ids = scorer.batch([long])["input_ids"][0]
     read = scorer.tokenizer.decode(ids)
     assert len(ids) == 64 and "place the blocks" in read and read.endswith("placed")
-    trace = asyncio.run(offered("supervised", source=str(trained)).rewards(episode("lies " * 100)))  # type: ignore[attr-defined]
+    trace = asyncio.run(
+        offered("supervised", source=str(trained)).rewards(episode("lies " * 100))
+    )  # type: ignore[attr-defined]
     assert trace.counts == {"texts cut to length": 1}
 
 
 def test_adapters_leave_the_base_alone(trained: Path, tmp_path: Path) -> None:
-    """LoRA on what was trained from scratch: only the adapters and a head are written, and they need their base."""
+    """LoRA on what was trained from scratch: only the adapters and a head are written,
+    and they need their base.
+    """
     pytest.importorskip("peft")
     before = (trained / "model.safetensors").read_bytes()
     recipe = Recipe(**{**QUICK, "base": str(trained), "rank": 4, "epochs": 2})  # type: ignore[arg-type]
     adapted = tmp_path / "adapted"
     found = train(PREFERENCES[:24], recipe, adapted, ignore)
     assert (trained / "model.safetensors").read_bytes() == before
-    assert not (adapted / "model.safetensors").exists() and (adapted / "adapter_model.safetensors").exists()
+    assert (
+        not (adapted / "model.safetensors").exists()
+        and (adapted / "adapter_model.safetensors").exists()
+    )
     assert found.accuracy is not None and found.accuracy > 0.8
     scorer = Scorer.load(adapted, "", "cpu")
     assert ranked_right(scorer, PREFERENCES, 8) > 0.8
-    with pytest.raises(ConfigError, match="wanted the folder of the model that was adapted, got '/no/such'"):
+    with pytest.raises(
+        ConfigError,
+        match="wanted the folder of the model that was adapted, got '/no/such'",
+    ):
         Scorer.load(adapted, "/no/such", "cpu")
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    lines: Sequence[str] = ("{", "[]", '{"chosen": "a"}', '{"chosen": 1, "rejected": "", "domain": "", "task": ""}')
+    lines: Sequence[str] = (
+        "{",
+        "[]",
+        '{"chosen": "a"}',
+        '{"chosen": 1, "rejected": "", "domain": "", "task": ""}',
+    )
     for line in lines:
         (tmp_path / "train.jsonl").write_text(line)
         with pytest.raises(GdeError, match=r"train\.jsonl, line 1"):
             read_preferences([tmp_path / "train.jsonl"])
     for source in ("", str(tmp_path)):
-        with pytest.raises(ConfigError, match="wanted the folder of a trained model, see `gde train-reward`"):
+        with pytest.raises(
+            ConfigError,
+            match="wanted the folder of a trained model, see `gde train-reward`",
+        ):
             offered("supervised", source=source)
     with pytest.raises(ConfigError, match="none are left to train on"):
         train(PREFERENCES[:3], Recipe(held_out=1), tmp_path / "model", ignore)
 
 
 @pytest.mark.parametrize(("rate", "epochs"), [(math.inf, 1), (math.inf, 2), (1e30, 2)])
-def test_a_training_that_diverges_says_so_and_leaves_nothing(rate: float, epochs: int, tmp_path: Path) -> None:
-    """With one step the loss is that of the first weights: what it left of them is looked at too."""
+def test_a_training_that_diverges_says_so_and_leaves_nothing(
+    rate: float, epochs: int, tmp_path: Path
+) -> None:
+    """With one step the loss is that of the first weights: what it left of them is
+    looked at too.
+    """
     recipe = Recipe(learning_rate=rate, epochs=epochs, max_length=64, held_out=0)
-    with pytest.raises(ConfigError, match=r"wanted finite numbers, got .*; nothing was written; take less than"):
+    with pytest.raises(
+        ConfigError,
+        match=r"wanted finite numbers, got .*; nothing was written; take less than",
+    ):
         train(PREFERENCES[:8], recipe, tmp_path / "model", ignore)
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_folder_that_exists_is_not_written_into(trained: Path, tmp_path: Path) -> None:
+def test_a_folder_that_exists_is_not_written_into(
+    trained: Path, tmp_path: Path
+) -> None:
     before = {each.name: each.read_bytes() for each in trained.iterdir()}
     with pytest.raises(ConfigError, match=r"--out .* exists: name another folder"):
         train(PREFERENCES, Recipe(**QUICK), trained, ignore)  # type: ignore[arg-type]
     assert {each.name: each.read_bytes() for each in trained.iterdir()} == before
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"--out .* cannot be made: .*; name another folder"):
+    with pytest.raises(
+        ConfigError, match=r"--out .* cannot be made: .*; name another folder"
+    ):
         train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 
@@ -186,7 +242,17 @@ def test_the_command_trains_from_files(tmp_path: Path) -> None:
     file, out = tmp_path / "train.jsonl", tmp_path / "model"
     file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
     told = CliRunner().invoke(
-        app, ["train-reward", "--data", str(file), "--out", str(out), "--set", "train.epochs=1", "--json"]
+        app,
+        [
+            "train-reward",
+            "--data",
+            str(file),
+            "--out",
+            str(out),
+            "--set",
+            "train.epochs=1",
+            "--json",
+        ],
     )
     assert told.exit_code == 0, told.output
     assert json.loads(told.stdout.splitlines()[-1])["n_pairs"] == 30
@@ -199,17 +265,41 @@ def test_a_recipe_is_read_from_a_plan_that_settings_override(tmp_path: Path) -> 
     app = typer.Typer()
     app.command("other")(lambda: None)
     plugin.gde_add_commands(app)
-    file, out, plan = tmp_path / "train.jsonl", tmp_path / "model", tmp_path / "recipe.toml"
+    file, out, plan = (
+        tmp_path / "train.jsonl",
+        tmp_path / "model",
+        tmp_path / "recipe.toml",
+    )
     file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
-    plan.write_text('version = 1\n[train]\nepochs = 1\nbase = "/nowhere"\nlearning_rate = 0.01\n')
-    command = ["train-reward", "--data", str(file), "--out", str(out), "--plan", str(plan)]
+    plan.write_text(
+        'version = 1\n[train]\nepochs = 1\nbase = "/nowhere"\nlearning_rate = 0.01\n'
+    )
+    command = [
+        "train-reward",
+        "--data",
+        str(file),
+        "--out",
+        str(out),
+        "--plan",
+        str(plan),
+    ]
     told = CliRunner().invoke(app, [*command, "--set", "train.base=scratch"])
     assert told.exit_code == 0, told.output
     recipe = json.loads((out / "card.json").read_text())["recipe"]
-    assert (recipe["base"], recipe["epochs"], recipe["learning_rate"]) == ("scratch", 1, 0.01)
-    for text, message in (("", "got none"), ("[run]\nepisodes = 1", "got run"), ("train = 3", "got train")):
+    assert (recipe["base"], recipe["epochs"], recipe["learning_rate"]) == (
+        "scratch",
+        1,
+        0.01,
+    )
+    for text, message in (
+        ("", "got none"),
+        ("[run]\nepisodes = 1", "got run"),
+        ("train = 3", "got train"),
+    ):
         plan.write_text(text)
-        with pytest.raises(ConfigError, match=f"wanted a table .train. and nothing else, {message}"):
+        with pytest.raises(
+            ConfigError, match=f"wanted a table .train. and nothing else, {message}"
+        ):
             CliRunner().invoke(app, command, catch_exceptions=False)
     plan.write_text("[train]\nepoch = 1")
     with pytest.raises(GdeError, match="epochs"):

@@ -1,4 +1,6 @@
-"""Answers of judges, good, bad and hostile, and the score that each of them has: none unless it says one."""
+"""Answers of judges, good, bad and hostile, and the score that each of them has: none
+unless it says one.
+"""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +17,16 @@ class Answer(NamedTuple):
     finish: Finish = "stop"
 
 
-NUMBERS = {"0": 0.0, "1": 1.0, "0.5": 0.5, ".25": 0.25, "1.0": 1.0, "0.0": 0.0, "0.333333": 0.333333, "1.00": 1.0}
+NUMBERS = {
+    "0": 0.0,
+    "1": 1.0,
+    "0.5": 0.5,
+    ".25": 0.25,
+    "1.0": 1.0,
+    "0.0": 0.0,
+    "0.333333": 0.333333,
+    "1.00": 1.0,
+}
 NO_NUMBERS = (
     "1.5", "-0.2", "2", "70", "70%", "0,5", "1e-1", "NaN", "nan", "inf", "Infinity", "null", "None", "true", "high",
     "half", "0.5.5", "0x1", "01", "1/2", "10", "100", "0.5 or 0.6", "0.2-0.4", "N/A", "?", "unknown", "<score>", "½",

@@ -1,4 +1,6 @@
-"""The judge: what it is shown, how it is asked again, and what becomes of turns without a score."""
+"""The judge: what it is shown, how it is asked again, and what becomes of turns without
+a score.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -29,15 +31,24 @@ from gde_plugins.reward_judge.judge import Judge
 def episode(*seen: str, objective: object = "Fetch the mug.") -> Trajectory:
     one = next(one for one in sample_evidence(3).trajectories if one.turns)
     turns = [
-        replace(one.turns[0], index=i, observation=Observation(text=text), decision=Decision.act(f"step {i}"))
+        replace(
+            one.turns[0],
+            index=i,
+            observation=Observation(text=text),
+            decision=Decision.act(f"step {i}"),
+        )
         for i, text in enumerate(seen)
     ]
     world = World(id="w", facts={"objective": objective, "first": "look"})  # type: ignore[dict-item]
     return replace(one, world=world, turns=tuple(turns))
 
 
-def judged(model: AnsweringModel, trajectory: Trajectory, **settings: object) -> RewardTrace:
-    return asyncio.run(Judge(JudgeConfig(model="m", **settings), model, 0).rewards(trajectory))  # type: ignore[arg-type]
+def judged(
+    model: AnsweringModel, trajectory: Trajectory, **settings: object
+) -> RewardTrace:
+    return asyncio.run(
+        Judge(JudgeConfig(model="m", **settings), model, 0).rewards(trajectory)
+    )  # type: ignore[arg-type]
 
 
 def test_a_judge_without_memory_is_shown_all_that_happened_so_far() -> None:
@@ -45,18 +56,32 @@ def test_a_judge_without_memory_is_shown_all_that_happened_so_far() -> None:
     trace = judged(model, episode("A mug.", "It is yours."))
     assert (trace.values.tolist(), trace.counts, trace.failure) == ([0.1, 0.9], {}, "")
     first, second = (request.messages[-1].content for request in model.asked)
-    assert "<ACTION> look </ACTION>\n<STATE> A mug. </STATE>" in first and "step 0" not in first
-    assert "A mug." in second and "<ACTION> step 0 </ACTION>\n<STATE> It is yours. </STATE>" in second
-    assert all(request.messages[-1].content.startswith("<GOAL> Fetch the mug. </GOAL>") for request in model.asked)
+    assert (
+        "<ACTION> look </ACTION>\n<STATE> A mug. </STATE>" in first
+        and "step 0" not in first
+    )
+    assert (
+        "A mug." in second
+        and "<ACTION> step 0 </ACTION>\n<STATE> It is yours. </STATE>" in second
+    )
+    assert all(
+        request.messages[-1].content.startswith("<GOAL> Fetch the mug. </GOAL>")
+        for request in model.asked
+    )
     assert trace.made_by == "language model m, without memory, no thinking, effort low"
 
 
 def test_a_judge_with_memory_is_shown_what_it_believed_and_the_last_step() -> None:
-    model = AnsweringModel(["belief: a mug is seen\nscore: 0.1", "score: 0.2", "score: 0.3"])
+    model = AnsweringModel(
+        ["belief: a mug is seen\nscore: 0.1", "score: 0.2", "score: 0.3"]
+    )
     trace = judged(model, episode("A mug.", "It is yours.", "Home."), memory=True)
     contents = [request.messages[-1].content for request in model.asked]
     assert "<BELIEF> None </BELIEF>" in contents[0]
-    assert "<BELIEF> a mug is seen </BELIEF>" in contents[1] and "A mug." not in contents[1]
+    assert (
+        "<BELIEF> a mug is seen </BELIEF>" in contents[1]
+        and "A mug." not in contents[1]
+    )
     # What was believed is kept where no summary comes, and that is counted.
     assert "<BELIEF> a mug is seen </BELIEF>" in contents[2]
     assert trace.counts == {"no belief, kept": 2}
@@ -78,17 +103,30 @@ def test_what_is_seen_cannot_close_its_tags() -> None:
     assert content.count("</STATE>") == content.count("<GOAL>") == 1
 
 
-def test_answers_without_a_score_are_asked_for_again_and_then_given_up_or_held() -> None:
-    trace = judged(AnsweringModel(["0.5", "no", GdeError("too long"), "0.7"]), episode("a", "b"))
+def test_answers_without_a_score_are_asked_for_again_and_then_given_up_or_held() -> (
+    None
+):
+    trace = judged(
+        AnsweringModel(["0.5", "no", GdeError("too long"), "0.7"]), episode("a", "b")
+    )
     assert (trace.values.tolist(), trace.counts) == ([0.5, 0.7], {"asked again": 2})
     trace = judged(AnsweringModel(["0.5", "no"]), episode("a", "b", "c"))
-    assert trace.failure.startswith("turn 1: wanted a line") and trace.values.shape == (0,)
+    assert trace.failure.startswith("turn 1: wanted a line") and trace.values.shape == (
+        0,
+    )
     assert trace.counts == {"asked again": 2}
-    trace = judged(AnsweringModel(["0.5", "no"]), episode("a", "b", "c"), unread="hold", repairs=0)
+    trace = judged(
+        AnsweringModel(["0.5", "no"]), episode("a", "b", "c"), unread="hold", repairs=0
+    )
     assert (trace.values.tolist(), trace.counts) == ([0.5] * 3, {"no score, held": 2})
     # There is nothing to hold in the first turn.
-    assert judged(AnsweringModel(["no"]), episode("a"), unread="hold").failure.startswith("turn 0")
-    assert "no fact `objective`" in judged(AnsweringModel(["score: 0.5"]), episode("a", objective=None)).failure
+    assert judged(
+        AnsweringModel(["no"]), episode("a"), unread="hold"
+    ).failure.startswith("turn 0")
+    assert (
+        "no fact `objective`"
+        in judged(AnsweringModel(["score: 0.5"]), episode("a", objective=None)).failure
+    )
     with pytest.raises(Unavailable):
         judged(AnsweringModel([Unavailable("gone")]), episode("a"))
 
@@ -97,7 +135,9 @@ def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero() -> None:
     """As first answers and as the last word of a judge with a memory."""
     for answer in answers():
         said = Completion(text=answer.text, reasoning=None, finish=answer.finish)
-        trace = judged(AnsweringModel([said]), episode("a", "b"), repairs=0, memory=True)
+        trace = judged(
+            AnsweringModel([said]), episode("a", "b"), repairs=0, memory=True
+        )
         if answer.score is None:
             assert trace.failure and not len(trace.values)
         else:
@@ -108,7 +148,9 @@ def test_the_offer_keeps_the_contract() -> None:
     check_plugin(plugin)
     (offer,) = plugin.gde_reward_models()
     context = PlainContext(models={"m": AnsweringModel(["score: 0.5"])})
-    check_reward_model(lambda: offer.make(build(offer.config, {"model": "m"}, "judge"), context))
+    check_reward_model(
+        lambda: offer.make(build(offer.config, {"model": "m"}, "judge"), context)
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,9 +162,16 @@ def test_the_offer_keeps_the_contract() -> None:
     ],
     ids=["nothing", "empty", "nano"],
 )
-def test_who_cannot_judge_is_refused_before_anything_is_run(named: dict[str, str], got: str) -> None:
+def test_who_cannot_judge_is_refused_before_anything_is_run(
+    named: dict[str, str], got: str
+) -> None:
     judge = Choice(name="judge", config=named)
-    plan = Plan(environment=Choice(name="rewardbench"), agent=Choice(name="random"), rewards=(judge,), episodes=1)
+    plan = Plan(
+        environment=Choice(name="rewardbench"),
+        agent=Choice(name="random"),
+        rewards=(judge,),
+        episodes=1,
+    )
     with pytest.raises(ConfigError, match=rf"judge\.model: .*{got}"):
         resolve(plan, Catalogue.default())
 
@@ -135,10 +184,15 @@ def test_a_run_counts_what_the_judge_did(tmp_path: Path) -> None:
         metrics=("epic",),  # type: ignore[arg-type]
         episodes=4,
     )
-    result = evaluate(plan, tmp_path / "run", Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    result = evaluate(
+        plan, tmp_path / "run", Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    )
     found = {
         (one.name, one.where.get("what")): one.value
         for one in result.measurements
         if one.where.get("reward") == "judge"
     }
-    assert (found["epic.unjudged", None], found["rewards.counted", "asked again"]) == (1, 8)
+    assert (found["epic.unjudged", None], found["rewards.counted", "asked again"]) == (
+        1,
+        8,
+    )

@@ -4,7 +4,12 @@ import pytest
 from judge_answers import Answer, answers
 
 from gde.data.completion import Completion
-from gde_plugins.reward_judge.scores import LONGEST_BELIEF, NoScore, parse_belief, parse_score
+from gde_plugins.reward_judge.scores import (
+    LONGEST_BELIEF,
+    NoScore,
+    parse_belief,
+    parse_score,
+)
 
 CORPUS = [*answers()]
 
@@ -32,7 +37,10 @@ def test_every_answer_has_the_score_that_it_says_or_none(answer: Answer) -> None
     ("text", "belief"),
     [
         ("belief: the mug is found\nscore: 0.5", "the mug is found"),
-        ("Belief: old\nbelief: new\nand more\nscore: 0.1\nscore: 0.2", "new\nand more\nscore: 0.1"),
+        (
+            "Belief: old\nbelief: new\nand more\nscore: 0.1\nscore: 0.2",
+            "new\nand more\nscore: 0.1",
+        ),
         ("belief: no score follows", "no score follows"),
         ("score: 0.5", ""),
         ("belief: \ud800x", "?x"),

@@ -1,4 +1,6 @@
-"""gde rewardbench build: what is refused before anything is begun, and what stops it in one line."""
+"""gde rewardbench build: what is refused before anything is begun, and what stops it in
+one line.
+"""
 
 import json
 import resource
@@ -19,22 +21,32 @@ SMALL = ("--domain", "blocksworld", "--share", "0.008")
 
 
 def build(out: Path, *words: str) -> Result:
-    return CliRunner().invoke(build_app(), ["rewardbench", "build", "--out", str(out), *words])
+    return CliRunner().invoke(
+        build_app(), ["rewardbench", "build", "--out", str(out), *words]
+    )
 
 
 def refused(out: Path, *words: str) -> str:
     """Why, in one line."""
     done = build(out, *words)
-    assert isinstance(done.exception, GdeError) and done.exception.exit_code == 2, done.exception
+    assert isinstance(done.exception, GdeError) and done.exception.exit_code == 2, (
+        done.exception
+    )
     assert "\n" not in str(done.exception)
     return str(done.exception)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-def test_who_interrupts_a_build_is_told_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_interrupts_a_build_is_told_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -48,11 +60,19 @@ def test_who_interrupts_a_build_is_told_how_it_goes_on(tmp_path: Path, monkeypat
     [
         (("--set", "blocksworld.nope=1"), "unknown field of blocksworld 'nope'"),
         (("--set", "blocksworld.blocks=99"), "blocksworld.blocks"),
-        (("--set", "webshop.data=/nope"), "--set webshop: that domain is not built: add --domain webshop"),
-        (("--train", "10", "--set", "blocksworld.nope=1"), "unknown field of blocksworld 'nope'"),
+        (
+            ("--set", "webshop.data=/nope"),
+            "--set webshop: that domain is not built: add --domain webshop",
+        ),
+        (
+            ("--train", "10", "--set", "blocksworld.nope=1"),
+            "unknown field of blocksworld 'nope'",
+        ),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_is_begun(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_wrong_settings_are_refused_before_anything_is_begun(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     assert said in refused(tmp_path / "out", *SMALL, *words)
     assert not (tmp_path / "out").exists()
 
@@ -82,7 +102,9 @@ def test_nothing_is_built_where_it_cannot_be_written(
     assert {*tmp_path.rglob("*")} == before
 
 
-def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
     wrong = (*SMALL, "--set", f"blocksworld.problems={tmp_path / 'nope'}")
     for words in ((), ("--train", "10")):
         done = build(tmp_path, *wrong, *words)
@@ -95,13 +117,34 @@ def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_p
 def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
     assert build(tmp_path, *SMALL, "--set", "blocksworld.play_on=yes").exit_code == 0
     kept = tmp_path / "blocksworld" / "recipe.json"
-    recipe = {"seed": 0, "padding": 3, "offset": 1, "overlap": 2, "blocksworld.play_on": True}
+    recipe = {
+        "seed": 0,
+        "padding": 3,
+        "offset": 1,
+        "overlap": 2,
+        "blocksworld.play_on": True,
+    }
     assert json.loads(kept.read_text(encoding="utf-8")) == recipe
     before = contents(tmp_path)
     larger = ("--domain", "blocksworld", "--share", "0.012")
-    said = refused(tmp_path, *larger, "--seed", "5", "--padding", "0", "--set", "blocksworld.play_on=true")
-    assert "was begun with seed=0, padding=3, got seed=5, padding=0: ask for the same or name another" in said
-    assert "was begun with blocksworld.play_on=True, got blocksworld.play_on not set" in refused(tmp_path, *larger)
+    said = refused(
+        tmp_path,
+        *larger,
+        "--seed",
+        "5",
+        "--padding",
+        "0",
+        "--set",
+        "blocksworld.play_on=true",
+    )
+    assert (
+        "was begun with seed=0, padding=3, got seed=5, padding=0: ask for the same or name another"
+        in said
+    )
+    assert (
+        "was begun with blocksworld.play_on=True, got blocksworld.play_on not set"
+        in refused(tmp_path, *larger)
+    )
     kept.write_text("{", encoding="utf-8")
     assert "recipe.json cannot be read" in refused(tmp_path, *larger)
     kept.write_text("[]", encoding="utf-8")
@@ -112,18 +155,27 @@ def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
     assert before.keys() < contents(tmp_path).keys()
 
 
-def test_a_folder_without_a_recipe_is_gone_on_with_and_training_has_none(tmp_path: Path) -> None:
+def test_a_folder_without_a_recipe_is_gone_on_with_and_training_has_none(
+    tmp_path: Path,
+) -> None:
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "1").exit_code == 0
     assert [*contents(tmp_path)] == ["blocksworld/train.jsonl"]
     assert build(tmp_path, *SMALL).exit_code == 0
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "2").exit_code == 0
     (tmp_path / "blocksworld" / "recipe.json").unlink()
-    assert build(tmp_path, "--domain", "blocksworld", "--share", "0.012", "--seed", "3").exit_code == 0
+    assert (
+        build(
+            tmp_path, "--domain", "blocksworld", "--share", "0.012", "--seed", "3"
+        ).exit_code
+        == 0
+    )
     assert not (tmp_path / "blocksworld" / "recipe.json").exists()
     assert len([*tmp_path.rglob("positive.json")]) == 3
 
 
-def test_another_build_that_begins_beside_it_does_not_mix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_build_that_begins_beside_it_does_not_mix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It keeps its recipe after this one has looked for one."""
     attempted = building.attempted
 
@@ -135,7 +187,9 @@ def test_another_build_that_begins_beside_it_does_not_mix(tmp_path: Path, monkey
 
     monkeypatch.setattr(building, "attempted", slowly)
     done = build(tmp_path, *SMALL)
-    assert isinstance(done.exception, ConfigError) and "was begun with seed=1, got seed=0" in str(done.exception)
+    assert isinstance(
+        done.exception, ConfigError
+    ) and "was begun with seed=1, got seed=0" in str(done.exception)
 
 
 @pytest.fixture
@@ -151,8 +205,12 @@ def little_room() -> Iterator[None]:
 
 @pytest.mark.usefixtures("little_room")
 @pytest.mark.parametrize("words", [(), ("--train", "20")])
-def test_a_full_disk_stops_in_one_line_and_leaves_nothing_half_written(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_full_disk_stops_in_one_line_and_leaves_nothing_half_written(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     done = build(tmp_path, *SMALL, *words)
-    assert isinstance(done.exception, RunFailed) and "File too large" in str(done.exception)
+    assert isinstance(done.exception, RunFailed) and "File too large" in str(
+        done.exception
+    )
     assert not [path for path in tmp_path.rglob(".*") if path.is_file()]
     assert all(json.loads(text) for text in contents(tmp_path).values())

@@ -20,7 +20,9 @@ from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
 def record(shaped: list[float], raw: list[float]) -> Record:
     steps = tuple(
-        Step(action=f"act {i}", observation=f"seen {i}", raw=r, shaped=s, is_expert=True)
+        Step(
+            action=f"act {i}", observation=f"seen {i}", raw=r, shaped=s, is_expert=True
+        )
         for i, (s, r) in enumerate(zip(shaped, raw, strict=True))
     )
     return Record(goal="reach it", start="begin", steps=steps)
@@ -29,15 +31,25 @@ def record(shaped: list[float], raw: list[float]) -> Record:
 def data(folder: Path, n_tasks: int = 3) -> Path:
     positive = record([1 / 4, 2 / 4, 3 / 4, 1], [0, 0, 0, 1])
     for index in range(n_tasks):
-        pair = Pair(domain="blocksworld", index=index, positive=positive, negative=record([0] * 4, [0] * 4))
+        pair = Pair(
+            domain="blocksworld",
+            index=index,
+            positive=positive,
+            negative=record([0] * 4, [0] * 4),
+        )
         write_pair(pair, folder / "blocksworld" / pair.name)
     return folder
 
 
 def test_made_and_read_trajectories_keep_every_promise(tmp_path: Path) -> None:
     (offer,) = gde_environments()
-    check_environment(lambda: RewardBench(RewardBenchConfig(share=0.02)), gives=offer.gives)
-    check_environment(lambda: RewardBench(RewardBenchConfig(data=str(data(tmp_path)))), gives=offer.gives)
+    check_environment(
+        lambda: RewardBench(RewardBenchConfig(share=0.02)), gives=offer.gives
+    )
+    check_environment(
+        lambda: RewardBench(RewardBenchConfig(data=str(data(tmp_path)))),
+        gives=offer.gives,
+    )
 
 
 def test_a_record_is_replayed_with_its_true_rewards(tmp_path: Path) -> None:
@@ -45,7 +57,10 @@ def test_a_record_is_replayed_with_its_true_rewards(tmp_path: Path) -> None:
     place = next(i for i, name in enumerate(world.worlds()) if "positive" in name)
     shown, seen, rewards = world.reset(place), list[str](), list[object]()
     assert (world.task().objective, world.task().horizon) == ("reach it", 4)
-    assert (world.world().facts["initial"], world.world().facts["first"]) == ("begin", "act 0")
+    assert (world.world().facts["initial"], world.world().facts["first"]) == (
+        "begin",
+        "act 0",
+    )
     while True:
         seen.append(shown.text)
         rewards.append(world.state().facts["reward"])
@@ -83,10 +98,15 @@ def judged(folder: Path, out: Path) -> Result:
 
 def test_distances_are_those_that_follow_from_the_records(tmp_path: Path) -> None:
     result = judged(data(tmp_path / "data"), tmp_path / "run")
-    found = {one.where["reward"]: one for one in result.measurements if one.name == "epic"}
-    # Rising to 1 in 4 steps beside as many zeros: r = sqrt(v / (2 v + m^2)) with mean m and variance v of t / T.
+    found = {
+        one.where["reward"]: one for one in result.measurements if one.name == "epic"
+    }
+    # Rising to 1 in 4 steps beside as many zeros: r = sqrt(v / (2 v + m^2)) with mean m
+    # and variance v of t / T.
     m, v = 0.625, 0.078125
-    assert found["monotonic"].value == pytest.approx(((1 - (v / (2 * v + m**2)) ** 0.5) / 2) ** 0.5)
+    assert found["monotonic"].value == pytest.approx(
+        ((1 - (v / (2 * v + m**2)) ** 0.5) / 2) ** 0.5
+    )
     assert found["constant"].value == pytest.approx(0.5**0.5)
     assert found["oracle"].value == 0
     assert [one.n for one in found.values()] == [3, 3, 3]
@@ -95,7 +115,9 @@ def test_distances_are_those_that_follow_from_the_records(tmp_path: Path) -> Non
 def test_a_task_with_one_side_and_a_broken_file_are_counted(tmp_path: Path) -> None:
     folder = data(tmp_path / "data", 4)
     (folder / "blocksworld" / "blocksworld-0001" / "negative_0.json").unlink()
-    (folder / "blocksworld" / "blocksworld-0002" / "negative_0.json").write_text("{", encoding="utf-8")
+    (folder / "blocksworld" / "blocksworld-0002" / "negative_0.json").write_text(
+        "{", encoding="utf-8"
+    )
     result = judged(folder, tmp_path / "run")
     found = {(one.name, one.where.get("reward")): one for one in result.measurements}
     assert result.status == "partial"
@@ -107,9 +129,14 @@ def test_a_task_with_one_side_and_a_broken_file_are_counted(tmp_path: Path) -> N
 def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GdeError, match="unknown domain 'blockworld'"):
         RewardBench(RewardBenchConfig(domain="blockworld"))  # type: ignore[arg-type]
-    with pytest.raises(GdeError, match=r"env.data: wanted a folder with TASK/positive.json"):
+    with pytest.raises(
+        GdeError, match=r"env.data: wanted a folder with TASK/positive.json"
+    ):
         RewardBench(RewardBenchConfig(data=str(tmp_path)))
-    with pytest.raises(GdeError, match=r"wanted a domain that can be had: domain webshop: no such folder"):
+    with pytest.raises(
+        GdeError,
+        match=r"wanted a domain that can be had: domain webshop: no such folder",
+    ):
         RewardPredictionStudy(StudyConfig(data=str(tmp_path), domains="webshop"))
 
 
@@ -123,7 +150,9 @@ def test_the_study_names_what_it_lacks(tmp_path: Path) -> None:
 
 
 def test_the_sides_of_a_task_are_told_by_the_names_of_the_files(tmp_path: Path) -> None:
-    """Whatever the environment's own rewards are: some were released on other scales, or never reach 1."""
+    """Whatever the environment's own rewards are: some were released on other scales,
+    or never reach 1.
+    """
     folder = data(tmp_path / "data")
     for file in folder.rglob("*.json"):
         told = json.loads(file.read_text())
@@ -131,7 +160,11 @@ def test_the_sides_of_a_task_are_told_by_the_names_of_the_files(tmp_path: Path) 
             step["reward"]["raw"] *= 0.9
         file.write_text(json.dumps(told))
     result = judged(folder, tmp_path / "run")
-    found = {one.name: one for one in result.measurements if one.where == {"reward": "oracle"}}
+    found = {
+        one.name: one
+        for one in result.measurements
+        if one.where == {"reward": "oracle"}
+    }
     assert (found["epic"].value, found["epic"].n) == (0, 3)
 
 
@@ -142,16 +175,27 @@ def test_what_is_no_file_is_an_episode_that_failed(tmp_path: Path) -> None:
     place.mkdir()
     result = judged(folder, tmp_path / "run")
     assert any("Is a directory" in one.reason for one in result.failures)
-    (found,) = (one for one in result.measurements if one.name == "epic" and one.where == {"reward": "oracle"})
+    (found,) = (
+        one
+        for one in result.measurements
+        if one.name == "epic" and one.where == {"reward": "oracle"}
+    )
     assert found.n == 2
 
 
 def test_a_share_of_a_folder_is_its_first_tasks(tmp_path: Path) -> None:
     folder = str(data(tmp_path))
-    some, all_ = (RewardBench(RewardBenchConfig(data=folder, share=share)).worlds() for share in (0.5, 1))
+    some, all_ = (
+        RewardBench(RewardBenchConfig(data=folder, share=share)).worlds()
+        for share in (0.5, 1)
+    )
     assert [name.split()[:2] for name in some] == [
-        [f"blocksworld-000{task}", side] for task in (0, 1) for side in ("negative_0", "positive")
+        [f"blocksworld-000{task}", side]
+        for task in (0, 1)
+        for side in ("negative_0", "positive")
     ]
     assert [*some] == [*all_][:4] and len(all_) == 6
-    with pytest.raises(GdeError, match=r"env\.data: wanted a folder, got an empty name"):
+    with pytest.raises(
+        GdeError, match=r"env\.data: wanted a folder, got an empty name"
+    ):
         RewardBench(RewardBenchConfig(data=""))

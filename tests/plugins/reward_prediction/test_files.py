@@ -1,4 +1,6 @@
-"""The released format, from here and from elsewhere, and files that are something else."""
+"""The released format, from here and from elsewhere, and files that are something
+else.
+"""
 
 import json
 from pathlib import Path
@@ -15,7 +17,12 @@ from gde_plugins.reward_prediction.table import write_parquet
 def record(*shaped: float, raw: float = 0.0) -> Record:
     steps = tuple(
         Step(
-            action=f"act {i}", observation=f"s\u00e9en {i}", raw=raw, shaped=each, is_expert=True, admissible=("a", "b")
+            action=f"act {i}",
+            observation=f"s\u00e9en {i}",
+            raw=raw,
+            shaped=each,
+            is_expert=True,
+            admissible=("a", "b"),
         )
         for i, each in enumerate(shaped)
     )
@@ -23,18 +30,30 @@ def record(*shaped: float, raw: float = 0.0) -> Record:
 
 
 def pair(index: int = 0) -> Pair:
-    return Pair(domain="d", index=index, positive=record(0.5, 1, raw=1), negative=record(0, 0))
+    return Pair(
+        domain="d", index=index, positive=record(0.5, 1, raw=1), negative=record(0, 0)
+    )
 
 
 def foreign(**change: Any) -> dict[str, Any]:
-    step = {"action": "go", "observation": ["seen"], "reward": {"raw": -100, "shaped": 0.5, "is_expert": True}}
+    step = {
+        "action": "go",
+        "observation": ["seen"],
+        "reward": {"raw": -100, "shaped": 0.5, "is_expert": True},
+    }
     return {"goal_description": "a goal", "trajectory": [step], "more": 1, **change}
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     write_pair(pair(), tmp_path / "d" / "d-0000")
-    positive, negative = sorted(find_records(tmp_path), key=lambda file: file.side, reverse=True)
-    assert (positive.task, positive.side, positive.read()) == ("d/d-0000", "positive", pair().positive)
+    positive, negative = sorted(
+        find_records(tmp_path), key=lambda file: file.side, reverse=True
+    )
+    assert (positive.task, positive.side, positive.read()) == (
+        "d/d-0000",
+        "positive",
+        pair().positive,
+    )
     assert (negative.side, negative.read()) == ("negative", pair().negative)
 
 
@@ -42,10 +61,18 @@ def test_what_others_wrote_is_read(tmp_path: Path) -> None:
     for name in ("positive.json", "negative_0.json", "negative_12.json", "notes.json"):
         (tmp_path / name).write_text(json.dumps(foreign()), encoding="utf-8")
     found = [*find_records(tmp_path)]
-    assert [file.path.name for file in found] == ["negative_0.json", "negative_12.json", "positive.json"]
+    assert [file.path.name for file in found] == [
+        "negative_0.json",
+        "negative_12.json",
+        "positive.json",
+    ]
     read = found[0].read()
     assert (read.goal, read.start, read.world) == ("a goal", "", {})
-    assert (read.steps[0].observation, read.steps[0].raw, read.steps[0].shaped) == ("seen", 0.0, 0.5)
+    assert (read.steps[0].observation, read.steps[0].raw, read.steps[0].shaped) == (
+        "seen",
+        0.0,
+        0.5,
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,15 +80,34 @@ def test_what_others_wrote_is_read(tmp_path: Path) -> None:
     [
         (json.dumps(foreign())[:-20], "the file: Invalid JSON"),
         ("[]", "the file: Input should be an object"),
-        (json.dumps(foreign(trajectory=[])), "trajectory: List should have at least 1 item"),
+        (
+            json.dumps(foreign(trajectory=[])),
+            "trajectory: List should have at least 1 item",
+        ),
         (json.dumps(foreign(goal_description="")), "goal_description"),
-        (json.dumps({"goal_description": "g", "trajectory": [{"action": "x"}]}), "trajectory.0.observation: Field"),
+        (
+            json.dumps({"goal_description": "g", "trajectory": [{"action": "x"}]}),
+            "trajectory.0.observation: Field",
+        ),
         (json.dumps(foreign()).replace("0.5", "NaN"), "trajectory.0.reward.shaped"),
-        (json.dumps(foreign()).replace('"action":', '"admissible": [0], "action":'), "must be places in `actions`"),
+        (
+            json.dumps(foreign()).replace('"action":', '"admissible": [0], "action":'),
+            "must be places in `actions`",
+        ),
     ],
-    ids=["cut off", "a list", "empty", "no goal", "no observation", "no number", "no action"],
+    ids=[
+        "cut off",
+        "a list",
+        "empty",
+        "no goal",
+        "no observation",
+        "no number",
+        "no action",
+    ],
 )
-def test_files_that_are_something_else_say_where(tmp_path: Path, text: str, message: str) -> None:
+def test_files_that_are_something_else_say_where(
+    tmp_path: Path, text: str, message: str
+) -> None:
     (tmp_path / "positive.json").write_text(text, encoding="utf-8")
     (file,) = find_records(tmp_path)
     with pytest.raises(GdeError, match=message):
@@ -72,7 +118,11 @@ def test_the_released_fields_are_there() -> None:
     told: Any = as_json(record(1.0))
     assert {"goal_description", "trajectory"} <= told.keys()
     assert {"action", "observation", "reward"} <= told["trajectory"][0].keys()
-    assert told["trajectory"][0]["reward"] == {"raw": 0.0, "shaped": 1.0, "is_expert": True}
+    assert told["trajectory"][0]["reward"] == {
+        "raw": 0.0,
+        "shaped": 1.0,
+        "is_expert": True,
+    }
 
 
 def test_the_table_has_a_row_a_step_and_tells_what_it_lacks(tmp_path: Path) -> None:

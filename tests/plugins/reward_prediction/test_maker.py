@@ -23,8 +23,16 @@ from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
 ALONE = Serial()
 
 
-def order(folder: Path, name: str = "blocksworld", n_tasks: int = 6, **settings: Any) -> Order:
-    return Order(domain=find_domain(name), recipe=Recipe(), n_tasks=n_tasks, settings=settings, folder=folder / name)
+def order(
+    folder: Path, name: str = "blocksworld", n_tasks: int = 6, **settings: Any
+) -> Order:
+    return Order(
+        domain=find_domain(name),
+        recipe=Recipe(),
+        n_tasks=n_tasks,
+        settings=settings,
+        folder=folder / name,
+    )
 
 
 def quiet(domain: str, done: int, total: int) -> None:
@@ -32,14 +40,20 @@ def quiet(domain: str, done: int, total: int) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_the_published_numbers() -> None:
     assert sum(domain.pairs for domain in DOMAINS.values()) == 1_227
     assert [domain.tasks(0.001) for domain in DOMAINS.values()] == [1] * 5
     for row in (*TABLE_1.values(), *ABLATIONS.values()):
-        assert sum(row.values.values()) / 5 == pytest.approx(row.overall, abs=0.0101), row.title
+        assert sum(row.values.values()) / 5 == pytest.approx(row.overall, abs=0.0101), (
+            row.title
+        )
 
 
 @pytest.mark.parametrize("name", ["blocksworld", "webshop"])
@@ -48,8 +62,13 @@ def test_every_success_succeeds_and_no_failure_does(name: str, tmp_path: Path) -
     assert (built.pairs, built.failures) == (12, ())
     records = [(file.side, file.read()) for file in find_records(tmp_path)]
     assert len(records) == 24
-    assert {(side, record.success) for side, record in records} == {("positive", 1.0), ("negative", 0.0)}
-    assert all(step.action in step.admissible for _, record in records for step in record.steps)
+    assert {(side, record.success) for side, record in records} == {
+        ("positive", 1.0),
+        ("negative", 0.0),
+    }
+    assert all(
+        step.action in step.admissible for _, record in records for step in record.steps
+    )
 
 
 def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
@@ -92,7 +111,9 @@ PROBLEM = "(define (problem p) (:domain d) (:objects a b c) (:init (handempty) {
 START = "(ontable a) (ontable b) (ontable c) (clear a) (clear b) (clear c)"
 
 
-def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(tmp_path: Path) -> None:
+def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(
+    tmp_path: Path,
+) -> None:
     problems = tmp_path / "problems"
     problems.mkdir()
     goals = ("a b", "b c", "c a", "a c", "a a", "b a")
@@ -100,19 +121,31 @@ def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(tmp
         text = PROBLEM.format(start=START, goal=goal)
         (problems / f"{number}.pddl").write_text(text, encoding="utf-8")
     three = replace(find_domain("blocksworld"), pairs=3)
-    wanted = replace(order(tmp_path / "out", n_tasks=3, problems=str(problems)), domain=three)
+    wanted = replace(
+        order(tmp_path / "out", n_tasks=3, problems=str(problems)), domain=three
+    )
     built = build_domain(wanted, ALONE, quiet)
     assert (built.pairs, built.failures) == (3, ())
-    asked = [file.read().goal for file in find_records(tmp_path / "out") if file.side == "positive"]
+    asked = [
+        file.read().goal
+        for file in find_records(tmp_path / "out")
+        if file.side == "positive"
+    ]
     assert len({*asked}) == 3
     # One of six cannot be solved: with six tasks nothing is left to take its place.
-    built = build_domain(order(tmp_path / "all", n_tasks=6, problems=str(problems)), ALONE, quiet)
+    built = build_domain(
+        order(tmp_path / "all", n_tasks=6, problems=str(problems)), ALONE, quiet
+    )
     assert built.pairs == 5
     assert "would be a circle" in built.failures[0]
 
 
-def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: Path) -> None:
-    """Also of those that take the place of others: every other problem cannot be solved."""
+def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(
+    tmp_path: Path,
+) -> None:
+    """Also of those that take the place of others: every other problem cannot be
+    solved.
+    """
     problems = tmp_path / "problems"
     problems.mkdir()
     for number in range(30):
@@ -122,7 +155,11 @@ def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: P
         (problems / f"{number}.pddl").write_text(text, encoding="utf-8")
     five = replace(find_domain("blocksworld"), pairs=5)
     whole, share = (
-        replace(order(tmp_path / f"{n}", n_tasks=n, problems=str(problems)), domain=five, recipe=Recipe(seed=3))
+        replace(
+            order(tmp_path / f"{n}", n_tasks=n, problems=str(problems)),
+            domain=five,
+            recipe=Recipe(seed=3),
+        )
         for n in (5, 3)
     )
     for each in (whole, share):
@@ -132,14 +169,22 @@ def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: P
 
 def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     nowhere = Domain(name="nowhere", title="Nowhere", pairs=3)
-    wanted = Order(domain=nowhere, recipe=Recipe(), n_tasks=3, settings={}, folder=tmp_path)
-    assert build_domain(wanted, ALONE, quiet).failures == ("domain nowhere: no environment of that name is installed",)
+    wanted = Order(
+        domain=nowhere, recipe=Recipe(), n_tasks=3, settings={}, folder=tmp_path
+    )
+    assert build_domain(wanted, ALONE, quiet).failures == (
+        "domain nowhere: no environment of that name is installed",
+    )
     with (
-        pytest.raises(GdeError, match="wanted an environment with the capability demonstration"),
+        pytest.raises(
+            GdeError, match="wanted an environment with the capability demonstration"
+        ),
         opened(Domain(name="grid", title="Grid", pairs=1), {}),
     ):
         pass
-    failed = build_domain(order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet)
+    failed = build_domain(
+        order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet
+    )
     assert (failed.pairs, len(failed.failures)) == (0, 1)
     assert failed.failures[0].startswith("domain blocksworld: env.problems")
     assert not (tmp_path / "blocksworld").exists()
@@ -153,12 +198,17 @@ def test_a_task_depends_on_nothing_but_itself() -> None:
     pairs = [made(maker, index) for index in (0, 1, 2)]
     assert [made(other, index) for index in (2, 1, 0)] == pairs[::-1]
     assert made(Maker(find_domain("blocksworld"), Recipe(seed=1)), 1) != pairs[1]
-    assert made(Maker(find_domain("blocksworld"), Recipe(), purpose="train"), 1) != pairs[1]
+    assert (
+        made(Maker(find_domain("blocksworld"), Recipe(), purpose="train"), 1)
+        != pairs[1]
+    )
     for each in (maker, other):
         each.close()
 
 
-def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path) -> None:
+def test_preferences_are_of_one_task_and_the_better_is_worth_more(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "blocksworld" / "train.jsonl"
     assert write_preferences(order(tmp_path), 35, ALONE, quiet) == (35, "")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -174,13 +224,17 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path
     assert path.read_bytes() == before
 
 
-def test_further_tasks_are_made_until_there_are_as_many_preferences(tmp_path: Path) -> None:
+def test_further_tasks_are_made_until_there_are_as_many_preferences(
+    tmp_path: Path,
+) -> None:
     """Successes of one or two steps give one to six."""
     short = replace(order(tmp_path / "a", blocks=2), recipe=Recipe(padding=0))
     assert write_preferences(short, 40, ALONE, quiet) == (40, "")
     tasks = list(dict.fromkeys(line["task"] for line in preferred(tmp_path / "a")))
     assert len(tasks) > 4
-    assert write_preferences(replace(short, folder=tmp_path / "b"), 40, Processes(2), quiet) == (40, "")
+    assert write_preferences(
+        replace(short, folder=tmp_path / "b"), 40, Processes(2), quiet
+    ) == (40, "")
     assert preferred(tmp_path / "b") == preferred(tmp_path / "a")
 
 
@@ -188,16 +242,27 @@ def test_preferences_that_cannot_be_had_are_told_of(tmp_path: Path) -> None:
     problems = tmp_path / "problems"
     problems.mkdir()
     for number, goal in enumerate(("a b", "b a", "a a")):
-        (problems / f"{number}.pddl").write_text(PROBLEM.format(start=START, goal=goal), encoding="utf-8")
+        (problems / f"{number}.pddl").write_text(
+            PROBLEM.format(start=START, goal=goal), encoding="utf-8"
+        )
     few = order(tmp_path / "few", problems=str(problems))
     n_written, said = write_preferences(few, 100, ALONE, quiet)
     assert n_written == len(preferred(few.folder)) == 20
     assert said.endswith("it has no world left (20 preferences of 100, from 18 tasks)")
     none = order(tmp_path / "none", problems=str(tmp_path / "nope"))
     n_written, said = write_preferences(none, 100, ALONE, quiet)
-    assert n_written == 0 and said.startswith("domain blocksworld: env.problems") and "\n" not in said
+    assert (
+        n_written == 0
+        and said.startswith("domain blocksworld: env.problems")
+        and "\n" not in said
+    )
     assert not none.folder.exists()
 
 
 def preferred(folder: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in next(folder.rglob("train.jsonl")).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in next(folder.rglob("train.jsonl"))
+        .read_text(encoding="utf-8")
+        .splitlines()
+    ]

@@ -9,7 +9,12 @@ from worlds import Line
 
 from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
-from gde_plugins.reward_prediction.pairing import Unsuitable, make_negative, make_positive, sequences
+from gde_plugins.reward_prediction.pairing import (
+    Unsuitable,
+    make_negative,
+    make_positive,
+    sequences,
+)
 from gde_plugins.reward_prediction.record import Record
 
 
@@ -25,8 +30,17 @@ def test_the_expert_earns_what_its_share_of_the_way_is() -> None:
     record = positive(Line(), padding=0)
     assert record.actions == ("right",) * 4
     assert [step.shaped for step in record.steps] == [0.25, 0.5, 0.75, 1.0]
-    assert [step.shaped for step in positive(Line(), padding=0, offset=0).steps] == [0.0, 0.25, 0.5, 0.75]
-    assert (record.start, record.steps[0].observation, record.steps[-1].observation) == ("cell 4", "cell 5", "cell 8")
+    assert [step.shaped for step in positive(Line(), padding=0, offset=0).steps] == [
+        0.0,
+        0.25,
+        0.5,
+        0.75,
+    ]
+    assert (
+        record.start,
+        record.steps[0].observation,
+        record.steps[-1].observation,
+    ) == ("cell 4", "cell 5", "cell 8")
 
 
 @pytest.mark.parametrize("play_on", [False, True])
@@ -60,7 +74,9 @@ def test_a_failure_shares_no_sequence_makes_no_progress_and_is_as_long() -> None
         expert = positive(Line(play_on=True), seed)
         record = negative(Line(play_on=True), expert, seed)
         assert len(record.steps) == len(expert.steps)
-        assert all(step.raw == step.shaped == 0 and not step.is_expert for step in record.steps)
+        assert all(
+            step.raw == step.shaped == 0 and not step.is_expert for step in record.steps
+        )
         assert not sequences(record.actions, 2) & sequences(expert.expert_actions, 2)
 
 
@@ -85,7 +101,10 @@ def test_worlds_that_no_pair_can_be_made_of_say_why() -> None:
     with pytest.raises(Unsuitable, match="the demonstration does not reach the goal"):
         positive(Line(hopeless=True))
     short = positive(Line(length=2), padding=0)
-    with pytest.raises(Unsuitable, match="no random trajectory of 1 steps without progress in 50 trials"):
+    with pytest.raises(
+        Unsuitable,
+        match="no random trajectory of 1 steps without progress in 50 trials",
+    ):
         make_negative(_OnlyRight(length=2), 0, short, Recipe(), generator(0, "x"))
 
 

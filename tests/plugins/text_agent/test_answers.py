@@ -15,9 +15,15 @@ TEXTS = st.one_of(
     st.text(st.characters(codec=None)),
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text() | st.sampled_from(MOVES),
-        lambda inner: st.lists(inner) | st.dictionaries(st.just("action") | st.text(), inner),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.just("action") | st.text(), inner)
+        ),
     ).map(json.dumps),
-    st.builds(lambda word, rest: json.dumps({"action": word}) + rest, st.sampled_from(MOVES) | st.text(), st.text()),
+    st.builds(
+        lambda word, rest: json.dumps({"action": word}) + rest,
+        st.sampled_from(MOVES) | st.text(),
+        st.text(),
+    ),
 )
 
 
@@ -25,8 +31,15 @@ def said(text: str, finish: Finish = "stop") -> Completion:
     return Completion(text=text, reasoning=None, finish=finish, n_completion=12)
 
 
-@given(TEXTS, st.sampled_from(("stop", "length", "refusal")), st.none() | st.just(MOVES), st.booleans())
-def test_any_text_is_classified(text: str, finish: Finish, actions: tuple[str, ...] | None, strict: bool) -> None:
+@given(
+    TEXTS,
+    st.sampled_from(("stop", "length", "refusal")),
+    st.none() | st.just(MOVES),
+    st.booleans(),
+)
+def test_any_text_is_classified(
+    text: str, finish: Finish, actions: tuple[str, ...] | None, strict: bool
+) -> None:
     decision = decide(said(text, finish), actions, strict=strict)
     assert decision.status in STATUSES
     assert decision.status != "error"
@@ -37,13 +50,25 @@ def test_any_text_is_classified(text: str, finish: Finish, actions: tuple[str, .
     decision.detail.encode()
 
 
-@given(st.sampled_from(MOVES), st.sampled_from([str, str.lower, str.title]), st.sampled_from(["", " ", "\n\t"]))
-def test_an_admissible_action_is_taken_in_any_case(action: str, spell: type[str], space: str) -> None:
-    decision = decide(said(space + json.dumps({"action": spell(action), "why": 1}) + space), MOVES)
+@given(
+    st.sampled_from(MOVES),
+    st.sampled_from([str, str.lower, str.title]),
+    st.sampled_from(["", " ", "\n\t"]),
+)
+def test_an_admissible_action_is_taken_in_any_case(
+    action: str, spell: type[str], space: str
+) -> None:
+    decision = decide(
+        said(space + json.dumps({"action": spell(action), "why": 1}) + space), MOVES
+    )
     assert (decision.status, decision.action) == ("ok", action)
 
 
-@given(st.text(min_size=1).filter(lambda text: text.strip().casefold() not in {move.casefold() for move in MOVES}))
+@given(
+    st.text(min_size=1).filter(
+        lambda text: text.strip().casefold() not in {move.casefold() for move in MOVES}
+    )
+)
 def test_another_action_is_invalid(action: str) -> None:
     decision = decide(said(json.dumps({"action": action})), MOVES)
     assert decision.status == "invalid_action"
@@ -65,7 +90,12 @@ def test_another_action_is_invalid(action: str) -> None:
         ("I cannot assist with moving.", "stop", "refusal", "refused"),
         ("I will not do that", "stop", "refusal", "refused"),
         ("As an AI model, I", "stop", "refusal", "refused"),
-        ("I think UP", "stop", "unparsable", "JSON object with a text under \"action\", got 'I think UP'"),
+        (
+            "I think UP",
+            "stop",
+            "unparsable",
+            "JSON object with a text under \"action\", got 'I think UP'",
+        ),
         ("UP", "stop", "unparsable", "got 'UP'"),
         ('"UP"', "stop", "unparsable", "JSON object"),
         ('{"move": "UP"}', "stop", "unparsable", "JSON object"),
@@ -78,7 +108,9 @@ def test_another_action_is_invalid(action: str) -> None:
         ('{"action": "JUMP"}', "stop", "invalid_action", "got 'JUMP'"),
     ],
 )
-def test_every_reason_is_told_apart(text: str, finish: Finish, status: str, detail: str) -> None:
+def test_every_reason_is_told_apart(
+    text: str, finish: Finish, status: str, detail: str
+) -> None:
     decision = decide(said(text, finish), MOVES)
     assert (decision.status, decision.action) == (status, None)
     assert detail in decision.detail
@@ -93,7 +125,12 @@ def test_an_answer_that_is_whole_counts_though_the_limit_was_reached() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"action": "UP",}', '{"action": "UP" , }', '```json\n{"action": "UP"}\n```', '```\n{"action": "UP",}```'],
+    [
+        '{"action": "UP",}',
+        '{"action": "UP" , }',
+        '```json\n{"action": "UP"}\n```',
+        '```\n{"action": "UP",}```',
+    ],
 )
 def test_small_faults_are_forgiven_where_wanted(text: str) -> None:
     assert decide(said(text), MOVES, strict=False).action == "UP"
@@ -107,7 +144,12 @@ def test_no_more_than_that_is_forgiven(text: str) -> None:
 
 def test_free_worlds_take_any_text() -> None:
     assert decide(said('{"action": " open the door "}'), None).action == "open the door"
-    for text in ("two\nlines", "def f():\n\treturn 1\r\n\n# é\u4e16", "long" * 50_000, "a bell\a"):
+    for text in (
+        "two\nlines",
+        "def f():\n\treturn 1\r\n\n# é\u4e16",
+        "long" * 50_000,
+        "a bell\a",
+    ):
         assert decide(said(json.dumps({"action": text})), None).action == text.strip()
 
 

@@ -1,4 +1,6 @@
-"""Makes the simulators beside it importable, here and in processes of their own, and makes environments as offered."""
+"""Makes the simulators beside it importable, here and in processes of their own, and
+makes environments as offered.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -23,7 +25,9 @@ def fresh(context: PlainContext, name: str, **settings: Any) -> SimulatedEnviron
     offer = OFFERS[name]
     if lacking := (*offer.missing(), *offer.missing_programs()):
         pytest.skip(f"{name} needs {', '.join(lacking)}")
-    environment: SimulatedEnvironment = offer.make(build(offer.config, settings, "env"), context)
+    environment: SimulatedEnvironment = offer.make(
+        build(offer.config, settings, "env"), context
+    )
     return environment
 
 
@@ -50,8 +54,12 @@ def made(context: PlainContext) -> Iterator[Make]:
 
 
 def playing(environment: SimulatedEnvironment, **settings: Any) -> SimulatedEnvironment:
-    """The simulator of an environment with games of other settings: starting one takes longer than most tests."""
-    return SimulatedEnvironment(environment._host, Made(settings), horizon=50, seconds=300)
+    """The simulator of an environment with games of other settings: starting one takes
+    longer than most tests.
+    """
+    return SimulatedEnvironment(
+        environment._host, Made(settings), horizon=50, seconds=300
+    )
 
 
 def followed(environment: SimulatedEnvironment, seed: int) -> list[Any]:

@@ -1,4 +1,6 @@
-"""Simulators that do what simulators do: count, print, hang, die, leak and answer nonsense."""
+"""Simulators that do what simulators do: count, print, hang, die, leak and answer
+nonsense.
+"""
 
 import os
 import signal
@@ -28,7 +30,12 @@ class Counter:
             raise GdeError("there is no such game")
         self._kept.append(os.urandom(self._leak << 20))
         self._count, self._start = 0, str(game)
-        return Opening(shown=self._shown(0), objective="count to three", id=self._start, labels={"pid": os.getpid()})
+        return Opening(
+            shown=self._shown(0),
+            objective="count to three",
+            id=self._start,
+            labels={"pid": os.getpid()},
+        )
 
     def step(self, action: str) -> Shown:
         match action:
@@ -41,7 +48,9 @@ class Counter:
                 sys.__stdout__.write("hello again\n")
             case "HANG":
                 # As C code would: no Python handler is ever called.
-                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
+                signal.pthread_sigmask(
+                    signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT]
+                )
                 time.sleep(600)
             case "DIE":
                 sys.stderr.write("Segmentation what?\n")
@@ -61,7 +70,13 @@ class Counter:
     def _shown(self, reward: float) -> Shown:
         ended = self._count == GOAL
         actions = () if ended else self._actions
-        return Shown(text=f"{self._count}", actions=actions, reward=reward, success=self._count / GOAL, ended=ended)
+        return Shown(
+            text=f"{self._count}",
+            actions=actions,
+            reward=reward,
+            success=self._count / GOAL,
+            ended=ended,
+        )
 
 
 class Employer(Counter):
@@ -69,7 +84,9 @@ class Employer(Counter):
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
         helper = subprocess.Popen(["sleep", "600"])
-        return replace(super().begin(game), labels={"pid": os.getpid(), "helper": helper.pid})
+        return replace(
+            super().begin(game), labels={"pid": os.getpid(), "helper": helper.pid}
+        )
 
 
 class Babbler(Counter):

@@ -1,4 +1,6 @@
-"""ALFWorld as its users make it, and with what is remembered: the same game in both, told in full."""
+"""ALFWorld as its users make it, and with what is remembered: the same game in both,
+told in full.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +13,9 @@ class Plain:
         self._file = file
 
     def tell(self, actions: Sequence[str]) -> tuple[list[Any], list[Any], int]:
-        """All that is told in the plain simulator, and remembered, and how often a problem was translated for that."""
+        """All that is told in the plain simulator, and remembered, and how often a
+        problem was translated for that.
+        """
         import fast_downward
 
         from gde_plugins.text_worlds.alfworld.caches import cache
@@ -19,7 +23,9 @@ class Plain:
         plain = self._told(actions)
         translations = []
         translate = fast_downward.pddl2sas
-        fast_downward.pddl2sas = lambda *texts, **how: translations.append(texts) or translate(*texts, **how)
+        fast_downward.pddl2sas = lambda *texts, **how: (
+            translations.append(texts) or translate(*texts, **how)
+        )
         cache()
         return plain, self._told(actions), len(translations)
 
@@ -28,7 +34,10 @@ class Plain:
         from textworld import EnvInfos
         from textworld.envs import PddlEnv
 
-        env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
+        env = AlfredDemangler(
+            PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)),
+            shuffle=False,
+        )
         env.load(self._file)
         told = []
         for _ in range(2):

@@ -1,4 +1,6 @@
-"""TextWorld as its users play it, and with what is remembered: the same walk in both, told in full."""
+"""TextWorld as its users play it, and with what is remembered: the same walk in both,
+told in full.
+"""
 
 import random
 from typing import Any
@@ -7,14 +9,17 @@ TURNS = 60
 
 
 class Plain:
-    """Tells games without and with what is remembered, which holds for the rest of a process."""
+    """Tells games without and with what is remembered, which holds for the rest of a
+    process.
+    """
 
     def __init__(self, files: list[str]) -> None:
         self._files = files
 
     def tell(self) -> tuple[list[Any], list[Any], list[int]]:
-        """All that is told on a walk through each game in the plain simulator, and remembered, and how often a rule was
-        gone through for that."""
+        """All that is told on a walk through each game in the plain simulator, and
+        remembered, and how often a rule was gone through for that.
+        """
         from textworld.logic import State
 
         from gde_plugins.text_worlds.textworld.caches import cache_actions, sort_by_key
@@ -47,14 +52,28 @@ def _walk(file: str) -> list[Any]:
     rng, state, told = random.Random(0), env.reset(), []
     for turn in range(TURNS):
         told.append(
-            [state.feedback, state.admissible_commands, state.policy_commands, state.score, state.won, state.lost]
+            [
+                state.feedback,
+                state.admissible_commands,
+                state.policy_commands,
+                state.score,
+                state.won,
+                state.lost,
+            ]
         )
-        told[-1] += [sorted(map(str, state.facts)), [*map(str, state["_valid_actions"])]]
+        told[-1] += [
+            sorted(map(str, state.facts)),
+            [*map(str, state["_valid_actions"])],
+        ]
         if state.won or state.lost:
             state = env.reset()
         else:
             follow = turn < TURNS // 3 and state.policy_commands
-            command = state.policy_commands[0] if follow else rng.choice([*state.admissible_commands, "dance"])
+            command = (
+                state.policy_commands[0]
+                if follow
+                else rng.choice([*state.admissible_commands, "dance"])
+            )
             state, _, _ = env.step(command)
     env.close()
     return told

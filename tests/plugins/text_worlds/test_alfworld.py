@@ -19,7 +19,9 @@ from gde_plugins.text_worlds.alfworld.files import games
 from gde_plugins.text_worlds.environment import Listed, SimulatedEnvironment
 from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 
-PUBLISHED = Path(__file__).parents[3].parent / "shared" / "data" / "alfworld-scenes.tar.xz"
+PUBLISHED = (
+    Path(__file__).parents[3].parent / "shared" / "data" / "alfworld-scenes.tar.xz"
+)
 SMALL = {"split": "made", "receptacles": 8, "objects": 4}
 TYPES = (
     "pick_and_place_simple",
@@ -31,14 +33,18 @@ TYPES = (
 )
 
 
-@pytest.mark.skipif("GDE_SOAK" not in os.environ, reason="takes half a minute: nox -s soak")
+@pytest.mark.skipif(
+    "GDE_SOAK" not in os.environ, reason="takes half a minute: nox -s soak"
+)
 def test_the_contract_is_kept(context: PlainContext) -> None:
     check_environment(partial(fresh, context, "alfworld", **SMALL), seeds=(1,), turns=2)
 
 
 @pytest.mark.parametrize("task_type", TYPES)
 def test_the_expert_does_every_type_of_task(task_type: str, made: Make) -> None:
-    environment = playing(made("alfworld", **SMALL), task_type=task_type, receptacles=8, objects=4)
+    environment = playing(
+        made("alfworld", **SMALL), task_type=task_type, receptacles=8, objects=4
+    )
     outcomes = followed(environment, 0)
     assert [one.success for one in outcomes] == [0.0] * (len(outcomes) - 1) + [1.0]
     assert [one.reward for one in outcomes] == [0.0] * (len(outcomes) - 1) + [1.0]
@@ -52,7 +58,11 @@ def test_the_expert_puts_away_what_is_in_the_way(made: Make) -> None:
     first = environment.demonstration()
     for _ in range(6):  # take something
         assert shown.actions is not None
-        taking = [each for each in shown.actions if each.startswith("take") and each not in first]
+        taking = [
+            each
+            for each in shown.actions
+            if each.startswith("take") and each not in first
+        ]
         going = [each for each in shown.actions if each.startswith(("open", "go"))]
         shown = environment.step((taking or going)[-1]).observation
         if taking:
@@ -64,11 +74,23 @@ def test_the_expert_puts_away_what_is_in_the_way(made: Make) -> None:
 
 
 HOUSE = (
-    *(("receptacletype", each) for each in (("shelf", "shelftype"), ("box", "boxtype"), ("bin", "bintype"))),
-    *(("receptacleatlocation", each) for each in (("shelf", "l1"), ("box", "l2"), ("bin", "l3"))),
-    *(("objecttype", each) for each in (("far", "pentype"), ("near", "pentype"), ("cup", "cuptype"))),
+    *(
+        ("receptacletype", each)
+        for each in (("shelf", "shelftype"), ("box", "boxtype"), ("bin", "bintype"))
+    ),
+    *(
+        ("receptacleatlocation", each)
+        for each in (("shelf", "l1"), ("box", "l2"), ("bin", "l3"))
+    ),
+    *(
+        ("objecttype", each)
+        for each in (("far", "pentype"), ("near", "pentype"), ("cup", "cuptype"))
+    ),
     *(("inreceptacle", each) for each in (("far", "box"), ("near", "shelf"))),
-    *(("cancontain", each) for each in (("bintype", "pentype"), ("shelftype", "cuptype"))),
+    *(
+        ("cancontain", each)
+        for each in (("bintype", "pentype"), ("shelftype", "cuptype"))
+    ),
     ("openable", ("box",)),
     ("holds", ("agent1", "cup")),
     ("atlocation", ("agent1", "l1")),
@@ -77,18 +99,26 @@ HOUSE = (
 
 def test_of_several_ways_the_shortest_is_taken() -> None:
     params = {"object_target": "Pen", "parent_target": "Bin", "toggle_target": ""}
-    steps = expert_steps(House(HOUSE), {"task_type": "pick_and_place_simple", "pddl_params": params})
+    steps = expert_steps(
+        House(HOUSE), {"task_type": "pick_and_place_simple", "pddl_params": params}
+    )
     assert steps == [
         ("putobject", {"o": "cup", "r": "shelf"}),
         ("pickupobject", {"o": "near", "r": "shelf"}),
         ("gotolocation", {"r": "bin"}),
         ("putobject", {"o": "near", "r": "bin"}),
     ]
-    both = expert_steps(House(HOUSE), {"task_type": "pick_two_obj_and_place", "pddl_params": params})
+    both = expert_steps(
+        House(HOUSE), {"task_type": "pick_two_obj_and_place", "pddl_params": params}
+    )
     assert ("openobject", {"r": "box"}) in both
     assert len(both) == 9
     nowhere = expert_steps(
-        House(HOUSE), {"task_type": "pick_and_place_simple", "pddl_params": {**params, "parent_target": "Shelf"}}
+        House(HOUSE),
+        {
+            "task_type": "pick_and_place_simple",
+            "pddl_params": {**params, "parent_target": "Shelf"},
+        },
     )
     assert nowhere == []
 
@@ -98,23 +128,38 @@ def test_what_stands_upon_another_receptacle_counts_for_both() -> None:
         ("receptacletype", ("machine", "machinetype")),
         ("receptacletype", ("counter", "countertype")),
         ("receptacletype", ("fridge", "fridgetype")),
-        *(("receptacleatlocation", (each, each[0])) for each in ("machine", "counter", "fridge")),
+        *(
+            ("receptacleatlocation", (each, each[0]))
+            for each in ("machine", "counter", "fridge")
+        ),
         *(("inreceptacle", ("mug", each)) for each in ("machine", "counter")),
         ("objecttype", ("mug", "mugtype")),
         ("coolable", ("mug",)),
         ("cancontain", ("machinetype", "mugtype")),
     )
     params = {"object_target": "Mug", "parent_target": "Machine", "toggle_target": ""}
-    steps = expert_steps(House(kitchen), {"task_type": "pick_cool_then_place_in_recep", "pddl_params": params})
-    assert [action for action, _ in steps] == ["gotolocation", "pickupobject", "gotolocation", "coolobject"]
+    steps = expert_steps(
+        House(kitchen),
+        {"task_type": "pick_cool_then_place_in_recep", "pddl_params": params},
+    )
+    assert [action for action, _ in steps] == [
+        "gotolocation",
+        "pickupobject",
+        "gotolocation",
+        "coolobject",
+    ]
     assert steps[1] == ("pickupobject", {"o": "mug", "r": "counter"})
 
 
-def official(folder: Path, name: str, solvable: bool = True, task_type: str = TYPES[0]) -> Path:
+def official(
+    folder: Path, name: str, solvable: bool = True, task_type: str = TYPES[0]
+) -> Path:
     place = folder / "json_2.1.1" / "valid_seen" / name / "trial"
     place.mkdir(parents=True)
     (place / "traj_data.json").write_text(json.dumps({"task_type": task_type}))
-    (place / "game.tw-pddl").write_text(json.dumps({"solvable": solvable, "pddl_problem": name}))
+    (place / "game.tw-pddl").write_text(
+        json.dumps({"solvable": solvable, "pddl_problem": name})
+    )
     return place
 
 
@@ -130,10 +175,17 @@ def test_solvable_games_are_listed_by_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[1, 2", "[]", b"\xff\xfe\x00"])
-def test_truncated_and_foreign_files_are_refused(content: str | bytes, tmp_path: Path) -> None:
+def test_truncated_and_foreign_files_are_refused(
+    content: str | bytes, tmp_path: Path
+) -> None:
     place = official(tmp_path, "a")
-    (place / "game.tw-pddl").write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(GdeError, match=r"game\.tw-pddl: wanted JSON|game\.tw-pddl: wanted a JSON object"):
+    (place / "game.tw-pddl").write_bytes(
+        content if isinstance(content, bytes) else content.encode()
+    )
+    with pytest.raises(
+        GdeError,
+        match=r"game\.tw-pddl: wanted JSON|game\.tw-pddl: wanted a JSON object",
+    ):
         games(tmp_path, None)
 
 
@@ -143,43 +195,74 @@ def test_a_game_without_its_task_is_refused(tmp_path: Path) -> None:
         games(tmp_path, None)
 
 
-def test_official_games_are_asked_for_where_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_official_games_are_asked_for_where_there_are_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
 
     def make(**settings: object) -> object:
         offer = OFFERS["alfworld"]
         return offer.make(build(offer.config, settings, "env"), PlainContext())  # type: ignore[arg-type]
 
-    with pytest.raises(GdeError, match=r"neither env\.data nor ALFWORLD_DATA says where"):
+    with pytest.raises(
+        GdeError, match=r"neither env\.data nor ALFWORLD_DATA says where"
+    ):
         make(split="valid_seen")
-    with pytest.raises(GdeError, match=r"which is no folder: set env\.data or env\.split"):
+    with pytest.raises(
+        GdeError, match=r"which is no folder: set env\.data or env\.split"
+    ):
         make(data=str(tmp_path))
 
 
 def test_what_cannot_be_played_says_so(made: Make, tmp_path: Path) -> None:
     official(tmp_path, "a")
     listed = games(tmp_path, None)
-    environment = SimulatedEnvironment(made("alfworld", **SMALL)._host, Listed(listed), horizon=9, seconds=9)
-    with pytest.raises(GdeError, match=r"game\.tw-pddl cannot be played: KeyError: 'pddl_domain'"):
+    environment = SimulatedEnvironment(
+        made("alfworld", **SMALL)._host, Listed(listed), horizon=9, seconds=9
+    )
+    with pytest.raises(
+        GdeError, match=r"game\.tw-pddl cannot be played: KeyError: 'pddl_domain'"
+    ):
         environment.reset(0)
 
 
-def test_what_is_remembered_is_told_to_the_letter(made: Make, context: PlainContext) -> None:
-    environment = playing(made("alfworld", **SMALL), task_type=TYPES[3], receptacles=8, objects=4)
+def test_what_is_remembered_is_told_to_the_letter(
+    made: Make, context: PlainContext
+) -> None:
+    environment = playing(
+        made("alfworld", **SMALL), task_type=TYPES[3], receptacles=8, objects=4
+    )
     environment.reset(7)
-    actions = [*environment.demonstration()[:-1], "look", "inventory", "dance", *environment.demonstration()[-1:]]
-    (file,) = context.scratch.glob(f"{TYPES[3]}-{environment._games.game(7)['seed']}-*/game.tw-pddl")
-    with closing(SimulatorProcess("plain", "plain_alfworld:Plain", {"file": str(file)})) as process:
+    actions = [
+        *environment.demonstration()[:-1],
+        "look",
+        "inventory",
+        "dance",
+        *environment.demonstration()[-1:],
+    ]
+    (file,) = context.scratch.glob(
+        f"{TYPES[3]}-{environment._games.game(7)['seed']}-*/game.tw-pddl"
+    )
+    with closing(
+        SimulatorProcess("plain", "plain_alfworld:Plain", {"file": str(file)})
+    ) as process:
         plain, remembered, translations = process.ask("tell", actions, seconds=300)
     assert remembered == plain
     assert plain[-1][2]
     assert translations == 1
 
 
-@pytest.mark.skipif(not PUBLISHED.is_file(), reason="needs the scenes of ../shared/data/alfworld-scenes.tar.xz")
+@pytest.mark.skipif(
+    not PUBLISHED.is_file(),
+    reason="needs the scenes of ../shared/data/alfworld-scenes.tar.xz",
+)
 def test_official_games_are_won(made: Make, tmp_path: Path) -> None:
     with tarfile.open(PUBLISHED) as archive:
-        wanted = [each for each in archive if "valid_seen/pick_heat_then_place_in_recep-Mug-None-Cabinet" in each.name]
+        wanted = [
+            each
+            for each in archive
+            if "valid_seen/pick_heat_then_place_in_recep-Mug-None-Cabinet" in each.name
+        ]
         archive.extractall(tmp_path, wanted, filter="data")
     environment = made("alfworld", data=str(tmp_path), split="valid_seen")
     assert followed(environment, 0)[-1].success == 1

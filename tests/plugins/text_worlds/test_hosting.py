@@ -1,4 +1,6 @@
-"""A simulator that prints, hangs, dies or leaks stops nobody and leaves nothing behind."""
+"""A simulator that prints, hangs, dies or leaks stops nobody and leaves nothing
+behind.
+"""
 
 import os
 import subprocess
@@ -21,13 +23,19 @@ from gde_plugins.text_worlds.hosting.host import Host
 from gde_plugins.text_worlds.hosting.process import SimulatorFailed
 
 
-def host(simulator: str = "Counter", limits: HostConfig | None = None, **settings: Any) -> Host:
+def host(
+    simulator: str = "Counter", limits: HostConfig | None = None, **settings: Any
+) -> Host:
     settings = {"actions": ACTIONS, **settings} if simulator == "Counter" else settings
-    return Host("counter", f"odd_simulators:{simulator}", settings, limits or HostConfig())
+    return Host(
+        "counter", f"odd_simulators:{simulator}", settings, limits or HostConfig()
+    )
 
 
 def counting(**limits: Any) -> SimulatedEnvironment:
-    return SimulatedEnvironment(host(limits=HostConfig(**limits)), Made({"kind": "count"}), horizon=9, seconds=5)
+    return SimulatedEnvironment(
+        host(limits=HostConfig(**limits)), Made({"kind": "count"}), horizon=9, seconds=5
+    )
 
 
 def pid(environment: SimulatedEnvironment) -> int:
@@ -48,7 +56,9 @@ def over(process: int) -> bool:
 def test_a_simulator_is_an_environment() -> None:
     def make() -> SimulatedEnvironment:
         quiet = Host("counter", "odd_simulators:Counter", {}, HostConfig())
-        return SimulatedEnvironment(quiet, Listed({"a": {"seed": 1}, "b": {"seed": 2}}), horizon=9, seconds=5)
+        return SimulatedEnvironment(
+            quiet, Listed({"a": {"seed": 1}, "b": {"seed": 2}}), horizon=9, seconds=5
+        )
 
     class Unnumbered(SimulatedEnvironment):
         """Its record has no process number, which is another in every object."""
@@ -57,11 +67,19 @@ def test_a_simulator_is_an_environment() -> None:
             world = super().world()
             return type(world)(id=world.id)
 
-    check_environment(lambda: Unnumbered(make()._host, make()._games, horizon=9, seconds=5), seeds=(0, 1), turns=4)
+    check_environment(
+        lambda: Unnumbered(make()._host, make()._games, horizon=9, seconds=5),
+        seeds=(0, 1),
+        turns=4,
+    )
 
 
 def test_games_of_other_settings_are_drawn_from_other_streams() -> None:
-    games = [Made({"level": level}).game(seed)["seed"] for level in (1, 2) for seed in range(4)]
+    games = [
+        Made({"level": level}).game(seed)["seed"]
+        for level in (1, 2)
+        for seed in range(4)
+    ]
     assert len({*games}) == 8
     assert max(games) < 2**31
 
@@ -83,7 +101,9 @@ def test_what_is_printed_disturbs_nothing() -> None:
         ("QUIT", "failed in step, SystemExit: the planner found nothing"),
     ],
 )
-def test_a_failure_has_a_reason_and_the_simulator_is_replaced(action: str, message: str) -> None:
+def test_a_failure_has_a_reason_and_the_simulator_is_replaced(
+    action: str, message: str
+) -> None:
     environment = counting(step_seconds=0.3)
     environment.reset(0)
     broken = pid(environment)
@@ -104,7 +124,10 @@ def test_what_is_no_answer_is_a_failure() -> None:
 def test_a_simulator_that_cannot_be_made_says_why() -> None:
     with pytest.raises(GdeError, match=r"^needs Java$"):
         host("Unmade").begin({"seed": 0})
-    with pytest.raises(SimulatorFailed, match="AttributeError: module 'odd_simulators' has no attribute 'Nobody'"):
+    with pytest.raises(
+        SimulatorFailed,
+        match="AttributeError: module 'odd_simulators' has no attribute 'Nobody'",
+    ):
         host("Nobody").begin({"seed": 0})
 
 
@@ -125,7 +148,9 @@ def test_a_simulator_is_recycled_after_some_games() -> None:
     assert all(gone(int(each)) for each in pids)
 
 
-@pytest.mark.skipif(not Path("/proc").exists(), reason="the system does not say what a process holds")
+@pytest.mark.skipif(
+    not Path("/proc").exists(), reason="the system does not say what a process holds"
+)
 def test_a_simulator_is_recycled_when_it_leaks() -> None:
     counter = host(limits=HostConfig(recycle_megabytes=150), leak=100)
     pids = [counter.begin({"seed": seed}).labels["pid"] for seed in range(3)]
@@ -157,7 +182,9 @@ employer.step("HANG")
 
 def test_a_simulator_ends_with_whoever_asked_however_busy_it_is() -> None:
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True, env=path) as asking:
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True, env=path
+    ) as asking:
         assert asking.stdout is not None
         processes = [int(word) for word in asking.stdout.readline().split()]
         time.sleep(0.3)
@@ -176,7 +203,9 @@ def test_actions_that_are_not_admissible_and_games_that_are_over() -> None:
     with pytest.raises(ValueError, match="has not begun"):
         environment.step("ADD")
     environment.reset(0)
-    with pytest.raises(ValueError, match="wanted one of 7 admissible actions, got 'FLY'"):
+    with pytest.raises(
+        ValueError, match="wanted one of 7 admissible actions, got 'FLY'"
+    ):
         environment.step("FLY")
     for action in environment.demonstration():
         environment.step(action)
@@ -187,13 +216,20 @@ def test_actions_that_are_not_admissible_and_games_that_are_over() -> None:
 
 
 def test_a_hanging_episode_fails_and_the_others_go_on(tmp_path: Path) -> None:
-    """In a run: one of three episodes meets a simulator that hangs; the rest are finished."""
+    """In a run: one of three episodes meets a simulator that hangs; the rest are
+    finished.
+    """
     lives = iter(range(100))
 
     def agent() -> ScriptedAgent:
         return ScriptedAgent(("HANG",) if next(lives) == 1 else ("ADD",) * 3)
 
-    plan = Plan(environment=lambda: counting(step_seconds=0.5), agent=agent, episodes=3, reporters=())
+    plan = Plan(
+        environment=lambda: counting(step_seconds=0.5),
+        agent=agent,
+        episodes=3,
+        reporters=(),
+    )
     started = time.monotonic()
     result = evaluate(plan, tmp_path / "run")
     assert time.monotonic() - started < 60

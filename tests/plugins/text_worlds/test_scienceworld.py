@@ -12,19 +12,31 @@ from gde.errors import GdeError
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.scienceworld.simulator import ScienceWorldSimulator
-from gde_plugins.text_worlds.scienceworld.wording import Told, Wording, numbers, settled, things
+from gde_plugins.text_worlds.scienceworld.wording import (
+    Told,
+    Wording,
+    numbers,
+    settled,
+    things,
+)
 
 SMALL = {"task": "lifespan-longest-lived", "variations": 2, "listed": False}
 TRIED = ("look around", "go to outside", "dance with the agent")
 
 
-@pytest.mark.skipif("GDE_SOAK" not in os.environ, reason="starts three Java machines: nox -s soak")
+@pytest.mark.skipif(
+    "GDE_SOAK" not in os.environ, reason="starts three Java machines: nox -s soak"
+)
 def test_the_contract_is_kept(context: PlainContext) -> None:
     make = partial(fresh, context, "scienceworld", **SMALL)
-    check_environment(make, seeds=(0,), turns=3, actions=TRIED, gives={"demonstration", "worlds"})
+    check_environment(
+        make, seeds=(0,), turns=3, actions=TRIED, gives={"demonstration", "worlds"}
+    )
 
 
-def test_the_gold_path_is_followed_in_listed_words_to_the_full_score(made: Make) -> None:
+def test_the_gold_path_is_followed_in_listed_words_to_the_full_score(
+    made: Make,
+) -> None:
     environment = made("scienceworld", task="find-non-living-thing", variations=1)
     assert environment.worlds() == ("find-non-living-thing 225",)
     outcomes = followed(environment, 0)
@@ -52,12 +64,18 @@ def test_a_missed_goal_ends_the_episode_without_a_negative_score(made: Make) -> 
 
 def test_without_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(GdeError, match="scienceworld needs Java, there is no program java: apt install openjdk-17-jre"):
+    with pytest.raises(
+        GdeError,
+        match="scienceworld needs Java, there is no program java: apt install openjdk-17-jre",
+    ):
         ScienceWorldSimulator(listed=True, play_on=False)
 
 
 def test_an_action_is_read_in_every_way() -> None:
-    assert things("pour tea in cup in sink", ["pour ", " in ", ""]) == [["tea", "cup in sink"], ["tea in cup", "sink"]]
+    assert things("pour tea in cup in sink", ["pour ", " in ", ""]) == [
+        ["tea", "cup in sink"],
+        ["tea in cup", "sink"],
+    ]
     assert things("open door", ["open ", ""]) == [["door"]]
     assert things("wait", ["wait"]) == [[]]
     assert things("wait1", ["wait"]) == []
@@ -71,11 +89,24 @@ def test_what_is_asked_back_about_is_one_action_with_its_number() -> None:
         gold = (Told(action=action, answer=answer) for action, answer in told)
         return [(one.action, one.answer, one.asked_back) for one in settled(gold)]
 
-    told = (("wait", "Time passes."), ("move seed to pot", asked), ("0", "You move the seed."), ("1", "Nothing."))
+    told = (
+        ("wait", "Time passes."),
+        ("move seed to pot", asked),
+        ("0", "You move the seed."),
+        ("1", "Nothing."),
+    )
     moved = ("move seed to pot", "You move the seed.", True)
-    assert read(*told) == [("wait", "Time passes.", False), moved, ("1", "Nothing.", False)]
-    assert read(("move seed", asked), ("2", asked), ("0", "Done.")) == [("move seed", "Done.", True)]
-    assert read(("move seed", asked), ("look", "A room.")) == [("look", "A room.", False)]
+    assert read(*told) == [
+        ("wait", "Time passes.", False),
+        moved,
+        ("1", "Nothing.", False),
+    ]
+    assert read(("move seed", asked), ("2", asked), ("0", "Done.")) == [
+        ("move seed", "Done.", True)
+    ]
+    assert read(("move seed", asked), ("look", "A room.")) == [
+        ("look", "A room.", False)
+    ]
 
 
 def test_the_likeliest_of_what_is_asked_back_about_comes_first() -> None:
@@ -85,9 +116,16 @@ def test_the_likeliest_of_what_is_asked_back_about_comes_first() -> None:
 
 
 class Kitchen:
-    """A game of two cups and two seeds, of which things have other names than in the gold path."""
+    """A game of two cups and two seeds, of which things have other names than in the
+    gold path.
+    """
 
-    LISTED = ("pour yellow cup into big cup", "pour red mug into big cup", "take seed", "wait1")
+    LISTED = (
+        "pour yellow cup into big cup",
+        "pour red mug into big cup",
+        "take seed",
+        "wait1",
+    )
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -95,10 +133,15 @@ class Kitchen:
 
     def get_possible_actions_with_IDs(self) -> list[dict[str, object]]:
         forms = ("pour OBJ in OBJ", "take OBJ", "wait1")
-        return [{"action_example": form, "template_id": n} for n, form in enumerate(forms)]
+        return [
+            {"action_example": form, "template_id": n} for n, form in enumerate(forms)
+        ]
 
     def get_all_object_ids_types_referents_LUTJSON(self) -> dict[str, object]:
-        return {"1": {"referents": ["red mug", "red cup"]}, "2": {"referents": ["yellow cup", "cup"]}}
+        return {
+            "1": {"referents": ["red mug", "red cup"]},
+            "2": {"referents": ["yellow cup", "cup"]},
+        }
 
     def act(self, action: str) -> str:
         if self.asked and action.isdecimal():
@@ -107,7 +150,9 @@ class Kitchen:
             return "You take the seed."
         if action == "take seed":
             self.asked = True
-            return "Ambiguous request:\n0:\ttake seed (in jar)\n1:\ttake seed (in pot)\n"
+            return (
+                "Ambiguous request:\n0:\ttake seed (in jar)\n1:\ttake seed (in pot)\n"
+            )
         if action.startswith("pour"):
             self.seen.append(action.split()[1])
             return "You pour it."
@@ -120,20 +165,44 @@ class Kitchen:
         return self.LISTED
 
     def said(self, *gold: Told) -> list[str]:
-        wording = Wording(self, self.act, lambda: self.LISTED, lambda: tuple(self.seen), self.restart, self.restart)
+        wording = Wording(
+            self,
+            self.act,
+            lambda: self.LISTED,
+            lambda: tuple(self.seen),
+            self.restart,
+            self.restart,
+        )
         return wording.of(gold)
 
 
 def test_the_action_that_leaves_behind_what_looks_the_same_is_taken() -> None:
-    poured = Told(action="pour red cup in big cup", answer="You pour it.", view=("red",))
-    taken = Told(action="take seed in pot", answer="You take the seed.", view=("red", "seed 1"))
+    poured = Told(
+        action="pour red cup in big cup", answer="You pour it.", view=("red",)
+    )
+    taken = Told(
+        action="take seed in pot", answer="You take the seed.", view=("red", "seed 1")
+    )
     nothing = Told(action="pour it away", answer="It is empty.", view=("red", "seed 1"))
-    assert Kitchen().said(poured, taken, nothing) == ["pour red mug into big cup", "take seed", "1", "wait1"]
+    assert Kitchen().said(poured, taken, nothing) == [
+        "pour red mug into big cup",
+        "take seed",
+        "1",
+        "wait1",
+    ]
 
 
-def test_an_action_that_is_answered_alike_will_do_in_a_game_that_has_gone_another_way() -> None:
-    elsewhere = Told(action="pour blue cup in big cup", answer="You pour it.", view=("blue",))
-    again = Told(action="pour yellow cup in big cup", answer="You pour it.", view=("blue", "yellow"))
+def test_an_action_that_is_answered_alike_will_do_in_a_game_that_has_gone_another_way() -> (
+    None
+):
+    elsewhere = Told(
+        action="pour blue cup in big cup", answer="You pour it.", view=("blue",)
+    )
+    again = Told(
+        action="pour yellow cup in big cup",
+        answer="You pour it.",
+        view=("blue", "yellow"),
+    )
     unknown = Told(action="dance", answer="You dance.", view=("dancing",))
     assert Kitchen().said(unknown, again) == ["wait1", "pour yellow cup into big cup"]
     assert Kitchen().said(elsewhere, again)[0].startswith("pour ")

@@ -23,18 +23,25 @@ COOKING = {"rooms": 1, "ingredients": 1, "cook": True, "cut": True, "drop": True
 KINDS = [
     pytest.param({"game": "treasure-hunt", "level": 4}, id="treasure hunt"),
     pytest.param({"game": "cooking", **COOKING}, id="cooking"),
-    pytest.param({"game": "custom", "rooms": 3, "objects": 5, "quest_length": 3}, id="custom"),
+    pytest.param(
+        {"game": "custom", "rooms": 3, "objects": 5, "quest_length": 3}, id="custom"
+    ),
 ]
 
 
 def test_the_contract_is_kept(context: PlainContext) -> None:
     check_environment(
-        partial(fresh, context, "textworld", **SMALL), seeds=(0,), turns=4, gives={"demonstration", "simulator"}
+        partial(fresh, context, "textworld", **SMALL),
+        seeds=(0,),
+        turns=4,
+        gives={"demonstration", "simulator"},
     )
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_the_expert_wins_with_all_points(settings: dict[str, object], made: Make) -> None:
+def test_the_expert_wins_with_all_points(
+    settings: dict[str, object], made: Make
+) -> None:
     environment = playing(made("textworld", **SMALL), route=False, **settings)
     outcomes = followed(environment, 3)
     assert outcomes[-1].terminated
@@ -43,14 +50,18 @@ def test_the_expert_wins_with_all_points(settings: dict[str, object], made: Make
     assert environment.world().labels["game"] == settings["game"]
 
 
-def test_the_way_is_found_from_elsewhere_and_told_only_when_asked_for(made: Make) -> None:
+def test_the_way_is_found_from_elsewhere_and_told_only_when_asked_for(
+    made: Make,
+) -> None:
     environment = made("textworld", **SMALL)
     opening = environment.reset(0)
     direct = environment.demonstration()
     there = environment.step(direct[0]).observation
     assert environment.demonstration() == direct[1:]
     assert there.actions is not None
-    back = next(each for each in there.actions if each.startswith("go ") and each != direct[1])
+    back = next(
+        each for each in there.actions if each.startswith("go ") and each != direct[1]
+    )
     environment.step(back)
     assert environment.demonstration() == direct
     assert [environment.step(action) for action in direct][-1].success == 1
@@ -59,7 +70,9 @@ def test_the_way_is_found_from_elsewhere_and_told_only_when_asked_for(made: Make
     assert not any(action in environment.task().objective for action in direct[:-1])
 
 
-def test_a_game_without_room_for_its_quest_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_game_without_room_for_its_quest_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     pytest.importorskip("textworld")
     from textworld.generator.chaining import QuestGenerationError
 
@@ -67,7 +80,9 @@ def test_a_game_without_room_for_its_quest_is_refused(monkeypatch: pytest.Monkey
         raise QuestGenerationError("no room")
 
     monkeypatch.setattr(games, "_made", fails)
-    with pytest.raises(GdeError, match="none of 20 maps has room for the quest of game=custom"):
+    with pytest.raises(
+        GdeError, match="none of 20 maps has room for the quest of game=custom"
+    ):
         games.game_file(tmp_path, {"game": "custom", "route": False, "seed": 1})
     assert not list(tmp_path.rglob("*.z8"))
 
@@ -76,7 +91,10 @@ def test_a_game_without_room_for_its_quest_is_refused(monkeypatch: pytest.Monkey
     ("values", "message"),
     [
         ({"rooms": 5}, "rooms of a cooking game: 1, 6, 9 or 12, got 5"),
-        ({"game": "treasure-hunt", "level": 31}, "level of a treasure hunt: 1 to 30, got 31"),
+        (
+            {"game": "treasure-hunt", "level": 31},
+            "level of a treasure hunt: 1 to 30, got 31",
+        ),
         ({"step_seconds": 0}, "greater than 0"),
     ],
 )
@@ -89,24 +107,35 @@ def test_facts_are_sorted_as_textworld_sorts_them() -> None:
     logic = pytest.importorskip("textworld.logic")
     from gde_plugins.text_worlds.textworld.caches import before
 
-    parts = [logic.Variable(name, kind) for name in ("lamp", "table") for kind in ("o", "s")]
+    parts = [
+        logic.Variable(name, kind) for name in ("lamp", "table") for kind in ("o", "s")
+    ]
     facts = [
-        logic.Proposition(name, each) for name in ("in", "on") for n in range(3) for each in product(parts, repeat=n)
+        logic.Proposition(name, each)
+        for name in ("in", "on")
+        for n in range(3)
+        for each in product(parts, repeat=n)
     ]
     for one, other in product(facts, repeat=2):
         assert before(one, other) == (one < other)
     assert before(facts[0], "in") is NotImplemented
 
 
-def test_what_is_remembered_is_told_to_the_letter(made: Make, context: PlainContext) -> None:
+def test_what_is_remembered_is_told_to_the_letter(
+    made: Make, context: PlainContext
+) -> None:
     made("textworld", **SMALL).reset(0)
     for kind in KINDS:
         playing(made("textworld", **SMALL), route=False, **kind.values[0]).reset(3)
     files = [str(each) for each in sorted(context.scratch.glob("*/game.z8"))]
     assert len(files) >= 4
-    with closing(SimulatorProcess("plain", "plain_textworld:Plain", {"files": files})) as process:
+    with closing(
+        SimulatorProcess("plain", "plain_textworld:Plain", {"files": files})
+    ) as process:
         plain, remembered, (often, seldom) = process.ask("tell", seconds=300)
     assert remembered == plain
     assert all(len(walk) == 60 for walk in plain)
-    assert sum(any(told[4] for told in walk) for walk in plain) >= 3, "the walks follow the policy where there is one"
+    assert sum(any(told[4] for told in walk) for walk in plain) >= 3, (
+        "the walks follow the policy where there is one"
+    )
     assert 0 < 2 * seldom < often

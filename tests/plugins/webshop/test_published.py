@@ -14,22 +14,50 @@ from gde_plugins.webshop.published import published_catalogue
 
 def product(asin: str, name: str, **told: Any) -> dict[str, Any]:
     """A row as in items_shuffle.json."""
-    values = {"color": [{"value": "Navy/White", "image": None}, {"value": "Red "}], "size": None}
-    base = {"asin": asin, "name": name, "query": " Lamp ", "category": "home", "product_category": "Home \u203a Lamps"}
-    more = {"pricing": "$12.50", "small_description": ["bright"], "full_description": None, "images": ["x"]}
+    values = {
+        "color": [{"value": "Navy/White", "image": None}, {"value": "Red "}],
+        "size": None,
+    }
+    base = {
+        "asin": asin,
+        "name": name,
+        "query": " Lamp ",
+        "category": "home",
+        "product_category": "Home \u203a Lamps",
+    }
+    more = {
+        "pricing": "$12.50",
+        "small_description": ["bright"],
+        "full_description": None,
+        "images": ["x"],
+    }
     return {**base, **more, "customization_options": values, **told}
 
 
 def write(folder: Path, **wish: Any) -> Path:
     rows = [
         product("B01", "Bright Desk Lamp"),
-        product("B02", "Old Floor Lamp", pricing="$1,010.00 to $1,030.00", customization_options=""),
+        product(
+            "B02",
+            "Old Floor Lamp",
+            pricing="$1,010.00 to $1,030.00",
+            customization_options="",
+        ),
         product("B03", "Plain Lamp", pricing=None),
     ]
-    told = {"instruction": "a lamp, please.", "instruction_attributes": ["bright"], "instruction_options": ["red"]}
-    wishes = {"B01": [{**told, **wish}, {**told, "instruction_attributes": []}], "B99": [told]}
+    told = {
+        "instruction": "a lamp, please.",
+        "instruction_attributes": ["bright"],
+        "instruction_options": ["red"],
+    }
+    wishes = {
+        "B01": [{**told, **wish}, {**told, "instruction_attributes": []}],
+        "B99": [told],
+    }
     (folder / "items_shuffle_1000.json").write_text(json.dumps(rows))
-    (folder / "items_ins_v2_1000.json").write_text(json.dumps({"B01": {"attributes": ["bright", "easy"]}}))
+    (folder / "items_ins_v2_1000.json").write_text(
+        json.dumps({"B01": {"attributes": ["bright", "easy"]}})
+    )
     (folder / "items_human_ins.json").write_text(json.dumps(wishes))
     return folder
 
@@ -41,8 +69,15 @@ def test_products_and_wishes_are_read(tmp_path: Path) -> None:
     assert lamp.options == {"color": ("navy | white", "red")}
     assert [catalogue.products[id].price for id in ("B02", "B03")] == [1_020.0, 100.0]
     (goal,) = catalogue.goals
-    assert (goal.product, goal.attributes, goal.options) == (lamp, ("bright",), ("red",))
-    assert goal.instruction == f"a lamp, please, and price lower than {goal.price:.2f} dollars"
+    assert (goal.product, goal.attributes, goal.options) == (
+        lamp,
+        ("bright",),
+        ("red",),
+    )
+    assert (
+        goal.instruction
+        == f"a lamp, please, and price lower than {goal.price:.2f} dollars"
+    )
     assert 20 < goal.price <= 50
 
 
@@ -59,14 +94,24 @@ def test_the_shopper_fulfils_a_human_wish(tmp_path: Path, search: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("items_human_ins.json", None, r"wanted items_human_ins.json in .*, got no such file"),
+        (
+            "items_human_ins.json",
+            None,
+            r"wanted items_human_ins.json in .*, got no such file",
+        ),
         ("items_shuffle_1000.json", '[{"asin": "B0', "wanted JSON, got"),
-        ("items_shuffle_1000.json", '[{"asin": "B01"}]', "wanted the published format, got KeyError"),
+        (
+            "items_shuffle_1000.json",
+            '[{"asin": "B01"}]',
+            "wanted the published format, got KeyError",
+        ),
         ("items_human_ins.json", "{}", "wanted a wish in items_human_ins.json"),
         ("items_human_ins.json", "[]", "wanted the published format"),
     ],
 )
-def test_data_that_cannot_be_used_are_refused(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+def test_data_that_cannot_be_used_are_refused(
+    tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
     path = write(tmp_path) / name
     path.unlink()
     if text is not None:

@@ -18,7 +18,11 @@ BOTTLE = Product(
     description="Stays cold, dishwasher safe.",
 )
 GOAL = Goal(
-    product=BOTTLE, instruction="", attributes=("leak proof", "bpa free"), options=("teal", "16 fl oz"), price=20
+    product=BOTTLE,
+    instruction="",
+    attributes=("leak proof", "bpa free"),
+    options=("teal", "16 fl oz"),
+    price=20,
 )
 FULL = {"color": "teal", "size": "16 fl oz"}
 
@@ -34,14 +38,41 @@ def test_what_is_wanted_is_worth_all() -> None:
         (BOTTLE, {"color": "teal"}, 4 / 5),
         (BOTTLE, {"color": "black", "size": "12 fl oz"}, 3 / 5),
         (replace(BOTTLE, price=20.01), FULL, 4 / 5),
-        (replace(BOTTLE, attributes=("bpa free",)), FULL, 1),  # the title says the other
-        (replace(BOTTLE, title="Alderholm Water Bottle", attributes=("bpa free",)), FULL, 4 / 5),
-        (replace(BOTTLE, title="Garrow Rug", query="rug", category=("Decor",)), FULL, 0),
-        (replace(BOTTLE, title="Alderholm Rug", query="rug", category=("Decor",)), FULL, 0.5),
+        (
+            replace(BOTTLE, attributes=("bpa free",)),
+            FULL,
+            1,
+        ),  # the title says the other
+        (
+            replace(BOTTLE, title="Alderholm Water Bottle", attributes=("bpa free",)),
+            FULL,
+            4 / 5,
+        ),
+        (
+            replace(BOTTLE, title="Garrow Rug", query="rug", category=("Decor",)),
+            FULL,
+            0,
+        ),
+        (
+            replace(BOTTLE, title="Alderholm Rug", query="rug", category=("Decor",)),
+            FULL,
+            0.5,
+        ),
     ],
-    ids=["nothing chosen", "one", "others", "too dear", "in the title", "not there", "another kind", "same brand"],
+    ids=[
+        "nothing chosen",
+        "one",
+        "others",
+        "too dear",
+        "in the title",
+        "not there",
+        "another kind",
+        "same brand",
+    ],
 )
-def test_what_is_missing_costs_its_share(product: Product, chosen: dict[str, str], worth: float) -> None:
+def test_what_is_missing_costs_its_share(
+    product: Product, chosen: dict[str, str], worth: float
+) -> None:
     assert reward(product, chosen, GOAL) == pytest.approx(worth)
 
 

@@ -25,25 +25,38 @@ def test_it_keeps_every_promise(search: str) -> None:
     (offer,) = gde_environments()
     actions = ("search[water bottle]", "search[]", "water bottle")
     config = build(offer.config, {"search": search}, "env")
-    check_environment(lambda: offer.make(config, PlainContext()), gives=offer.gives, actions=actions)
+    check_environment(
+        lambda: offer.make(config, PlainContext()), gives=offer.gives, actions=actions
+    )
 
 
 def test_the_catalogue_is_varied_and_the_same_in_any_size(shop: Shop) -> None:
     products = shop.catalogue.products
     assert len(products) == 1_200
     assert len({one.query for one in products.values()}) >= 30
-    assert all(len(one.attributes) >= 3 and one.options and one.price > 0 for one in products.values())
+    assert all(
+        len(one.attributes) >= 3 and one.options and one.price > 0
+        for one in products.values()
+    )
     smaller = generated_catalogue(500, 0).products
     assert list(products.items())[:500] == list(smaller.items())
     assert generated_catalogue(500, 1).products.keys().isdisjoint(smaller)
 
 
 def test_search_finds_what_has_the_words_best_first(shop: Shop) -> None:
-    found = [shop.catalogue.products[id] for id in shop.index.search("gluten free oat cookies")]
+    found = [
+        shop.catalogue.products[id]
+        for id in shop.index.search("gluten free oat cookies")
+    ]
     assert len(found) == FOUND
     assert found[0].query == "oat cookies"
     assert "gluten free" in found[0].attributes
-    assert shop.index.search("zzz") == shop.index.search("") == shop.index.search('"*(') == ()
+    assert (
+        shop.index.search("zzz")
+        == shop.index.search("")
+        == shop.index.search('"*(')
+        == ()
+    )
 
 
 def test_titles_find_their_products(shop: Shop) -> None:
@@ -70,7 +83,10 @@ def test_pages_lead_back_to_where_they_came_from(shop: Shop) -> None:
     product = shop.click(results, shop.shown(results)[0].lower())
     color = shop.product(product).options["color"][1]
     chosen = shop.click(product, color)
-    assert (chosen.chosen, f"[{color}]" in shop.text(chosen)) == ({"color": color}, True)
+    assert (chosen.chosen, f"[{color}]" in shop.text(chosen)) == (
+        {"color": color},
+        True,
+    )
     for part in ("description", "features", "attributes"):
         opened = shop.click(chosen, part)
         assert shop.product(opened).title in shop.text(opened)
@@ -85,7 +101,11 @@ def test_the_shopper_fulfils_every_wish_from_anywhere(search: str) -> None:
     for seed in range(40):
         observation, rng = world.reset(seed), generator(seed, "walk")
         for _ in range(seed % 7):
-            moves = [action for action in observation.actions or ["search[lamp]"] if "buy" not in action]
+            moves = [
+                action
+                for action in observation.actions or ["search[lamp]"]
+                if "buy" not in action
+            ]
             observation = world.step(str(rng.choice(moves))).observation
         for action in world.demonstration():
             outcome = world.step(action)
@@ -100,7 +120,9 @@ def test_the_wish_is_hidden_among_suggestions() -> None:
         kind = str(world.world().labels["kind"])
         unrelated = [action for action in actions if kind not in action]
         assert len(unrelated) >= 3
-        assert not any(str(world.world().facts["product"]) in action for action in actions)
+        assert not any(
+            str(world.world().facts["product"]) in action for action in actions
+        )
 
 
 def test_free_search_leads_nowhere_without_the_form() -> None:

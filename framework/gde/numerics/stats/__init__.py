@@ -1,4 +1,6 @@
-"""Statistics of clustered observations: estimates, tests of differences and of trends, families of tests, power."""
+"""Statistics of clustered observations: estimates, tests of differences and of trends,
+families of tests, power.
+"""
 
 from gde.numerics.stats._differences import Difference as Difference
 from gde.numerics.stats._differences import cluster_differences as cluster_differences

@@ -1,7 +1,7 @@
 """Comparisons of two conditions, paired within clusters or over clusters of their own.
 
-The unit is the cluster: values are averaged within each cluster first, and every cluster has the same weight. All tests
-are two-sided.
+The unit is the cluster: values are averaged within each cluster first, and every
+cluster has the same weight. All tests are two-sided.
 """
 
 from dataclasses import dataclass
@@ -28,15 +28,22 @@ PERMUTATIONS = 9999
 BATCH = 1000
 """Permutations held in memory at once."""
 MINIMUM = 6
-"""Fewest clusters that differ for which a two-sided test of signs or signed ranks can reach p < 0.05
-(2 / 2**6 = 0.031). With fewer, no test is made."""
+"""Fewest clusters that differ for which a two-sided test of signs or signed ranks can
+reach p < 0.05 (2 / 2**6 = 0.031). With fewer, no test is made.
+"""
 MINIMUM_UNPAIRED = 4
-"""Fewest clusters in each of two groups with which a permutation test can reach p < 0.05 (2 / C(8, 4) = 0.029)."""
+"""Fewest clusters in each of two groups with which a permutation test can reach p <
+0.05 (2 / C(8, 4) = 0.029).
+"""
 PUBLISHED_PAIRS = 10
 PUBLISHED_DIFFERENT = 5
-"""Fewest pairs, and pairs that differ, for which the code of Arghal et al. (2026) gives an effect size."""
+"""Fewest pairs, and pairs that differ, for which the code of Arghal et al. (2026) gives
+an effect size.
+"""
 DIGITS = 12
-"""Decimals, relative to the largest value, to which differences are compared: 0.3 - 0.2 must tie with 0.1."""
+"""Decimals, relative to the largest value, to which differences are compared: 0.3 - 0.2
+must tie with 0.1.
+"""
 ENUMERATED = 13
 """Most clusters that differ for which all signs of tied ranks are enumerated."""
 MOST_DECIMALS = 300
@@ -49,11 +56,15 @@ class Difference:
     """The difference a - b over clusters, with its tests and effect sizes."""
 
     estimate: Estimate
-    """The mean over clusters; its interval is None where the differences do not vary."""
+    """The mean over clusters; its interval is None where the differences do not
+    vary.
+    """
     n_different: int | None
     """Clusters in which a and b differ; None where they are not paired."""
     permutation: Finding
-    """Sign-flip test of pairs, or permutation of whole clusters between the groups; its value is the difference."""
+    """Sign-flip test of pairs, or permutation of whole clusters between the groups; its
+    value is the difference.
+    """
     signed_rank: Finding
     """Wilcoxon's test; its value is the smaller rank sum."""
     rank_biserial: Finding
@@ -76,7 +87,8 @@ def paired_difference(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Difference:
-    """The mean of a - b over clusters; row i of a (N,) and of b (N,) belongs to `clusters[i]`.
+    """The mean of a - b over clusters; row i of a (N,) and of b (N,) belongs to
+    `clusters[i]`.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -104,11 +116,13 @@ def unpaired_difference(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Difference:
-    """The mean of a (N,) over its clusters minus that of b (M,) over its own, as independent groups.
+    """The mean of a (N,) over its clusters minus that of b (M,) over its own, as
+    independent groups.
 
-    A cluster in both groups makes test and interval conservative, as far as it affects both alike. The interval joins
-    the intervals of both means ("square and add": Newcombe 1998, Zou and Donner 2008). These are bootstrap intervals,
-    or Wilson's score intervals (1927) where every cluster is a hit or a miss.
+    A cluster in both groups makes test and interval conservative, as far as it affects
+    both alike. The interval joins the intervals of both means ("square and add":
+    Newcombe 1998, Zou and Donner 2008). These are bootstrap intervals, or Wilson's
+    score intervals (1927) where every cluster is a hit or a miss.
 
     Raises:
         ValueError: as `paired_difference`.
@@ -134,7 +148,8 @@ def unpaired_difference(
 
 
 def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floats:
-    """(G,) a - b averaged within each cluster, clusters sorted, without the noise of rounding.
+    """(G,) a - b averaged within each cluster, clusters sorted, without the noise of
+    rounding.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -142,7 +157,9 @@ def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floa
     first = np.asarray(a, dtype=np.float64)
     second = np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
-        raise ValueError(f"both sides of a difference must be equally long, got {first.shape} and {second.shape}")
+        raise ValueError(
+            f"both sides of a difference must be equally long, got {first.shape} and {second.shape}"
+        )
 
     ones = np.ones(first.shape)
     sums, counts = cluster_sums(first - second, ones, clusters)
@@ -154,8 +171,8 @@ def rounded(values: Floats, largest: float) -> Floats:
     """Round values so that those become equal that differ only by floating-point error.
 
     Args:
-        values: of any shape.
-        largest: the largest magnitude of the numbers that the values were computed from.
+        values: of any shape. largest: the largest magnitude of the numbers that the
+        values were computed from.
     """
     decimals = DIGITS
     if largest > 0:
@@ -173,10 +190,14 @@ def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Floats:
     return cluster_differences(values, zeros, clusters)
 
 
-def sign_flip(differences: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
-    """Test the hypothesis that exchanging a and b within a cluster changes nothing; differences (G,).
+def sign_flip(
+    differences: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS
+) -> Finding:
+    """Test the hypothesis that exchanging a and b within a cluster changes nothing;
+    differences (G,).
 
-    The p value is exact where there are at most `permutations` flips, otherwise it comes from that many random flips.
+    The p value is exact where there are at most `permutations` flips, otherwise it
+    comes from that many random flips.
     """
     few = _too_few(differences)
     if few:
@@ -186,7 +207,9 @@ def sign_flip(differences: Floats, rng: np.random.Generator, permutations: int =
     return Finding(value=mean, p_value=p_value)
 
 
-def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int) -> float:
+def _flipped(
+    values: Floats, rng: np.random.Generator | None, permutations: int
+) -> float:
     """The p value of the sum of values (G,) under random signs."""
 
     def total(flipped: Floats, rest: Floats, axis: int) -> Floats:
@@ -207,10 +230,16 @@ def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int)
     return float(test.pvalue)
 
 
-def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
-    """Test the hypothesis that the group does not matter to a cluster; a (G,) and b (H,)."""
+def exchange(
+    a: Floats, b: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS
+) -> Finding:
+    """Test the hypothesis that the group does not matter to a cluster; a (G,) and b
+    (H,).
+    """
     if min(len(a), len(b)) < MINIMUM_UNPAIRED:
-        return Finding.missing(f"{len(a)} and {len(b)} clusters", f"{MINIMUM_UNPAIRED} each")
+        return Finding.missing(
+            f"{len(a)} and {len(b)} clusters", f"{MINIMUM_UNPAIRED} each"
+        )
 
     def contrast(first: Floats, second: Floats, axis: int) -> Floats:
         difference: Floats = first.mean(axis=axis) - second.mean(axis=axis)
@@ -231,8 +260,9 @@ def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int =
 def signed_rank(differences: Floats) -> Finding:
     """Wilcoxon's signed-rank test; differences (G,).
 
-    Zeros are left out (Wilcoxon 1945), and ties share their mean rank. The test is exact up to 50 clusters that differ
-    without ties, and up to 13 with ties. Beyond, it is the normal approximation with its variance corrected for ties.
+    Zeros are left out (Wilcoxon 1945), and ties share their mean rank. The test is
+    exact up to 50 clusters that differ without ties, and up to 13 with ties. Beyond, it
+    is the normal approximation with its variance corrected for ties.
     """
     few = _too_few(differences)
     if few:
@@ -255,16 +285,20 @@ def signed_rank(differences: Floats) -> Finding:
 
 
 def rank_biserial(differences: Floats) -> Finding:
-    """(positive - negative rank sum) / (total rank sum) of differences (G,) (Kerby 2014)."""
+    """(positive - negative rank sum) / (total rank sum) of differences (G,) (Kerby
+    2014).
+    """
     if not differences.any():
         return Finding.missing(f"0 of {len(differences)} pairs differ", "1")
     return Finding(value=_correlation(differences))
 
 
 def effect_paper(differences: Floats) -> Finding:
-    """1 - 2 W / (n (n + 1) / 2), as in table 3 of Arghal et al. (2026); differences (G,).
+    """1 - 2 W / (n (n + 1) / 2), as in table 3 of Arghal et al. (2026); differences
+    (G,).
 
-    W is the smaller of the rank sums, so this is the size of the rank-biserial correlation without its sign.
+    W is the smaller of the rank sums, so this is the size of the rank-biserial
+    correlation without its sign.
     """
     n = len(differences)
     different = int(np.count_nonzero(differences))
@@ -287,7 +321,9 @@ def _too_few(differences: Floats) -> Finding | None:
         return None
     if len(differences) < MINIMUM:
         return Finding.missing(f"{len(differences)} pairs", str(MINIMUM))
-    return Finding.missing(f"{different} of {len(differences)} pairs differ", str(MINIMUM))
+    return Finding.missing(
+        f"{different} of {len(differences)} pairs differ", str(MINIMUM)
+    )
 
 
 def _are_hits(a: Floats, b: Floats) -> bool:
@@ -296,7 +332,9 @@ def _are_hits(a: Floats, b: Floats) -> bool:
     return bool(np.isin(values, (0.0, 1.0)).all())
 
 
-def _mean(differences: Floats, n: int, rng: np.random.Generator, hits: bool) -> Estimate:
+def _mean(
+    differences: Floats, n: int, rng: np.random.Generator, hits: bool
+) -> Estimate:
     """The mean of paired differences (G,) with its interval."""
     G = len(differences)
     varies = np.ptp(differences)
@@ -306,7 +344,8 @@ def _mean(differences: Floats, n: int, rng: np.random.Generator, hits: bool) -> 
     elif varies:
         drawn = rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)
         replicates = differences[drawn].mean(axis=1)
-        # Under equal conditions differences are symmetric: bias and acceleration would only add noise.
+        # Under equal conditions differences are symmetric: bias and acceleration would
+        # only add noise.
         interval = expanded_percentile(replicates, G)
 
     return Estimate(
@@ -318,9 +357,11 @@ def _mean(differences: Floats, n: int, rng: np.random.Generator, hits: bool) -> 
 
 
 def _adjusted_wald(differences: Floats) -> Interval:
-    """The interval of the mean of differences (G,), each -1, 0 or 1, after Bonett and Price (2012).
+    """The interval of the mean of differences (G,), each -1, 0 or 1, after Bonett and
+    Price (2012).
 
-    It adds one difference of either sign. Where few pairs differ, the bootstrap covers the truth in 80 % instead of 95.
+    It adds one difference of either sign. Where few pairs differ, the bootstrap covers
+    the truth in 80 % instead of 95.
     """
     more = np.append(differences, (1.0, -1.0))
     mean = float(more.mean())

@@ -1,12 +1,14 @@
 """Estimates whose intervals respect clusters.
 
-The steps of one world are not independent, so whole worlds are resampled. Every estimate is a ratio of sums over
-clusters. Its interval is the bias-corrected and accelerated bootstrap, BCa (Efron 1987).
+The steps of one world are not independent, so whole worlds are resampled. Every
+estimate is a ratio of sums over clusters. Its interval is the bias-corrected and
+accelerated bootstrap, BCa (Efron 1987).
 
-The plain bootstrap is too narrow by about sqrt((G - 1) / G) for G clusters. The levels of the interval are therefore
-widened from the normal distribution to Student's t on G - 1 degrees of freedom (Hesterberg 2015, "expanded
-percentile"). Unlike the bootstrap-t, the interval stays in the range of the data and does not collapse for shares near
-0 or 1. `tests/framework/numerics/stats` simulates its coverage.
+The plain bootstrap is too narrow by about sqrt((G - 1) / G) for G clusters. The levels
+of the interval are therefore widened from the normal distribution to Student's t on G -
+1 degrees of freedom (Hesterberg 2015, "expanded percentile"). Unlike the bootstrap-t,
+the interval stays in the range of the data and does not collapse for shares near 0 or
+1. `tests/framework/numerics/stats` simulates its coverage.
 """
 
 from dataclasses import dataclass
@@ -22,7 +24,9 @@ Interval = tuple[float, float]
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 DRAWN_AT_ONCE = 2**20
-"""Most entries drawn in one block: all clusters times resamples need not fit into memory."""
+"""Most entries drawn in one block: all clusters times resamples need not fit into
+memory.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +58,8 @@ def cluster_mean(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The mean of all values (N,), with `clusters` (N,). For shares use `cluster_share`.
+    """The mean of all values (N,), with `clusters` (N,). For shares use
+    `cluster_share`.
 
     Equal values give an interval of no width.
 
@@ -73,10 +78,12 @@ def cluster_ratio(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The ratio of the sum of `numerator` (N,) to the sum of `denominator` (N,), which is nowhere negative.
+    """The ratio of the sum of `numerator` (N,) to the sum of `denominator` (N,), which
+    is nowhere negative.
 
     Raises:
-        ValueError: no rows, unequal lengths, a value that is not finite, or a denominator that sums to zero.
+        ValueError: no rows, unequal lengths, a value that is not finite, or a
+        denominator that sums to zero.
     """
     above, below = cluster_sums(numerator, denominator, clusters)
     return Estimate(
@@ -95,12 +102,14 @@ def cluster_share(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; one trial each by default.
+    """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; one trial each by
+    default.
 
-    A share that is equal in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson interval
-    with the number of clusters as the number of trials: 20 worlds without a miss show a share above 0.83, whatever
-    their number of steps. If hits and misses occur but a bound of the bootstrap is 0 or 1, Korn and Graubard (1998)
-    give that bound.
+    A share that is equal in all clusters, e.g. 0 or 1, leaves nothing to resample. It
+    gets the Clopper-Pearson interval with the number of clusters as the number of
+    trials: 20 worlds without a miss show a share above 0.83, whatever their number of
+    steps. If hits and misses occur but a bound of the bootstrap is 0 or 1, Korn and
+    Graubard (1998) give that bound.
 
     Raises:
         ValueError: as `cluster_ratio`, or hits outside their trials.
@@ -114,7 +123,9 @@ def cluster_share(
     if hits.shape == trials.shape:
         outside = (hits < 0) | (hits > trials)
         if outside.any():
-            raise ValueError("cluster_share: hits must lie between 0 and trials in every row")
+            raise ValueError(
+                "cluster_share: hits must lie between 0 and trials in every row"
+            )
 
     above, below = cluster_sums(hits, trials, clusters)
     value = float(above.sum() / below.sum())
@@ -133,7 +144,9 @@ def cluster_share(
     )
 
 
-def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike) -> tuple[Floats, Floats]:
+def cluster_sums(
+    numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike
+) -> tuple[Floats, Floats]:
     """Sum both within clusters: (G,) and (G,), clusters in sorted order.
 
     Raises:
@@ -144,12 +157,18 @@ def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLi
     groups = np.asarray(clusters)
     shapes = (above.shape, below.shape, groups.shape)
     if set(shapes) != {(groups.size,)} or not groups.size:
-        raise ValueError(f"values and clusters must be equally long, one-dimensional and not empty, got {shapes}")
+        raise ValueError(
+            f"values and clusters must be equally long, one-dimensional and not empty, got {shapes}"
+        )
     for values in (above, below):
         if not np.isfinite(values).all():
-            raise ValueError("values must be finite; leave out what was not measured and say so")
+            raise ValueError(
+                "values must be finite; leave out what was not measured and say so"
+            )
     if below.min() < 0 or below.sum() == 0:
-        raise ValueError("a ratio needs a denominator that is nowhere negative and somewhere positive")
+        raise ValueError(
+            "a ratio needs a denominator that is nowhere negative and somewhere positive"
+        )
 
     _, index = np.unique(groups, return_inverse=True)
     return _sums(index, above), _sums(index, below)
@@ -166,7 +185,9 @@ def _interval(
     confidence: float,
     resamples: int,
 ) -> Interval | None:
-    """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries together."""
+    """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries
+    together.
+    """
     # Clusters without observations would count as evidence.
     informative = (above != 0) | (below != 0)
     above = above[informative]
@@ -197,10 +218,13 @@ def _resampled(
     rng: np.random.Generator,
     resamples: int,
 ) -> tuple[Floats, Floats]:
-    """(R,) and (R,) the sums of both over the same G entries, drawn with replacement."""
+    """(R,) and (R,) the sums of both over the same G entries, drawn with
+    replacement.
+    """
     G = len(above)
     sums = np.empty((2, resamples))
-    # The generator gives the same numbers in blocks as at once, so the size of a block changes nothing.
+    # The generator gives the same numbers in blocks as at once, so the size of a block
+    # changes nothing.
     rows = max(1, DRAWN_AT_ONCE // G)
     for start in range(0, resamples, rows):
         stop = min(start + rows, resamples)
@@ -246,8 +270,12 @@ def expanded_bca(
     return float(low), float(high)
 
 
-def expanded_percentile(replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE) -> Interval:
-    """The interval without bias and acceleration, whose estimates add only noise to a symmetric statistic."""
+def expanded_percentile(
+    replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE
+) -> Interval:
+    """The interval without bias and acceleration, whose estimates add only noise to a
+    symmetric statistic.
+    """
     half_width = _half_width(n_clusters, confidence)
     levels = norm.cdf([-half_width, half_width])
     low, high = np.quantile(replicates, levels)
@@ -271,8 +299,12 @@ def _acceleration(jackknife: Floats) -> float:
     return cubes / (6 * spread)
 
 
-def _within(interval: Interval | None, above: Floats, below: Floats, confidence: float) -> Interval | None:
-    """Replace a bound of 0 although hits were seen, or of 1 although misses were seen."""
+def _within(
+    interval: Interval | None, above: Floats, below: Floats, confidence: float
+) -> Interval | None:
+    """Replace a bound of 0 although hits were seen, or of 1 although misses were
+    seen.
+    """
     if interval is None:
         return None
     low, high = interval
@@ -290,14 +322,17 @@ def _within(interval: Interval | None, above: Floats, below: Floats, confidence:
 
 
 def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
-    """The equivalent number of independent trials (Korn and Graubard 1998), with its degrees of freedom."""
+    """The equivalent number of independent trials (Korn and Graubard 1998), with its
+    degrees of freedom.
+    """
     G = int((below > 0).sum())
     n = below.sum()
     value = above.sum() / n
     residuals = above - value * below
     variance = G / (G - 1) * (residuals**2).sum() / n**2
 
-    # The number of independent trials with this variance, but never more than were made.
+    # The number of independent trials with this variance, but never more than were
+    # made.
     trials = min(n, value * (1 - value) / variance)
 
     level = (1 + confidence) / 2

@@ -24,12 +24,16 @@ class Finding:
         has_value = self.value is not None
         has_reason = bool(self.reason)
         if has_value == has_reason:
-            raise ValueError(f"a finding has either a finite value or a reason, got {self}")
+            raise ValueError(
+                f"a finding has either a finite value or a reason, got {self}"
+            )
 
         numbers = [self.value, self.p_value, *(self.interval or ())]
         for each in numbers:
             if each is not None and not isfinite(each):
-                raise ValueError(f"a finding has either a finite value or a reason, got {self}")
+                raise ValueError(
+                    f"a finding has either a finite value or a reason, got {self}"
+                )
 
     @classmethod
     def missing(cls, got: str, needs: str) -> "Finding":

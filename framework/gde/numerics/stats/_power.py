@@ -20,8 +20,9 @@ def minimum_detectable(
 ) -> float:
     """The difference that a two-sided test finds with probability `power` (Bloom 1995).
 
-    It is (t[1 - alpha / 2] + t[power]) standard errors, with Student's t on `degrees` of freedom. Alpha is that of a
-    single test. Holm's correction over m tests needs alpha / m in the worst case.
+    It is (t[1 - alpha / 2] + t[power]) standard errors, with Student's t on `degrees`
+    of freedom. Alpha is that of a single test. Holm's correction over m tests needs
+    alpha / m in the worst case.
 
     Raises:
         ValueError: `degrees` below 1.
@@ -34,7 +35,8 @@ def minimum_detectable(
 
 
 def minimum_detectable_of(groups: list[Floats]) -> Finding:
-    """The minimum detectable mean of one group (G,), or difference between the means of two groups.
+    """The minimum detectable mean of one group (G,), or difference between the means of
+    two groups.
 
     The standard error comes from the observed variances: sqrt(sum of variance / size).
     """

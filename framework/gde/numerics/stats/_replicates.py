@@ -1,7 +1,8 @@
 """A test of whether a condition changes anything in any cluster, in whatever direction.
 
-Effects that differ in sign between clusters cancel in a mean difference: an agent that prefers to go left gains in one
-half of the grids what it loses in the other. Replicates within clusters show such effects.
+Effects that differ in sign between clusters cancel in a mean difference: an agent that
+prefers to go left gains in one half of the grids what it loses in the other. Replicates
+within clusters show such effects.
 """
 
 import numpy as np
@@ -13,7 +14,9 @@ from gde.numerics.stats._finding import Finding
 
 PERMUTATIONS = 999
 MINIMUM_REPLICATED = 2
-"""Fewest replicates of each condition in some cluster. With one of each, an exchange changes no square."""
+"""Fewest replicates of each condition in some cluster. With one of each, an exchange
+changes no square.
+"""
 
 
 def exchange_replicates(
@@ -23,18 +26,19 @@ def exchange_replicates(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Finding:
-    """Test the hypothesis that replicates within a cluster do not depend on the condition.
+    """Test the hypothesis that replicates within a cluster do not depend on the
+    condition.
 
-    The statistic is the mean over clusters of the squared difference between the means of the two conditions. Random
-    permutations exchange replicates within clusters, and p is (1 + as large) / (1 + permutations). Clusters without
-    both conditions are left out.
+    The statistic is the mean over clusters of the squared difference between the means
+    of the two conditions. Random permutations exchange replicates within clusters, and
+    p is (1 + as large) / (1 + permutations). Clusters without both conditions are left
+    out.
 
     Args:
-        values: (N,) one for each replicate; replicates of a cluster are independent of each other, given the cluster.
-        varied: (N,) the condition of each: 0 or 1.
-        clusters: (N,) the cluster of each.
-        rng: draws the permutations.
-        permutations: their number.
+        values: (N,) one for each replicate; replicates of a cluster are independent of
+        each other, given the cluster. varied: (N,) the condition of each: 0 or 1.
+        clusters: (N,) the cluster of each. rng: draws the permutations. permutations:
+        their number.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -50,9 +54,12 @@ def exchange_replicates(
 
     fewer = np.minimum(n_varied, n_plain)
     if fewer.max() < MINIMUM_REPLICATED:
-        return Finding.missing("1 replicate of a condition in a cluster", str(MINIMUM_REPLICATED))
+        return Finding.missing(
+            "1 replicate of a condition in a cluster", str(MINIMUM_REPLICATED)
+        )
 
-    # Weighted sums within clusters are then differences between the means of the conditions.
+    # Weighted sums within clusters are then differences between the means of the
+    # conditions.
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     weight_varied = 1 / n_varied.clip(1)
     weight_plain = -1 / n_plain.clip(1)
@@ -91,7 +98,8 @@ def _permuted(
     observed = statistic(values)
     as_large = 0
     for _ in range(permutations):
-        # Sorting the index plus noise below 1 shuffles within clusters and keeps them apart.
+        # Sorting the index plus noise below 1 shuffles within clusters and keeps them
+        # apart.
         noise = rng.random(len(index))
         shuffled = values[np.argsort(index + noise)]
         as_large += statistic(shuffled) >= observed

@@ -9,12 +9,18 @@ from gde.numerics.stats._estimates import CONFIDENCE, Floats, cluster_sums
 from gde.numerics.stats._finding import Finding
 
 MINIMUM_RANKED = 5
-"""Fewest clusters with which a permutation of ranks can reach p < 0.05 (2 / 5! = 0.017)."""
+"""Fewest clusters with which a permutation of ranks can reach p < 0.05 (2 / 5! =
+0.017).
+"""
 MINIMUM_BLOCKS = 3
 MINIMUM_CONDITIONS = 3
-"""Fewest blocks and conditions with which Page's test can reach p < 0.05, two-sided (2 / 3!**3 = 0.009)."""
+"""Fewest blocks and conditions with which Page's test can reach p < 0.05, two-sided (2
+/ 3!**3 = 0.009).
+"""
 MINIMUM_REGRESSED = 6
-"""Fewest clusters for which the jackknife is right, by the simulations of tests/framework/numerics/stats."""
+"""Fewest clusters for which the jackknife is right, by the simulations of
+tests/framework/numerics/stats.
+"""
 
 
 def spearman(
@@ -24,10 +30,11 @@ def spearman(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Finding:
-    """Spearman's rank correlation of x (N,) and y (N,), both averaged within clusters first.
+    """Spearman's rank correlation of x (N,) and y (N,), both averaged within clusters
+    first.
 
-    The p value comes from permutations of whole clusters: all of them where there are at most `permutations`,
-    otherwise that many drawn at random.
+    The p value comes from permutations of whole clusters: all of them where there are
+    at most `permutations`, otherwise that many drawn at random.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -69,17 +76,21 @@ def _normalised(values: Floats) -> Floats:
 
 
 def page(table: ArrayLike) -> Finding:
-    """Page's L of a table (blocks, conditions): a trend from the first condition to the last.
+    """Page's L of a table (blocks, conditions): a trend from the first condition to the
+    last.
 
-    L is that of a rise. SciPy's test is one-sided, so the smaller p value of both directions is doubled. SciPy chooses
-    between the exact and the normal distribution by the size of the table; ties in a block make either conservative.
+    L is that of a rise. SciPy's test is one-sided, so the smaller p value of both
+    directions is doubled. SciPy chooses between the exact and the normal distribution
+    by the size of the table; ties in a block make either conservative.
 
     Raises:
         ValueError: the table has not two axes, or a value that is not finite.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
-        raise ValueError(f"wanted a finite table of blocks by conditions, got shape {values.shape}")
+        raise ValueError(
+            f"wanted a finite table of blocks by conditions, got shape {values.shape}"
+        )
 
     blocks, conditions = values.shape
     if blocks < MINIMUM_BLOCKS or conditions < MINIMUM_CONDITIONS:
@@ -103,8 +114,9 @@ def page(table: ArrayLike) -> Finding:
 def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     """The slope of the least-squares line of y (N,) on x (N,), rows of equal weight.
 
-    The standard error is the jackknife over clusters: CV3 of MacKinnon et al. (2023), without the factor (G - 1) / G,
-    as in HC3. Test and interval use Student's t on G - 1 degrees of freedom. The usual robust error (Liang and Zeger
+    The standard error is the jackknife over clusters: CV3 of MacKinnon et al. (2023),
+    without the factor (G - 1) / G, as in HC3. Test and interval use Student's t on G -
+    1 degrees of freedom. The usual robust error (Liang and Zeger
     1986) is too small where clusters are few or differ in size.
 
     Raises:

@@ -33,10 +33,16 @@ NARROW = 430
 PICTURES_OF_CONTROLS = 0x2400
 """The first of Unicode's visible signs for control characters, e.g. ␛ for escape."""
 NO_XML = {
-    **{code: PICTURES_OF_CONTROLS + code for code in range(32) if chr(code) not in "\t\n\r"},
+    **{
+        code: PICTURES_OF_CONTROLS + code
+        for code in range(32)
+        if chr(code) not in "\t\n\r"
+    },
     **dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD),
 }
-"""A visible stand-in for every character that XML 1.0 forbids: vl_convert ends the process when it gets one."""
+"""A visible stand-in for every character that XML 1.0 forbids: vl_convert ends the
+process when it gets one.
+"""
 WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
 
 
@@ -86,7 +92,8 @@ def svg(figure: Figure) -> str:
     # Inline SVG needs no namespaces.
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
 
-    # The library numbers its ids through the whole process. New ids make the text depend on the figure alone.
+    # The library numbers its ids through the whole process. New ids make the text
+    # depend on the figure alone.
     prefix = re.sub(r"\W+", "-", figure.title.lower())
     new_ids: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', drawn):
@@ -100,7 +107,9 @@ def svg(figure: Figure) -> str:
 
 
 def numbers(one: Measurement) -> dict[str, Any]:
-    """Value and interval as fields of a row. Without an interval its bounds are null, and nothing is drawn."""
+    """Value and interval as fields of a row. Without an interval its bounds are null,
+    and nothing is drawn.
+    """
     low, high = one.interval or (None, None)
     return {"value": one.value, "low": low, "high": high}
 

@@ -17,7 +17,9 @@ CONTROL = "best control"
 
 
 def layer_curve(probe: Probed, result: Result) -> Figure | None:
-    """The first headline of a probe by layer; None where the probe read only one layer at its mark."""
+    """The first headline of a probe by layer; None where the probe read only one layer
+    at its mark.
+    """
     if not probe.numbers:
         return None
     headline = probe.numbers[0]
@@ -95,7 +97,9 @@ def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
     return found
 
 
-def _controls(fit: Fit, fits: Mapping[Fit, Measurement]) -> Mapping[Fit, Sequence[Measurement]]:
+def _controls(
+    fit: Fit, fits: Mapping[Fit, Measurement]
+) -> Mapping[Fit, Sequence[Measurement]]:
     """The controls of a fit, each with its number."""
     controls = {}
     for other, one in fits.items():

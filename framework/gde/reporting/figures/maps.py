@@ -1,4 +1,6 @@
-"""Heat maps: a number in each cell, with its interval and the number of observations."""
+"""Heat maps: a number in each cell, with its interval and the number of
+observations.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +33,9 @@ LINES = (
 """The lines of a cell: field, font size, and pixels below the middle."""
 ONE_LINE = (("text", 10, 0),)
 FIELDS = ("row", "column", "panel")
-"""Neutral names for the labels: a label's own name may clash with a field or hold dots."""
+"""Neutral names for the labels: a label's own name may clash with a field or hold
+dots.
+"""
 
 
 def heat_map(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:

@@ -1,6 +1,8 @@
-"""Maps as inline SVG. Colours come from the page's style sheet, so they follow light and dark mode.
+"""Maps as inline SVG. Colours come from the page's style sheet, so they follow light
+and dark mode.
 
-Names of kinds and things come from the record of a run: they are escaped, and never used as a style.
+Names of kinds and things come from the record of a run: they are escaped, and never
+used as a style.
 """
 
 from collections import Counter, defaultdict
@@ -48,7 +50,8 @@ def true_picture(
     optimal: Sequence[Position],
     taken: Position | None,
 ) -> str:
-    """Draw the true map with its things, the optimal moves and a move that was not optimal.
+    """Draw the true map with its things, the optimal moves and a move that was not
+    optimal.
 
     Args:
         shown: the truth.
@@ -86,11 +89,12 @@ def true_picture(
 
 
 def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
-    """Draw the likeliest class of every cell, the likeliest places of things, and rings around the true places.
+    """Draw the likeliest class of every cell, the likeliest places of things, and rings
+    around the true places.
 
     Args:
-        probabilities: (size, size, C) in the order of `decoded_classes`; only the map's own extent is drawn.
-        shown: the truth.
+        probabilities: (size, size, C) in the order of `decoded_classes`; only the map's
+        own extent is drawn. shown: the truth.
     """
     inside = probabilities[: shown.height, : shown.width]
     likeliest = inside.argmax(axis=-1)
@@ -127,11 +131,14 @@ def decoded_places(
     probabilities: NDArray[np.float32],
     shown: CellMap,
 ) -> list[tuple[Thing, Position]]:
-    """Find where each thing that is the only one of its kind is likeliest, anywhere in the decoded map."""
+    """Find where each thing that is the only one of its kind is likeliest, anywhere in
+    the decoded map.
+    """
     counts = Counter(thing.kind for thing in shown.things)
     places = []
     for thing in shown.things:
-        # Two things of one kind share a class: the map does not tell which of them a cell holds.
+        # Two things of one kind share a class: the map does not tell which of them a
+        # cell holds.
         if not thing.kind or counts[thing.kind] > 1:
             continue
         kind = shown.kinds.index(thing.kind)
@@ -151,7 +158,8 @@ def legend(
 
     The arguments are those of `true_picture` and `decoded_picture`.
     """
-    # Codes after the kinds are colours of single things, which get keys of their own below.
+    # Codes after the kinds are colours of single things, which get keys of their own
+    # below.
     codes = set()
     for code in np.unique(_coloured(shown)).tolist():
         if code < len(shown.kinds):
@@ -166,7 +174,8 @@ def legend(
         name, drawing = _class_key(shown, code)
         keys[name] = drawing
 
-    # Things with a colour of their own, or of no kind, look different from the class of their cell.
+    # Things with a colour of their own, or of no kind, look different from the class of
+    # their cell.
     special = []
     for thing in _visible_things(shown):
         if thing.letter and (thing.color or not thing.kind):
@@ -183,7 +192,9 @@ def legend(
 
 
 def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
-    """The name of a class, and one cell of it, with the letter that all things of the class share."""
+    """The name of a class, and one cell of it, with the letter that all things of the
+    class share.
+    """
     classes = decoded_classes(shown.kinds)
     kind = classes[code]
     name = OUTSIDE if kind == PAD else kind
@@ -213,7 +224,9 @@ def _thing_key(thing: Thing) -> tuple[str, str]:
 
 
 def _key(drawing: str) -> str:
-    return f'<svg class="key" viewBox="-.2 -.5 2.2 1" aria-hidden="true">{drawing}</svg>'
+    return (
+        f'<svg class="key" viewBox="-.2 -.5 2.2 1" aria-hidden="true">{drawing}</svg>'
+    )
 
 
 def _tones(classes: Sequence[str]) -> list[str]:
@@ -287,7 +300,9 @@ def _square(row: int, column: int) -> str:
 
 
 def _in_words(thing: Thing, where: str = "") -> str:
-    """The name of a thing, with its colour, kind and note in brackets unless the name says them."""
+    """The name of a thing, with its colour, kind and note in brackets unless the name
+    says them.
+    """
     looks = ""
     if thing.color:
         looks = f"{thing.color} {thing.kind}".strip()
@@ -356,7 +371,9 @@ def _pointer(place: Position, direction: Position) -> str:
 
 
 def _turned(place: Position, direction: Position) -> str:
-    """Move the origin to the middle of a cell and turn the x axis towards `direction`."""
+    """Move the origin to the middle of a cell and turn the x axis towards
+    `direction`.
+    """
     row, column = place
     angle = round(degrees(atan2(*direction)))
     return f"translate({column + 0.5} {row + 0.5}) rotate({angle})"

@@ -21,7 +21,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The line that several numbers share: 0 to 1 for shares, else from zero to the outermost bounds."""
+    """The line that several numbers share: 0 to 1 for shares, else from zero to the
+    outermost bounds.
+    """
 
     low: float = 0.0
     high: float = 1.0
@@ -52,7 +54,9 @@ class Scale:
         return cls(low=low, high=high)
 
     def picture(self, one: Measurement, marks: Sequence[Mark] = ()) -> str:
-        """Inline SVG: the interval as a bar, the value as a dot, each mark as a tick; empty without a value."""
+        """Inline SVG: the interval as a bar, the value as a dot, each mark as a tick;
+        empty without a value.
+        """
         if one.value is None:
             return ""
 

@@ -1,7 +1,8 @@
-"""The three cards that open a report: what the agent did, what it believes, what it wants.
+"""The three cards that open a report: what the agent did, what it believes, what it
+wants.
 
-Parts declare which of their numbers a card shows (`Measure.question`, `headline`, `beside`): nothing here knows a
-metric or a probe by name.
+Parts declare which of their numbers a card shows (`Measure.question`, `headline`,
+`beside`): nothing here knows a metric or a probe by name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,24 @@ from gde.data.measure import Question
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.layers import layer_curve
 from gde.reporting.figures.scales import Mark, Scale
-from gde.reporting.findings import Finding, Probed, findings, headlines, of_metrics, probed, whole
-from gde.reporting.wording import bounds, fit_text, inline, labels_text, number, quantity, symbol
+from gde.reporting.findings import (
+    Finding,
+    Probed,
+    findings,
+    headlines,
+    of_metrics,
+    probed,
+    whole,
+)
+from gde.reporting.wording import (
+    bounds,
+    fit_text,
+    inline,
+    labels_text,
+    number,
+    quantity,
+    symbol,
+)
 
 TITLES: Mapping[Question, str] = {
     "did": "What it did",
@@ -44,7 +61,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The numbers of rivals, e.g. of the goals that an agent may pursue: a row for each."""
+    """The numbers of rivals, e.g. of the goals that an agent may pursue: a row for
+    each.
+    """
 
     title: str
     columns: tuple[str, ...]
@@ -220,7 +239,8 @@ def _verdict(probe: Probed) -> str:
 
 
 def _ranking(one: Finding, result: Result) -> Ranking | None:
-    """Rank the numbers of a measure that differ in a single label; None where there are none such.
+    """Rank the numbers of a measure that differ in a single label; None where there are
+    none such.
 
     Measures whose names start with this one's and a dot are further columns.
     """

@@ -1,4 +1,6 @@
-"""The numbers by condition: tables, and heat maps where two or three settings are swept."""
+"""The numbers by condition: tables, and heat maps where two or three settings are
+swept.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +30,9 @@ class ConditionMaps:
     """A map for each number that has values by condition."""
 
     headlines: tuple[Figure, ...] = ()
-    """The headlines of the run and of the main probe, where they differ between conditions."""
+    """The headlines of the run and of the main probe, where they differ between
+    conditions.
+    """
     same: tuple[str, ...] = ()
     """Headlines that are the same in all conditions, in words."""
     others: tuple[Figure, ...] = ()
@@ -75,7 +79,9 @@ def condition_maps(result: Result) -> ConditionMaps:
 
 
 def variant_maps(results: Mapping[str, Result]) -> list[Figure]:
-    """The headlines of several agents over the same two settings, a panel for each agent."""
+    """The headlines of several agents over the same two settings, a panel for each
+    agent.
+    """
     first = next(iter(results.values()))
     settings = frozenset(swept(first))
     if len(settings) != 2:
@@ -102,11 +108,15 @@ def condition_tables(
     evidence: Evidence,
     conditions: frozenset[str],
 ) -> list[tuple[str, Table]]:
-    """Caption and table of the headlines of the agent and of the first probe by condition; none without a sweep."""
+    """Caption and table of the headlines of the agent and of the first probe by
+    condition; none without a sweep.
+    """
     tables = []
     headlines_table = condition_table(result, conditions)
     if headlines_table is not None:
-        tables.append(("The headlines by condition, with 95 % intervals.", headlines_table))
+        tables.append(
+            ("The headlines by condition, with 95 % intervals.", headlines_table)
+        )
 
     probe_table = probe_condition_table(evidence, conditions, result.meanings)
     if probe_table is not None:
@@ -125,12 +135,16 @@ def _headline_numbers(result: Result) -> list[Whole]:
     return numbers
 
 
-def _drawn(title: str, cells: Sequence[Measurement], settings: frozenset[str]) -> Figure:
+def _drawn(
+    title: str, cells: Sequence[Measurement], settings: frozenset[str]
+) -> Figure:
     draw = MAPS[len(settings)]
     return draw(title, _axes(cells, settings), cells)
 
 
-def _cells(whole: Measurement, result: Result, settings: frozenset[str]) -> list[Measurement]:
+def _cells(
+    whole: Measurement, result: Result, settings: frozenset[str]
+) -> list[Measurement]:
     """The number in each condition where it has a value."""
     keys = whole.where.keys() | settings
     cells = []
@@ -144,9 +158,12 @@ def _cells(whole: Measurement, result: Result, settings: frozenset[str]) -> list
 
 
 def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
-    """The settings as rows, columns and panels: most values as columns, fewest as panels."""
+    """The settings as rows, columns and panels: most values as columns, fewest as
+    panels.
+    """
     counts = {}
-    # Sorted first, because sets have no order: equal counts would give another map in every process.
+    # Sorted first, because sets have no order: equal counts would give another map in
+    # every process.
     for key in sorted(settings, reverse=True):
         values = {one.where[key] for one in cells}
         counts[key] = len(values)

@@ -1,18 +1,36 @@
-"""The page of a contest: the headlines of all variants side by side, and the differences of every two."""
+"""The page of a contest: the headlines of all variants side by side, and the
+differences of every two.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from gde.data.result import Measurement
-from gde.reporting.contest import TOLD, Contended, cautions, contended, p_text, variants, verdicts
+from gde.reporting.contest import (
+    TOLD,
+    Contended,
+    cautions,
+    contended,
+    p_text,
+    variants,
+    verdicts,
+)
 from gde.reporting.figures.drawing import picture
 from gde.reporting.figures.scales import Scale
 from gde.reporting.findings import swept
 from gde.reporting.page.conditions import variant_maps
 from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick
 from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.wording import MINUS, bounds, heading, inline, labels_text, number, quantity
+from gde.reporting.wording import (
+    MINUS,
+    bounds,
+    heading,
+    inline,
+    labels_text,
+    number,
+    quantity,
+)
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared
 from gde.runs.differences import Row as Difference
@@ -43,8 +61,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     """The page's HTML. Equal arguments give equal text.
 
     Args:
-        found: the contest.
-        links: variant to the address of its report; None for the reports in the variants' folders.
+        found: the contest. links: variant to the address of its report; None for the
+        reports in the variants' folders.
     """
     if not links:
         links = {name: f"{quote(name)}/{NAME}" for name in found.results}
@@ -107,7 +125,9 @@ def _sides(one: Contended) -> list[Side]:
 
 
 def difference_tables(one: Compared) -> list[tuple[str, Table]]:
-    """Caption and table of the differences over all worlds and, after a sweep, by condition."""
+    """Caption and table of the differences over all worlds and, after a sweep, by
+    condition.
+    """
     whole = []
     by_condition = []
     for row in one.rows:
@@ -166,7 +186,9 @@ def _difference_row(row: Difference) -> Row:
 
 
 def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
-    """The headlines by condition: a group for each headline, a column for each variant."""
+    """The headlines by condition: a group for each headline, a column for each
+    variant.
+    """
     groups = []
     for one in headlines:
         numbers = [number for number in one.numbers.values() if number is not None]

@@ -14,7 +14,14 @@ from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
 from gde.reporting.claim import main_report
-from gde.reporting.figures.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
+from gde.reporting.figures.pictures import (
+    MARKS,
+    Keys,
+    decoded_picture,
+    decoded_places,
+    legend,
+    true_picture,
+)
 from gde.reporting.wording import number, plural, quantity
 
 SUCCESS = "First success"
@@ -87,7 +94,9 @@ class TurnView:
     shown: str
     """What the agent was shown."""
     prompt: str
-    """The messages sent to its language model, where they differ from what the agent was shown."""
+    """The messages sent to its language model, where they differ from what the agent
+    was shown.
+    """
     said: str
     """Its answer in its own words."""
     facts: str
@@ -111,7 +120,9 @@ class EpisodeView:
 
 
 def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
-    """The first success, the first failure and the longest other episode, where possible of held-out worlds."""
+    """The first success, the first failure and the longest other episode, where
+    possible of held-out worlds.
+    """
     maps = _decoded_maps(main_report(evidence.probe_reports))
     held_out = {episode for episode, _ in maps.by_turn}
     chosen = examples(evidence.trajectories, held_out)
@@ -122,12 +133,15 @@ def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
     return tuple(shown)
 
 
-def examples(trajectories: Iterable[Trajectory], held_out: Set[str]) -> Mapping[str, Trajectory]:
+def examples(
+    trajectories: Iterable[Trajectory], held_out: Set[str]
+) -> Mapping[str, Trajectory]:
     """Choose the example episodes by rule, never by their looks.
 
     Args:
-        trajectories: iterated over twice at most; no more than three are held at a time.
-        held_out: keys of the episodes held out from probing. Others are chosen only where none of these can be.
+        trajectories: iterated over twice at most; no more than three are held at a
+        time. held_out: keys of the episodes held out from probing. Others are chosen
+        only where none of these can be.
     """
     found: Mapping[str, Trajectory] = {}
     if held_out:
@@ -150,8 +164,12 @@ def _examples(trajectories: Iterable[Trajectory]) -> Mapping[str, Trajectory]:
     return found
 
 
-def views(trajectories: Iterable[Trajectory], evidence: Evidence) -> Iterator[EpisodeView]:
-    """The episodes that have turns, one at a time, beside what the run's probe decoded."""
+def views(
+    trajectories: Iterable[Trajectory], evidence: Evidence
+) -> Iterator[EpisodeView]:
+    """The episodes that have turns, one at a time, beside what the run's probe
+    decoded.
+    """
     maps = _decoded_maps(main_report(evidence.probe_reports))
     for one in trajectories:
         if one.turns:
@@ -301,7 +319,9 @@ def _facts(turn: Turn) -> str:
 
 
 def _prompt(turn: Turn) -> str:
-    """The messages, each under its role; empty where they only repeat the observation."""
+    """The messages, each under its role; empty where they only repeat the
+    observation.
+    """
     completion = turn.decision.completion
     if not completion:
         return ""
@@ -352,7 +372,9 @@ def _maps_drawn(
     decoded_note = ""
     if decoded is not None and not _fits(shown, maps, decoded):
         decoded = None
-        decoded_note = "No decoded map: the probe decodes smaller maps, or other kinds of cells."
+        decoded_note = (
+            "No decoded map: the probe decodes smaller maps, or other kinds of cells."
+        )
     elif decoded is not None:
         decoded_drawing = decoded_picture(decoded, shown)
         decoded_note = _errors(shown, decoded)

@@ -9,12 +9,21 @@ from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.reporting.figures.pictures import Keys
-from gde.reporting.page.episodes import MARKED, EpisodeView, TurnView, keys_of, legend_of, views
+from gde.reporting.page.episodes import (
+    MARKED,
+    EpisodeView,
+    TurnView,
+    keys_of,
+    legend_of,
+    views,
+)
 
 MOST = 400
 """Episodes in a page. Of a larger run the page shows every k-th, and says so."""
 ROOM = 32_000_000
-"""Characters of all episodes before packing, which makes them about twenty times smaller."""
+"""Characters of all episodes before packing, which makes them about twenty times
+smaller.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +55,8 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
     for view in views(shown.trajectories, evidence):
         film = _film(view)
         room -= len(film)
-        # The first episode is shown whatever its size, so that the player has something to show.
+        # The first episode is shown whatever its size, so that the player has something
+        # to show.
         if packed and room < 0:
             break
         packed.append(film)
@@ -67,7 +77,9 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
 
 
 def spread(evidence: Evidence, most: int = MOST) -> Evidence:
-    """The evidence with the episodes that a page shows: of a large run every k-th from the first on."""
+    """The evidence with the episodes that a page shows: of a large run every k-th from
+    the first on.
+    """
     n_episodes = len(evidence.trajectories)
     if n_episodes <= most:
         return evidence
@@ -76,7 +88,9 @@ def spread(evidence: Evidence, most: int = MOST) -> Evidence:
 
 
 def _film(view: EpisodeView) -> str:
-    """An episode as JSON. Pictures are markup made by this package; the player shows all else as text."""
+    """An episode as JSON. Pictures are markup made by this package; the player shows
+    all else as text.
+    """
     film = {
         "key": view.key,
         "labels": dict(view.labels),

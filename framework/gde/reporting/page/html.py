@@ -16,7 +16,12 @@ from gde.reporting.page.conditions import condition_maps, condition_tables
 from gde.reporting.page.episodes import episode_views
 from gde.reporting.page.films import films, spread
 from gde.reporting.page.probe_tables import probe_tables
-from gde.reporting.page.tables import condition_keys, group_tables, provenance_rows, tests_tables
+from gde.reporting.page.tables import (
+    condition_keys,
+    group_tables,
+    provenance_rows,
+    tests_tables,
+)
 from gde.reporting.page.templates import content_policy, source, template
 
 NAME = "report.html"
@@ -24,9 +29,13 @@ NAME = "report.html"
 
 @dataclass(frozen=True)
 class HtmlReporter:
-    """Implements `gde.parts.reporter.Reporter`: no link to elsewhere, only its own script, everything escaped."""
+    """Implements `gde.parts.reporter.Reporter`: no link to elsewhere, only its own
+    script, everything escaped.
+    """
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
         write_whole(folder / NAME, page(plan, result, evidence))
         return folder / NAME
 

@@ -40,7 +40,9 @@ class _Columns:
         meanings: Measures,
         headlines: bool,
     ) -> "_Columns":
-        """The columns of all that the reports measured, or of the headlines alone where any are declared."""
+        """The columns of all that the reports measured, or of the headlines alone where
+        any are declared.
+        """
         examples: dict[str, Measurement] = {}
         for report in reports:
             for one in _whole(report, conditions):
@@ -90,7 +92,9 @@ def probe_tables(
     conditions: frozenset[str],
     meanings: Measures,
 ) -> list[ProbeTables]:
-    """The tables of every probe; `conditions` names the labels that their numbers are broken down by."""
+    """The tables of every probe; `conditions` names the labels that their numbers are
+    broken down by.
+    """
     probes: dict[str, list[ProbeReport]] = {}
     for report in evidence.probe_reports:
         probes.setdefault(report.fit.probe, []).append(report)
@@ -103,7 +107,9 @@ def probe_tables(
         rest = None
         if len(every.headings) > len(first.headings):
             rest = _table(reports, every)
-        tables.append(ProbeTables(name=name, headlines=_table(reports, first), rest=rest))
+        tables.append(
+            ProbeTables(name=name, headlines=_table(reports, first), rest=rest)
+        )
     return tables
 
 
@@ -119,7 +125,9 @@ def probe_condition_table(
 
     by_condition: dict[str, list[Measurement]] = {}
     for one in main.measurements:
-        condition = {key: value for key, value in one.where.items() if key in conditions}
+        condition = {
+            key: value for key, value in one.where.items() if key in conditions
+        }
         if condition:
             by_condition.setdefault(labels_text(condition), []).append(one)
     if not by_condition:

@@ -37,7 +37,9 @@ def study_page(
 
 
 def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
-    """Heading and table of the rows under each heading, in order of first appearance."""
+    """Heading and table of the rows under each heading, in order of first
+    appearance.
+    """
     by_heading: dict[str, list[Comparison]] = {}
     for row in rows:
         by_heading.setdefault(row.table, []).append(row)

@@ -10,7 +10,14 @@ from gde.data.result import Measurement, Result
 from gde.reporting.figures.breakdowns import drawn
 from gde.reporting.figures.scales import Scale
 from gde.reporting.findings import Finding, findings, headlines, of_metrics, whole
-from gde.reporting.wording import bounds, caveats, heading, labels_text, number, quantity
+from gde.reporting.wording import (
+    bounds,
+    caveats,
+    heading,
+    labels_text,
+    number,
+    quantity,
+)
 
 ABSENT = "\u2013"
 OTHERS = "Other measurements"
@@ -61,7 +68,9 @@ class Table:
 
 
 def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
-    """A number with its interval, or the reason why there is none; by default without its unit."""
+    """A number with its interval, or the reason why there is none; by default without
+    its unit.
+    """
     if one.value is None:
         return Cell(text=ABSENT, reason=one.reason)
     return Cell(
@@ -84,7 +93,9 @@ def condition_keys(evidence: Evidence) -> frozenset[str]:
     return frozenset(keys)
 
 
-def provenance_rows(values: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str]]:
+def provenance_rows(
+    values: Mapping[str, Json], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
     """Nested values as dotted names, in the given order."""
     for name, value in values.items():
         if isinstance(value, Mapping):
@@ -94,7 +105,9 @@ def provenance_rows(values: Mapping[str, Json], prefix: str = "") -> Iterator[tu
 
 
 def group_tables(result: Result, conditions: frozenset[str]) -> list[tuple[str, Table]]:
-    """Heading and table of the numbers of the whole run, without probes, tests and what a figure shows."""
+    """Heading and table of the numbers of the whole run, without probes, tests and what
+    a figure shows.
+    """
     shown = drawn(of_metrics(result), conditions)
     groups: dict[str, list[tuple[Measure, Measurement]]] = {}
     for finding in findings(result):
@@ -142,7 +155,8 @@ def _number_row(measure: Measure, one: Measurement, with_picture: bool) -> Row:
     interval = bounds(one.interval, one.unit) or ABSENT
     cells = [value, Cell(text=interval)]
 
-    # The column stays empty for numbers that are no shares, so that all rows have equally many cells.
+    # The column stays empty for numbers that are no shares, so that all rows have
+    # equally many cells.
     if with_picture:
         picture = Scale().picture(one) if _is_share(one) else ""
         cells.append(Cell(text="", picture=picture))
@@ -175,7 +189,9 @@ def _zeros_merged(rows: Sequence[Row], zeros: Sequence[Row]) -> Iterator[Row]:
 
 
 def _is_share(one: Measurement) -> bool:
-    """Whether a number can be drawn between 0 and 100 %. Shares of a bound can be negative."""
+    """Whether a number can be drawn between 0 and 100 %. Shares of a bound can be
+    negative.
+    """
     if one.value is None or one.unit != "share":
         return False
     numbers: list[float] = [one.value, *(one.interval or ())]
@@ -213,7 +229,9 @@ def _condition_columns(
     shown: Mapping[str, Finding],
     rows: Sequence[Mapping[str, Cell]],
 ) -> tuple[dict[str, str], list[str]]:
-    """The titles of the columns by measure, and a note on each measure that has no number in any condition."""
+    """The titles of the columns by measure, and a note on each measure that has no
+    number in any condition.
+    """
     titles: dict[str, str] = {}
     empty: dict[str, str] = {}
     notes = []
@@ -226,18 +244,23 @@ def _condition_columns(
         full_title = heading(title, finding.numbers[0].unit)
         if all(each.reason for each in column):
             empty[name] = full_title
-            notes.append(f"{full_title}: no number in any condition ({column[0].reason})")
+            notes.append(
+                f"{full_title}: no number in any condition ({column[0].reason})"
+            )
         else:
             titles[name] = full_title
 
-    # A table needs a column: without any number the empty ones stay and give their reasons.
+    # A table needs a column: without any number the empty ones stay and give their
+    # reasons.
     if not titles:
         return empty, []
     return titles, notes
 
 
 def tests_tables(result: Result) -> list[tuple[str, Table]]:
-    """Heading and table of the measures declared as columns: a row for each thing tested, and where."""
+    """Heading and table of the measures declared as columns: a row for each thing
+    tested, and where.
+    """
     tests: dict[str, list[Measurement]] = {}
     for one in whole(of_metrics(result)):
         declared = result.meanings.declared(one.name)

@@ -1,4 +1,6 @@
-"""The templates, styles and scripts of pages: self-contained, and everything escaped."""
+"""The templates, styles and scripts of pages: self-contained, and everything
+escaped.
+"""
 
 from base64 import b64encode
 from functools import cache
@@ -37,7 +39,8 @@ def source(name: str, package: str = HERE) -> str:
 
 
 def content_policy(style: str, script: str, reach: str = "'none'") -> str:
-    """The Content-Security-Policy of a page that allows one style sheet and one script, by their hashes.
+    """The Content-Security-Policy of a page that allows one style sheet and one script,
+    by their hashes.
 
     Args:
         style: the style sheet.

@@ -1,4 +1,6 @@
-"""A contest on one screen: the headlines of all variants, and the clearest differences."""
+"""A contest on one screen: the headlines of all variants, and the clearest
+differences.
+"""
 
 from textwrap import shorten, wrap
 
@@ -15,7 +17,9 @@ BELOW = 4
 
 
 def contest_screen(found: Contest) -> tuple[str, ...]:
-    """Lines of at most 80 columns that leave room on the screen for what the command prints below."""
+    """Lines of at most 80 columns that leave room on the screen for what the command
+    prints below.
+    """
     width = max(len(name) for name in found.results)
     lines = []
     for one in contended(found):

@@ -1,4 +1,6 @@
-"""A result on one screen: the claim, the headlines, probes beside their best controls, and paths."""
+"""A result on one screen: the claim, the headlines, probes beside their best controls,
+and paths.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +32,9 @@ CUT = " \u2026"
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """At most 24 lines of at most 80 columns. Only a path may be wider, because it must stay in one piece."""
+    """At most 24 lines of at most 80 columns. Only a path may be wider, because it must
+    stay in one piece.
+    """
 
     finding: tuple[str, ...]
     """The claim and the numbers."""
@@ -68,7 +72,8 @@ def screen(result: Result, report: str = "") -> Screen:
     notes += _wrapped(_notice(result), NOTICE)
     n_paths = 2 if report else 1
 
-    # Claim and notes always stay. Numbers fill the room between them, the least worth leaving first.
+    # Claim and notes always stay. Numbers fill the room between them, the least worth
+    # leaving first.
     pieces = _headline_pieces(headlines(result))
     pieces += _probe_pieces(probed(result))
     kept = list(pieces)
@@ -84,7 +89,9 @@ def screen(result: Result, report: str = "") -> Screen:
     left_out = len(pieces) - len(kept)
     more = f"{left_out} more headlines, " if left_out else ""
     n_numbers = len(result.measurements)
-    notes.append(f"{result.status}: {result.run} ({more}all {n_numbers} numbers: --all)")
+    notes.append(
+        f"{result.status}: {result.run} ({more}all {n_numbers} numbers: --all)"
+    )
     return Screen(finding=plain(finding), notes=plain(notes))
 
 
@@ -94,7 +101,9 @@ def plain(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _headline_pieces(found: Sequence[Finding]) -> list[Piece]:
-    """A line for each headline under the names of the columns, and another for the rivals of its number."""
+    """A line for each headline under the names of the columns, and another for the
+    rivals of its number.
+    """
     rows: list[tuple[str, ...]] = [("", "value", "95 % interval", "n")]
     for one in found:
         best = one.numbers[0]
@@ -149,7 +158,8 @@ def _beside_control(one: Beside) -> tuple[str, ...]:
     if one.fit is None or one.rival is None:
         return one.measure.title, value, interval, "no control"
 
-    # The control has our unit, which the line already shows. Only a share needs its sign again.
+    # The control has our unit, which the line already shows. Only a share needs its
+    # sign again.
     unit = one.rival.unit
     write = quantity if unit == "share" else number
     text = write(one.rival.value or 0.0, unit)
@@ -175,7 +185,9 @@ def _label(one: Finding) -> str:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns side by side, values flush right; the first column is cut where a line would be too wide."""
+    """Columns side by side, values flush right; the first column is cut where a line
+    would be too wide.
+    """
     widths = []
     for column in zip(*rows, strict=True):
         widths.append(max(map(len, column)))
@@ -210,7 +222,9 @@ def _blocks(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _failures(result: Result) -> list[str]:
-    """The first failures as far as they fit, each in full, and the number of the others."""
+    """The first failures as far as they fit, each in full, and the number of the
+    others.
+    """
     lines: list[str] = []
     n_shown = 0
     for one in result.failures:

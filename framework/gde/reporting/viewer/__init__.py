@@ -1,1 +1,3 @@
-"""Runs in a browser on this machine: a list, live progress, and two runs side by side."""
+"""Runs in a browser on this machine: a list, live progress, and two runs side by
+side.
+"""

@@ -1,7 +1,9 @@
-"""The pages of the viewer: runs, one run, two runs side by side, the episodes of all runs.
+"""The pages of the viewer: runs, one run, two runs side by side, the episodes of all
+runs.
 
-The viewer answers only GET, only this machine, and writes nothing. The Host header exposes a foreign page whose name
-resolves to this machine, and Sec-Fetch-Site a foreign page that sends requests from a reader's browser.
+The viewer answers only GET, only this machine, and writes nothing. The Host header
+exposes a foreign page whose name resolves to this machine, and Sec-Fetch-Site a foreign
+page that sends requests from a reader's browser.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,14 +76,17 @@ def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
 
 
 class OwnPages:
-    """Refuses requests that a browser sends for another site, and adds the security headers to answers."""
+    """Refuses requests that a browser sends for another site, and adds the security
+    headers to answers.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
-        # Browsers send "none" for an address typed by a reader. Other clients send nothing.
+        # Browsers send "none" for an address typed by a reader. Other clients send
+        # nothing.
         sent_by = headers.get(b"sec-fetch-site", b"none")
         if sent_by not in (b"none", b"same-origin"):
             refusal = PlainTextResponse(
@@ -117,7 +122,9 @@ class EpisodeRow:
 
 
 class Pages:
-    """The answers. Runs are looked up by name among those in the folder, never by a path from a request."""
+    """The answers. Runs are looked up by name among those in the folder, never by a
+    path from a request.
+    """
 
     def __init__(self, root: Path, catalogue: Catalogue) -> None:
         self._root = root
@@ -134,7 +141,9 @@ class Pages:
         return self._page("runs", states=states, live=any_live)
 
     def run(self, request: Request) -> Response:
-        """The report of a finished run, rendered from its record; a live page for a run that goes on."""
+        """The report of a finished run, rendered from its record; a live page for a run
+        that goes on.
+        """
         name = request.path_params["name"]
         path = self._path_of(name)
         result = path / RESULT
@@ -146,7 +155,9 @@ class Pages:
         return HTMLResponse(self._report(path, changed))
 
     def live(self, request: Request) -> Response:
-        """The progress of a run, and its turns after the one named by `after`, as JSON."""
+        """The progress of a run, and its turns after the one named by `after`, as
+        JSON.
+        """
         name = request.path_params["name"]
         path = self._path_of(name)
         after = _number(request.query_params.get("after", "0"))
@@ -215,7 +226,9 @@ class Pages:
             if name != asked and contest_of(name, path) == asked:
                 variants.append(path)
         if not variants:
-            raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
+            raise GdeError(
+                f"Unknown contest {asked!r}. Choose one from the list of runs."
+            )
 
         folder = variants[0].parent
         found = read_contest(folder, self._catalogue)
@@ -227,7 +240,10 @@ class Pages:
 
     def episodes(self, request: Request) -> Response:
         """The episodes of all runs that hold all words of the search."""
-        asked = {name: request.query_params.get(name, "") for name in ("find", "ending", "run")}
+        asked = {
+            name: request.query_params.get(name, "")
+            for name in ("find", "ending", "run")
+        }
         words = asked["find"].lower().split()
 
         rows = []
@@ -265,7 +281,9 @@ class Pages:
     def _rendered(self, path: Path, _: int) -> str:
         """The report of a run; the age of its result is part of the cache's key."""
         folder = RunFolder.open(path)
-        return page(folder.plan(), folder.read_result(), load_evidence(path, self._catalogue))
+        return page(
+            folder.plan(), folder.read_result(), load_evidence(path, self._catalogue)
+        )
 
     def _page(self, kind: str, **values: Any) -> HTMLResponse:
         style = source("style.css")
@@ -294,7 +312,9 @@ def _episode_row(run: str, summary: Mapping[str, Any]) -> EpisodeRow:
     )
 
 
-def _with_errors_as_text(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def _with_errors_as_text(
+    answer: Callable[[Request], Response],
+) -> Callable[[Request], Response]:
     """Answer an error with its message."""
 
     def answered(request: Request) -> Response:

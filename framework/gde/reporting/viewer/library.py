@@ -1,4 +1,6 @@
-"""The runs beneath a folder and their states. Nothing is written, and nothing in the runs is executed."""
+"""The runs beneath a folder and their states. Nothing is written, and nothing in the
+runs is executed.
+"""
 
 import time
 from contextlib import closing, suppress
@@ -53,7 +55,8 @@ class RunState:
 def library(root: Path) -> dict[str, Path]:
     """Find the run folders in a folder, itself included, by their paths beneath it.
 
-    The run written last comes first, and variants of a contest stand together. Links are not followed.
+    The run written last comes first, and variants of a contest stand together. Links
+    are not followed.
     """
     found: dict[str, Path] = {}
     level = [root]
@@ -90,7 +93,9 @@ def library(root: Path) -> dict[str, Path]:
 
 
 def contest_of(name: str, path: Path) -> str:
-    """The path of the contest that a run belongs to; its own path where it belongs to none."""
+    """The path of the contest that a run belongs to; its own path where it belongs to
+    none.
+    """
     above, _, _ = name.rpartition("/")
     is_variant = above and (path.parent / CONTEST).is_file()
     return above if is_variant else name
@@ -163,7 +168,9 @@ def _changed(run: Path) -> float:
 
 
 def _folders(path: Path) -> list[Path]:
-    """The visible folders in a folder that are no links; none in a folder that cannot be read."""
+    """The visible folders in a folder that are no links; none in a folder that cannot
+    be read.
+    """
     below = []
     try:
         for each in path.iterdir():

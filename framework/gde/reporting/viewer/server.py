@@ -35,13 +35,16 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
     if not root.is_dir():
         raise GdeError(f"{root} is no folder. Name a folder with runs.")
 
-    # A socket of our own tells the port before the server runs, also where the system chose it.
+    # A socket of our own tells the port before the server runs, also where the system
+    # chose it.
     with closing(socket.socket()) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
         except OSError as error:
-            raise GdeError(f"Port {port} of {HOST}: {error.strerror}. Choose another with --port.") from error
+            raise GdeError(
+                f"Port {port} of {HOST}: {error.strerror}. Choose another with --port."
+            ) from error
         _, chosen_port = listening.getsockname()
         ready(f"http://{HOST}:{chosen_port}/")
 

@@ -30,7 +30,9 @@ class ScriptedAgent:
 
 @dataclass
 class AskingAgent:
-    """Shows the observation to its language model and takes the answer as the action. With interventions it steers."""
+    """Shows the observation to its language model and takes the answer as the action.
+    With interventions it steers.
+    """
 
     model: LanguageModel
     interventions: tuple[Intervention, ...] = ()
@@ -43,9 +45,14 @@ class AskingAgent:
         self._turn += 1
         message = Message(role="user", content=observation.text)
         seed = derive(self._seed, self._turn)
-        request = ChatRequest(messages=(message,), seed=seed, interventions=self.interventions)
+        request = ChatRequest(
+            messages=(message,), seed=seed, interventions=self.interventions
+        )
         completion = await self.model.complete(request)
-        if observation.actions is not None and completion.text not in observation.actions:
+        if (
+            observation.actions is not None
+            and completion.text not in observation.actions
+        ):
             detail = f"wanted one of {', '.join(observation.actions)}, got {completion.text!r}"
             return Decision.unusable("invalid_action", detail, completion)
         return Decision.act(completion.text, completion)
@@ -53,15 +60,23 @@ class AskingAgent:
 
 @dataclass
 class AdvisedAgent(AskingAgent):
-    """Asks a second model first and shows what that one says to the first, which decides."""
+    """Asks a second model first and shows what that one says to the first, which
+    decides.
+    """
 
     adviser: LanguageModel = field(kw_only=True)
 
     async def act(self, observation: Observation) -> Decision:
-        question = Message(role="user", content=f"What would you do?\n{observation.text}")
-        asked = ChatRequest(messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1))
+        question = Message(
+            role="user", content=f"What would you do?\n{observation.text}"
+        )
+        asked = ChatRequest(
+            messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1)
+        )
         advice = await self.adviser.complete(asked)
-        return await super().act(replace(observation, text=f"{observation.text}\nAdvice: {advice.text}"))
+        return await super().act(
+            replace(observation, text=f"{observation.text}\nAdvice: {advice.text}")
+        )
 
 
 @dataclass

@@ -11,7 +11,9 @@ Answer = str | Completion | Exception | Callable[[ChatRequest], str]
 
 @dataclass
 class AnsweringModel:
-    """Gives its answers in turn, then repeats the last, and keeps all requests. It cuts nothing off."""
+    """Gives its answers in turn, then repeats the last, and keeps all requests. It cuts
+    nothing off.
+    """
 
     answers: Sequence[Answer]
     name: str = "answering"

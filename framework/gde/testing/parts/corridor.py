@@ -16,9 +16,11 @@ LEFT, RIGHT = ACTIONS
 
 @dataclass
 class Corridor:
-    """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to start in.
+    """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to
+    start in.
 
-    Gives STATE, MDP, SNAPSHOT, SIMULATOR and MAP. Reaching the goal earns 1, the model's every step costs 1.
+    Gives STATE, MDP, SNAPSHOT, SIMULATOR and MAP. Reaching the goal earns 1, the
+    model's every step costs 1.
     """
 
     length: int = 3
@@ -31,22 +33,33 @@ class Corridor:
         return self._observe()
 
     def task(self) -> Task:
-        return Task(objective="Reach the last cell.", horizon=3 * self.length, actions=ACTIONS)
+        return Task(
+            objective="Reach the last cell.", horizon=3 * self.length, actions=ACTIONS
+        )
 
     def world(self) -> World:
         wall = "#" * (self.length + 2)
-        facts: dict[str, Json] = {"rows": [wall, f"#{'_' * self.length}#", wall], "goal": [1, self.length]}
+        facts: dict[str, Json] = {
+            "rows": [wall, f"#{'_' * self.length}#", wall],
+            "goal": [1, self.length],
+        }
         labels = {"distance": self.length - 1 - self.start}
         return World(id=f"{self.start} of {self.length}", facts=facts, labels=labels)
 
     def step(self, action: str) -> Outcome:
         if action not in ACTIONS:
-            raise ValueError(f"the corridor takes {' or '.join(ACTIONS)}, got {action!r}")
+            raise ValueError(
+                f"the corridor takes {' or '.join(ACTIONS)}, got {action!r}"
+            )
         if self.at == self.length - 1:
             raise ValueError("the episode is over: call reset")
         self.at = max(0, self.at - 1) if action == LEFT else self.at + 1
         ended = self.at == self.length - 1
-        return Outcome.terminal(self._observe(), 1.0, success=1.0) if ended else Outcome.running(self._observe())
+        return (
+            Outcome.terminal(self._observe(), 1.0, success=1.0)
+            if ended
+            else Outcome.running(self._observe())
+        )
 
     def state(self) -> State:
         return State(facts={"agent": [1, self.at + 1]}, index=self.at)
@@ -58,7 +71,9 @@ class Corridor:
         moves = (np.maximum(cells - 1, 0), np.minimum(cells + 1, n - 1))
         after = [np.where(terminal, cells, move) for move in moves]
         return TabularMDP(
-            transition=tuple(csr_array((np.ones(n), (cells, to)), shape=(n, n)) for to in after),
+            transition=tuple(
+                csr_array((np.ones(n), (cells, to)), shape=(n, n)) for to in after
+            ),
             start=(cells == self.start).astype(float),
             reward=np.where(terminal, 0.0, -1.0),
             terminal=terminal,
@@ -81,6 +96,8 @@ class Corridor:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        cells = "".join("A" if cell == self.at else "_" for cell in range(self.length - 1))
+        cells = "".join(
+            "A" if cell == self.at else "_" for cell in range(self.length - 1)
+        )
         goal = "A" if self.at == self.length - 1 else "G"
         return Observation(text=f"#{cells}{goal}#", actions=ACTIONS)

@@ -1,4 +1,6 @@
-"""A language model that answers by a script, and a white box in whose activations the text is planted."""
+"""A language model that answers by a script, and a white box in whose activations the
+text is planted.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +10,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import (
+    EMBEDDING,
+    ActivationRecord,
+    CaptureRequest,
+    TokenSequence,
+)
 from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
 from gde.errors import GdeError
 from gde.parts.interventions import check_interventions, refuse_interventions
@@ -30,7 +37,8 @@ def always_right(_: ChatRequest) -> str:
 
 @dataclass
 class ScriptedModel:
-    """A language model that answers by a function of the request, with one token for each character.
+    """A language model that answers by a function of the request, with one token for
+    each character.
 
     Beside "pre" and "post" it has all tokens of the last "message".
     """
@@ -50,7 +58,12 @@ class ScriptedModel:
         """Nothing is held."""
 
     def _answer(self, request: ChatRequest, answer: str) -> Completion:
-        prompt = "".join(f"{message.role}: {message.content}\n" for message in request.messages) + CLOSING
+        prompt = (
+            "".join(
+                f"{message.role}: {message.content}\n" for message in request.messages
+            )
+            + CLOSING
+        )
         reasoning = "I see."
         whole = f"{reasoning}{CLOSING}{answer}"
         said = whole[: request.sampling.max_tokens]
@@ -81,13 +94,15 @@ class ScriptedModel:
 class PlantedModel(ScriptedModel):
     """A white box in whose residual stream the text is planted linearly.
 
-    From layer 0 on, every marked token carries the sum of one fixed random direction for each (place, character)
-    before it, so that a linear probe can decode the text. The embeddings carry only the marked character. The
-    untrained model carries a direction that is random for each whole text.
+    From layer 0 on, every marked token carries the sum of one fixed random direction
+    for each (place, character) before it, so that a linear probe can decode the text.
+    The embeddings carry only the marked character. The untrained model carries a
+    direction that is random for each whole text.
 
-    One more direction causes its answers: if the last token of the prompt points further along it than `turning` is
-    long, the model answers LEFT instead of its script. No text comes near that. An intervention reaches all deeper
-    layers of its own token, and no other token.
+    One more direction causes its answers: if the last token of the prompt points
+    further along it than `turning` is long, the model answers LEFT instead of its
+    script. No text comes near that. An intervention reaches all deeper layers of its
+    own token, and no other token.
     """
 
     n_layers: int = 2
@@ -96,11 +111,18 @@ class PlantedModel(ScriptedModel):
 
     @property
     def info(self) -> ModelInfo:
-        return ModelInfo(name="planted", n_layers=self.n_layers, width=self.width, notice="No real model: planted.")
+        return ModelInfo(
+            name="planted",
+            n_layers=self.n_layers,
+            width=self.width,
+            notice="No real model: planted.",
+        )
 
     @property
     def turning(self) -> NDArray[np.float32]:
-        """(width,) added to the marked tokens "pre" at any layer, it turns the answer when it is added twice over."""
+        """(width,) added to the marked tokens "pre" at any layer, it turns the answer
+        when it is added twice over.
+        """
         direction = self._direction("turning")
         return (TURNING * direction / np.linalg.norm(direction)).astype(np.float32)
 
@@ -108,36 +130,57 @@ class PlantedModel(ScriptedModel):
         """The script's answer, or LEFT where the interventions turn it.
 
         Raises:
-            GdeError: an intervention at a layer or position that is not there, or of another width.
+            GdeError: an intervention at a layer or position that is not there, or of
+            another width.
         """
         plain = await super().complete(replace(request, interventions=()))
-        return self._answer(request, LEFT) if request.interventions and self._turned(request, plain) else plain
+        return (
+            self._answer(request, LEFT)
+            if request.interventions and self._turned(request, plain)
+            else plain
+        )
 
     def _turned(self, request: ChatRequest, plain: Completion) -> bool:
         positions = {
-            position: places for position, places in plain.positions.items() if places[-1] < len(plain.prompt_tokens)
+            position: places
+            for position, places in plain.positions.items()
+            if places[-1] < len(plain.prompt_tokens)
         }
         check_interventions(request.interventions, positions, self.info)
-        sequence = TokenSequence(tokens=plain.prompt_tokens, positions=positions, interventions=request.interventions)
+        sequence = TokenSequence(
+            tokens=plain.prompt_tokens,
+            positions=positions,
+            interventions=request.interventions,
+        )
         (last,) = self._rows(sequence, positions["pre"][-1:], self.n_layers - 1)
         return bool(last @ self.turning > TURNING**2)
 
-    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
         for sequence in sequences:
             check_interventions(sequence.interventions, sequence.positions, self.info)
         for layer in request.layers:
             if not EMBEDDING <= layer < self.n_layers:
-                raise GdeError(f"layer: wanted {EMBEDDING} to {self.n_layers - 1}, got {layer}")
+                raise GdeError(
+                    f"layer: wanted {EMBEDDING} to {self.n_layers - 1}, got {layer}"
+                )
         return [self._record(sequence, request) for sequence in sequences]
 
     def tokenize(self, text: str) -> Tokenization:
-        return Tokenization(ids=tuple(map(ord, text)), spans=tuple((i, i + 1) for i in range(len(text))))
+        return Tokenization(
+            ids=tuple(map(ord, text)), spans=tuple((i, i + 1) for i in range(len(text)))
+        )
 
     def untrained(self, seed: int) -> Self:
         return type(self)(self.script, self.n_layers, self.width, seed)
 
-    def _record(self, sequence: TokenSequence, request: CaptureRequest) -> ActivationRecord:
-        positions = [position for position in request.positions if position in sequence.positions]
+    def _record(
+        self, sequence: TokenSequence, request: CaptureRequest
+    ) -> ActivationRecord:
+        positions = [
+            position for position in request.positions if position in sequence.positions
+        ]
         values = {
             (layer, position): self._rows(sequence, sequence.positions[position], layer)
             for layer in request.layers
@@ -145,23 +188,41 @@ class PlantedModel(ScriptedModel):
         }
         return ActivationRecord(values=values)
 
-    def _rows(self, sequence: TokenSequence, places: Sequence[int], layer: int) -> NDArray[np.float32]:
+    def _rows(
+        self, sequence: TokenSequence, places: Sequence[int], layer: int
+    ) -> NDArray[np.float32]:
         carried = self._carried(sequence, layer)
-        activations = [self._activation(sequence.tokens[: place + 1], layer) for place in places]
-        changed = [each + carried.get(place, 0) for place, each in zip(places, activations, strict=True)]
+        activations = [
+            self._activation(sequence.tokens[: place + 1], layer) for place in places
+        ]
+        changed = [
+            each + carried.get(place, 0)
+            for place, each in zip(places, activations, strict=True)
+        ]
         rows = np.stack(changed).astype(np.float32)
         rows.flags.writeable = False
         return rows
 
-    def _carried(self, sequence: TokenSequence, layer: int) -> Mapping[int, NDArray[np.float64]]:
-        """Place to what the interventions up to a layer have changed there, all in all."""
+    def _carried(
+        self, sequence: TokenSequence, layer: int
+    ) -> Mapping[int, NDArray[np.float64]]:
+        """Place to what the interventions up to a layer have changed there, all in
+        all.
+        """
         carried: dict[int, NDArray[np.float64]] = {}
         for each in sorted(sequence.interventions, key=lambda each: each.layer):
             if each.layer > layer:
                 break
             places = sequence.positions[each.position]
-            planted = np.stack([self._activation(sequence.tokens[: place + 1], each.layer) for place in places])
-            stream = planted + np.stack([carried.get(place, np.zeros(self.width)) for place in places])
+            planted = np.stack(
+                [
+                    self._activation(sequence.tokens[: place + 1], each.layer)
+                    for place in places
+                ]
+            )
+            stream = planted + np.stack(
+                [carried.get(place, np.zeros(self.width)) for place in places]
+            )
             carried.update(zip(places, each.applied(stream) - planted, strict=True))
         return carried
 
@@ -171,7 +232,10 @@ class PlantedModel(ScriptedModel):
         if self.untrained_seed is not None:
             text = sha256(repr(tokens).encode()).hexdigest()
             return self._direction("untrained", self.untrained_seed, layer, text)
-        directions = [self._direction("planted", place, token) for place, token in enumerate(tokens)]
+        directions = [
+            self._direction("planted", place, token)
+            for place, token in enumerate(tokens)
+        ]
         planted: NDArray[np.float64] = np.sum(directions, axis=0) * (1 + layer)
         return planted
 

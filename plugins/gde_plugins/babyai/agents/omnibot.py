@@ -29,10 +29,14 @@ class OmniBotAgent:
 
     async def act(self, _observation: Observation) -> Decision:
         if self._world is None or self._bot is None:
-            return Decision.unusable("error", "OmniBot acts in the environment babyai and in no other")
+            return Decision.unusable(
+                "error", "OmniBot acts in the environment babyai and in no other"
+            )
         self._turn += 1
         if derive(self._seed, "noise", self._turn) < self._config.noise * 2**63:
-            return Decision.act(ACTIONS[derive(self._seed, "action", self._turn) % len(ACTIONS)])
+            return Decision.act(
+                ACTIONS[derive(self._seed, "action", self._turn) % len(ACTIONS)]
+            )
         return Decision.act(self._bot.suggest(self._world.now) or IDLE)
 
     def _made(self) -> OmniBot:
@@ -42,5 +46,7 @@ class OmniBotAgent:
         if not forgets:
             return OmniBot(now, sight=self._config.sight)
         plan = [*reversed(of_mission(now.scene.mission, now.done))]
-        kept = [subgoal for place, subgoal in enumerate(plan, start=1) if place != forgets]
+        kept = [
+            subgoal for place, subgoal in enumerate(plan, start=1) if place != forgets
+        ]
         return OmniBot(now, kept, sight=self._config.sight)

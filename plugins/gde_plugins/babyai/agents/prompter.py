@@ -1,4 +1,6 @@
-"""A language model that is asked a question about a world, in one of four ways (Choukrani et al. 2025, section 5.1)."""
+"""A language model that is asked a question about a world, in one of four ways
+(Choukrani et al. 2025, section 5.1).
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +33,9 @@ WAYS: Mapping[str, str] = {
 
 
 class Prompter:
-    """Hands the whole answer on; how it is read is the question's business. It has no memory: a question is a turn."""
+    """Hands the whole answer on; how it is read is the question's business. It has no
+    memory: a question is a turn.
+    """
 
     def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
         self._config = config
@@ -40,17 +44,29 @@ class Prompter:
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed
         world = brief.environment
-        examples = self._config.prompting == "few_shot" and isinstance(world, QuestionEnvironment)
-        self._examples = [*world.examples(N_EXAMPLES)] if examples and isinstance(world, QuestionEnvironment) else []
+        examples = self._config.prompting == "few_shot" and isinstance(
+            world, QuestionEnvironment
+        )
+        self._examples = (
+            [*world.examples(N_EXAMPLES)]
+            if examples and isinstance(world, QuestionEnvironment)
+            else []
+        )
 
     async def act(self, observation: Observation) -> Decision:
         if observation.actions is not None:
-            return Decision.unusable("error", "the prompter answers questions and takes no listed actions")
+            return Decision.unusable(
+                "error", "the prompter answers questions and takes no listed actions"
+            )
         config = self._config
         request = ChatRequest(
             messages=messages(observation.text, WAYS[config.prompting], self._examples),
             seed=derive(self._seed, "turn", 0),
-            sampling=Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens),
+            sampling=Sampling(
+                temperature=config.temperature,
+                top_p=config.top_p,
+                max_tokens=config.max_tokens,
+            ),
         )
         try:
             return _decided(await self._model.complete(request))
@@ -58,7 +74,9 @@ class Prompter:
             return Decision.unusable("error", str(error))
 
 
-def messages(question: str, way: str, examples: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+def messages(
+    question: str, way: str, examples: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
     """The conversation: solved questions first, where there are any."""
     conversation = []
     for asked, solution in examples:
@@ -71,9 +89,13 @@ def messages(question: str, way: str, examples: Sequence[tuple[str, str]]) -> tu
 def _decided(completion: Completion) -> Decision:
     """The text of the answer; an answer without any is not usable."""
     if completion.finish == "refusal":
-        return Decision.unusable("refusal", f"the model refused: {completion.text[:80]!r}", completion)
+        return Decision.unusable(
+            "refusal", f"the model refused: {completion.text[:80]!r}", completion
+        )
     if completion.text.strip():
         return Decision.act(completion.text, completion)
     if completion.finish == "length":
-        return Decision.unusable("truncated", f"cut off after {completion.n_completion} tokens", completion)
+        return Decision.unusable(
+            "truncated", f"cut off after {completion.n_completion} tokens", completion
+        )
     return Decision.unusable("empty", "the model ended without an answer", completion)

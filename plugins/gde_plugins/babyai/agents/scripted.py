@@ -19,12 +19,17 @@ class ScriptedAnswerer:
         self._how = config.how
 
     def begin(self, brief: Brief) -> None:
-        self._world = brief.environment if isinstance(brief.environment, QuestionEnvironment) else None
+        self._world = (
+            brief.environment
+            if isinstance(brief.environment, QuestionEnvironment)
+            else None
+        )
 
     async def act(self, _observation: Observation) -> Decision:
         if self._world is None:
             return Decision.unusable(
-                "error", "the scripted answerer answers questions about BabyAI worlds and no others"
+                "error",
+                "the scripted answerer answers questions about BabyAI worlds and no others",
             )
         question = self._world.question
         match self._how:
@@ -32,9 +37,13 @@ class ScriptedAnswerer:
                 return Decision.act(question.solution)
             case "position" if isinstance(question, Predict):  # turned round
                 place, _, direction = question.target.rpartition(", ")
-                return Decision.act(f"{STATE_MARKER} {place}, {(int(direction[:-1]) + 2) % 4})")
+                return Decision.act(
+                    f"{STATE_MARKER} {place}, {(int(direction[:-1]) + 2) % 4})"
+                )
             case "forward":
                 plan = ", ".join(["forward"] * FORWARD)
                 state = "((1, 1), 0)"
-                return Decision.act(f"{STATE_MARKER} {state}\n{PLAN_MARKER} {plan}\n{START}\n(DropSubgoal)\n{END}")
+                return Decision.act(
+                    f"{STATE_MARKER} {state}\n{PLAN_MARKER} {plan}\n{START}\n(DropSubgoal)\n{END}"
+                )
         return Decision.act("I would rather talk about something else.")

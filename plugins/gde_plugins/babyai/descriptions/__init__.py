@@ -1,1 +1,3 @@
-"""A moment of a BabyAI world for readers: as text in three formats, and as facts of the record."""
+"""A moment of a BabyAI world for readers: as text in three formats, and as facts of the
+record.
+"""

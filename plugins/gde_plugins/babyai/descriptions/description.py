@@ -55,7 +55,9 @@ class Description:
         return DIRECTIONS[self.direction]
 
 
-def describe_things(now: Simulation, details: bool, seen: Collection[int] | None = None) -> tuple[Described, ...]:
+def describe_things(
+    now: Simulation, details: bool, seen: Collection[int] | None = None
+) -> tuple[Described, ...]:
     """Describe the things that lie in the grid, row by row.
 
     Args:
@@ -83,7 +85,9 @@ def _described(now: Simulation, cell: int, details: bool) -> Described:
     )
 
 
-def describe(now: Simulation, things: tuple[Described, ...], details: bool, hidden: bool = False) -> Description:
+def describe(
+    now: Simulation, things: tuple[Described, ...], details: bool, hidden: bool = False
+) -> Description:
     """Describe a moment; its things come from `describe_things`."""
     scene = now.scene
     carrying = None

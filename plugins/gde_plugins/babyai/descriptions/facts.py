@@ -1,4 +1,6 @@
-"""A moment as facts of the record: a map of cells with things in it (`gde.data.cell_map`)."""
+"""A moment as facts of the record: a map of cells with things in it
+(`gde.data.cell_map`).
+"""
 
 from collections.abc import Mapping
 
@@ -12,13 +14,22 @@ LETTERS: Mapping[str, str] = {"door": "D", "key": "K", "ball": "O", "box": "B"}
 
 
 def world_facts(scene: Scene) -> dict[str, Json]:
-    """Return `rows`, `kinds`, `things` and `mission`, with the `level` and `seed` of the world."""
+    """Return `rows`, `kinds`, `things` and `mission`, with the `level` and `seed` of
+    the world.
+    """
     things: dict[str, Json] = {"agent": {"kind": "agent", "letter": "A"}}
     for name, thing in zip(names(scene), scene.things, strict=True):
-        things[name] = {"kind": thing.kind, "letter": LETTERS[thing.kind], "color": thing.color}
+        things[name] = {
+            "kind": thing.kind,
+            "letter": LETTERS[thing.kind],
+            "color": thing.color,
+        }
 
     walls = "".join("#" if content == WALL else "_" for content in scene.cells)
-    rows: list[Json] = [walls[start : start + scene.width] for start in range(0, len(walls), scene.width)]
+    rows: list[Json] = [
+        walls[start : start + scene.width]
+        for start in range(0, len(walls), scene.width)
+    ]
     return {
         "rows": rows,
         "kinds": list(KINDS),
@@ -30,7 +41,9 @@ def world_facts(scene: Scene) -> dict[str, Json]:
 
 
 def names(scene: Scene) -> list[str]:
-    """Name each thing for the record, e.g. "red ball"; its second like is "red ball 2"."""
+    """Name each thing for the record, e.g. "red ball"; its second like is "red ball
+    2".
+    """
     named = []
     seen: dict[str, int] = {}
     for thing in map(str, scene.things):

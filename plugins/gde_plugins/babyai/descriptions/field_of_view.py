@@ -1,4 +1,6 @@
-"""minigrid's limited field of view: the 7 x 7 cells ahead of the agent, without those behind walls and doors."""
+"""minigrid's limited field of view: the 7 x 7 cells ahead of the agent, without those
+behind walls and doors.
+"""
 
 from gde_plugins.babyai.worlds.scene import STEPS, WALL, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
@@ -8,9 +10,11 @@ SIZE = 7
 
 
 def seen_cells(now: Simulation) -> frozenset[int]:
-    """Return the cells in sight, that of the agent included, as minigrid's observations have them.
+    """Return the cells in sight, that of the agent included, as minigrid's observations
+    have them.
 
-    Light spreads row by row away from the agent, sideways and ahead, until something stops it.
+    Light spreads row by row away from the agent, sideways and ahead, until something
+    stops it.
     """
     cells = _view(now)
     lit = [[False] * SIZE for _ in range(SIZE)]
@@ -34,7 +38,9 @@ def seen_cells(now: Simulation) -> frozenset[int]:
 
 
 def _view(now: Simulation) -> list[list[int | None]]:
-    """Return the cells ahead, row by row away from the agent, each from left to right; None outside the grid."""
+    """Return the cells ahead, row by row away from the agent, each from left to right;
+    None outside the grid.
+    """
     scene = now.scene
     agent_x, agent_y = scene.place(now.position)
     ahead_x, ahead_y = STEPS[now.direction]

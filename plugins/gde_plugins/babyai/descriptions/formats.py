@@ -1,6 +1,8 @@
-"""The three formats of Choukrani et al. (2025), section 4.2: structured, narrative and JSON, in words of our own.
+"""The three formats of Choukrani et al. (2025), section 4.2: structured, narrative and
+JSON, in words of our own.
 
-What changes with every step is written by `write`; the lines of things change seldom and are handed in.
+What changes with every step is written by `write`; the lines of things change seldom
+and are handed in.
 """
 
 import json
@@ -26,7 +28,9 @@ UNSEEN = "Only what lies in the agent's field of view is listed."
 
 
 def thing_lines(form: Format, things: Sequence[Described]) -> str:
-    """Write the part of a text that describes things; it can be kept until one of them changes."""
+    """Write the part of a text that describes things; it can be kept until one of them
+    changes.
+    """
     match form:
         case "structured":
             return "\n".join(f"  - {_bullet(each)}" for each in things)
@@ -58,7 +62,9 @@ def _structured(moment: Description, things: str) -> str:
     height, width = moment.size
     room = moment.room
     lines = [
-        f"- Number of rooms: {rows}x{columns}" if rows * columns > 1 else "- Number of rooms: 1",
+        f"- Number of rooms: {rows}x{columns}"
+        if rows * columns > 1
+        else "- Number of rooms: 1",
         f"- Size of each room (including walls): {room}x{room}",
         f"- Effective room size (excluding walls): {room - 2}x{room - 2}",
         f"- Total grid size: {height}x{width}",
@@ -131,7 +137,11 @@ def _json(moment: Description, things: str) -> str:
 
 
 def _object(each: Described) -> dict[str, object]:
-    written: dict[str, object] = {"type": each.kind, "color": each.color, "position": list(each.place)}
+    written: dict[str, object] = {
+        "type": each.kind,
+        "color": each.color,
+        "position": list(each.place),
+    }
     if each.locked is not None:
         written["locked"] = each.locked
     if each.open is not None:

@@ -1,8 +1,10 @@
-"""OmniBot: an expert that sees everything and works off a stack of subgoals (Choukrani et al. 2025, section 4.3).
+"""OmniBot: an expert that sees everything and works off a stack of subgoals (Choukrani
+et al. 2025, section 4.3).
 
-This is a new implementation of the description. It differs from the published bot in four ways: its paths are shortest
-in actions, not in cells; an action that somebody else takes does not confuse it; it translates the rest of the mission
-again when its stack is empty, where the published bot stops; and it searches where subgoals lead nowhere.
+This is a new implementation of the description. It differs from the published bot in
+four ways: its paths are shortest in actions, not in cells; an action that somebody else
+takes does not confuse it; it translates the rest of the mission again when its stack is
+empty, where the published bot stops; and it searches where subgoals lead nowhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +31,16 @@ NO_HELP = ""
 class OmniBot:
     """Suggests one action at a time; the caller acts in the world."""
 
-    def __init__(self, now: Simulation, subgoals: Sequence[Subgoal] | None = None, sight: int = 0) -> None:
-        """Begin with given subgoals, in order, or else with a translation of the mission.
+    def __init__(
+        self, now: Simulation, subgoals: Sequence[Subgoal] | None = None, sight: int = 0
+    ) -> None:
+        """Begin with given subgoals, in order, or else with a translation of the
+        mission.
 
         Args:
-            now: the world as it is.
-            subgoals: given ones; they do not count as added, while those of a translation do.
-            sight: ignore things farther away than so many cells; 0 ignores none.
+            now: the world as it is. subgoals: given ones; they do not count as added,
+            while those of a translation do. sight: ignore things farther away than so
+            many cells; 0 ignores none.
         """
         self._sight = sight
         self._follows_given = subgoals is not None
@@ -69,7 +74,9 @@ class OmniBot:
         return self._search(now)
 
     def _search(self, now: Simulation) -> str | None:
-        """Return the next action of a shortest solution, e.g. in a room too full to put things aside."""
+        """Return the next action of a shortest solution, e.g. in a room too full to put
+        things aside.
+        """
         if now.key not in self._solution:
             if is_impossible(now):
                 return None
@@ -100,7 +107,9 @@ class OmniBot:
                 return self._close(now)
 
     def _faces_its_cell(self, subgoal: Subgoal, now: Simulation) -> bool:
-        """Return whether the agent still faces the cell that it began to act on; else make it turn back first."""
+        """Return whether the agent still faces the cell that it began to act on; else
+        make it turn back first.
+        """
         if subgoal.begun and now.ahead != subgoal.cell:
             self._push(Subgoal("GoNextTo", cell=subgoal.cell))
             return False
@@ -108,7 +117,9 @@ class OmniBot:
         return True
 
     def _pick_up(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        is_done = subgoal.begun and now.carrying >= 0 and now.cells[subgoal.cell] == FREE
+        is_done = (
+            subgoal.begun and now.carrying >= 0 and now.cells[subgoal.cell] == FREE
+        )
         if is_done:
             self.stack.pop()
             return None
@@ -127,7 +138,11 @@ class OmniBot:
         place = walks.place_to_drop(now)
         if place < 0:
             return NO_HELP
-        self._push(Subgoal("GoNextTo", cell=now.ahead), Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+        self._push(
+            Subgoal("GoNextTo", cell=now.ahead),
+            Subgoal("Drop"),
+            Subgoal("GoNextTo", cell=place),
+        )
         return None
 
     def _drop(self, subgoal: Subgoal, now: Simulation) -> str | None:
@@ -175,7 +190,9 @@ class OmniBot:
         return None
 
     def _fetch_key(self, door: int, now: Simulation) -> str | None:
-        """Fetch the key, come back and open; what is carried is put down before and taken up again after."""
+        """Fetch the key, come back and open; what is carried is put down before and
+        taken up again after.
+        """
         fetch = self._plan_key(door, now)
         if not fetch:
             return NO_HELP
@@ -193,7 +210,9 @@ class OmniBot:
         return None
 
     def _plan_key(self, door: int, now: Simulation) -> tuple[Subgoal, ...]:
-        """Return the subgoals that get the key of a door, from a box if need be; none if no key can be had."""
+        """Return the subgoals that get the key of a door, from a box if need be; none
+        if no key can be had.
+        """
         color = now.scene.things[door].color
         keys = []
         in_reach = []
@@ -219,7 +238,9 @@ class OmniBot:
         return ()
 
     def _reaches(self, cell: int, sealed: str, now: Simulation) -> bool:
-        """Whether the agent can come to face a cell without passing doors of a colour."""
+        """Whether the agent can come to face a cell without passing doors of a
+        colour.
+        """
         ends = [(state, 0) for state in walks.facing(now, cell)]
         entering = walks.tolls(now, sealed)
         costs = walks.table(now, ends, entering, now.walking_state)
@@ -240,13 +261,18 @@ class OmniBot:
 
         if path.lock >= 0:
             self.stack.pop()
-            unlock = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[path.lock], purpose="open"))
+            unlock = (
+                Subgoal("Open"),
+                Subgoal("GoNextTo", cell=now.where[path.lock], purpose="open"),
+            )
             self._push(subgoal, *unlock)
             return None
         if path.locked_end >= 0 and now.carrying < 0:
             return self._fetch_key_first(path.locked_end, now)
 
-        action = walks.next_action(now, path.costs, path.entering, now.position, now.direction)
+        action = walks.next_action(
+            now, path.costs, path.entering, now.position, now.direction
+        )
         return self._enter(now) if action == "forward" else action
 
     def _enter(self, now: Simulation) -> str | None:
@@ -260,7 +286,9 @@ class OmniBot:
         return None
 
     def _put_down(self, now: Simulation) -> str | None:
-        """Drop the carried thing that the agent is to go to: ahead, or else where it blocks nothing."""
+        """Drop the carried thing that the agent is to go to: ahead, or else where it
+        blocks nothing.
+        """
         place = now.ahead
         if now.cells[place] != FREE:
             place = walks.place_to_drop(now)
@@ -279,12 +307,16 @@ class OmniBot:
         return None
 
     def _clear(self, now: Simulation) -> str | None:
-        """Move the thing ahead out of the way; what is carried is put down meanwhile."""
+        """Move the thing ahead out of the way; what is carried is put down
+        meanwhile.
+        """
         place = walks.place_to_drop(now)
         if place < 0:
             return NO_HELP
         if now.carrying < 0:
-            self._push(Subgoal("Drop"), Subgoal("GoNextTo", cell=place), Subgoal("Pickup"))
+            self._push(
+                Subgoal("Drop"), Subgoal("GoNextTo", cell=place), Subgoal("Pickup")
+            )
             return None
 
         other = walks.place_to_drop(now, avoid=place)
@@ -302,7 +334,9 @@ class OmniBot:
         return None
 
     def _path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
-        """Return the path of a subgoal; it holds until a thing moves or a lock is opened."""
+        """Return the path of a subgoal; it holds until a thing moves or a lock is
+        opened.
+        """
         n_locked = now.doors.count(Door.LOCKED)
         # With limited sight the path changes with every step.
         seen_from = now.position if self._sight else 0
@@ -313,7 +347,8 @@ class OmniBot:
 
         key = (subgoal.things, subgoal.cell, subgoal.purpose)
         path = self._paths.get(key)
-        # A table is worked out only as far as the agent was; from farther away it must be made again.
+        # A table is worked out only as far as the agent was; from farther away it must
+        # be made again.
         if path is None or path.costs[now.walking_state] >= walks.FAR:
             path = self._plan_path(subgoal, now)
             self._paths[key] = path
@@ -332,7 +367,9 @@ class OmniBot:
         for cell in cells:
             ends.update(walks.arrivals(cell, subgoal.purpose, now))
 
-        entering = walks.tolls(now, sealed=self._sealed(subgoal, now), sight=self._sight)
+        entering = walks.tolls(
+            now, sealed=self._sealed(subgoal, now), sight=self._sight
+        )
         costs = walks.table(now, ends.items(), entering, now.walking_state)
 
         lock = -1
@@ -350,7 +387,9 @@ class OmniBot:
         return _Path(costs, entering, ends, lock, locked_end)
 
     def _sealed(self, subgoal: Subgoal, now: Simulation) -> str:
-        """Return the colour of the wanted key, whose own doors do not lead to it; empty for no key."""
+        """Return the colour of the wanted key, whose own doors do not lead to it; empty
+        for no key.
+        """
         wanted = [now.scene.things[thing] for thing in subgoal.things]
         opens_after = any(each.name == "Open" for each in self.stack[-4:])
         if not wanted or not opens_after:

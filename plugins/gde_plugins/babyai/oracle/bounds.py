@@ -1,4 +1,6 @@
-"""A lower bound on the actions that a mission still takes, which makes the A* search exact."""
+"""A lower bound on the actions that a mission still takes, which makes the A* search
+exact.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -19,9 +21,11 @@ class Bound:
         self._distances = Distances(now.scene)
 
     def of(self, now: Simulation) -> int:
-        """Return the least number of actions to success, or `distances.FAR` or more if success is out of reach.
+        """Return the least number of actions to success, or `distances.FAR` or more if
+        success is out of reach.
 
-        It is the largest of the bounds of the clauses that are left and of the pairs of them.
+        It is the largest of the bounds of the clauses that are left and of the pairs of
+        them.
         """
         if now.over:
             return 0 if now.succeeded else FAR
@@ -91,7 +95,9 @@ class Bound:
         return self._face(now.where[thing], now, doors) + hands
 
     def _put_next(self, a: int, b: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        """Return the least to drop `a` beside `b`, which stays, or moves before or after `a` is picked up."""
+        """Return the least to drop `a` beside `b`, which stays, or moves before or
+        after `a` is picked up.
+        """
         state = now.walking_state
         distances = self._distances
         a_cell = now.where[a]
@@ -111,7 +117,8 @@ class Bound:
         if a_cell < 0:
             return FAR
 
-        # Each thing that moves is picked up and dropped. If b moves after a, then a is picked up twice.
+        # Each thing that moves is picked up and dropped. If b moves after a, then a is
+        # picked up twice.
         a_to_beside_b = distances.by_way_of(a_cell, b_cell, doors, beside=True)[state]
         b_to_a = distances.by_way_of(b_cell, a_cell, doors)[state]
         a_to_b = distances.by_way_of(a_cell, b_cell, doors)[state]
@@ -123,7 +130,9 @@ class Bound:
         empty_hands = 1 if now.carrying >= 0 else 0
         return min(b_stays, b_moves_first, b_moves_after) + empty_hands
 
-    def _in_order(self, first: Clause, then: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _in_order(
+        self, first: Clause, then: Clause, now: Simulation, doors: tuple[int, ...]
+    ) -> int:
         """Return the least for two clauses, over the things that they may mean."""
         hands_first = HANDS[type(first)]
         hands_then = HANDS[type(then)]
@@ -132,12 +141,23 @@ class Bound:
             bounds.append(self._both(a, b, hands_first, hands_then, now, doors))
         return min(bounds)
 
-    def _both(self, a: int, b: int, hands_a: int, hands_b: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        """Return the least to face `a`, then `b`. Facing `b` before helps only if it is picked up there."""
+    def _both(
+        self,
+        a: int,
+        b: int,
+        hands_a: int,
+        hands_b: int,
+        now: Simulation,
+        doors: tuple[int, ...],
+    ) -> int:
+        """Return the least to face `a`, then `b`. Facing `b` before helps only if it is
+        picked up there.
+        """
         a_cell = now.where[a]
         b_cell = now.where[b]
 
-        # A thing that is carried, or not where the mission takes it to be, may be faced elsewhere: no bound.
+        # A thing that is carried, or not where the mission takes it to be, may be faced
+        # elsewhere: no bound.
         if a_cell < 0 or b_cell < 0:
             return 0
         if a_cell != now.known[a] or b_cell != now.known[b]:
@@ -152,7 +172,8 @@ class Bound:
         if b_is_door:
             return in_order
 
-        # To pick up b on the way takes at least one action, even if its clause asks for none.
+        # To pick up b on the way takes at least one action, even if its clause asks for
+        # none.
         b_to_a = self._distances.by_way_of(b_cell, a_cell, doors)[state]
         b_carried = b_to_a + hands_a + max(hands_b, 1)
         return min(in_order, b_carried)

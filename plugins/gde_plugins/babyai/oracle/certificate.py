@@ -14,12 +14,14 @@ EXACT, IMPOSSIBLE = "exact search", "proved impossible by exact search"
 class Certificates:
     """Certifies the moments of one episode and remembers what each search found.
 
-    A search settles the distance of every moment along its solution. A search that ran out of budget is repeated only
-    after the agent has come nearer by the bound.
+    A search settles the distance of every moment along its solution. A search that ran
+    out of budget is repeated only after the agent has come nearer by the bound.
     """
 
     def __init__(self, budget: int) -> None:
-        """Expand at most `budget` states for one moment; with 0 nothing is certified."""
+        """Expand at most `budget` states for one moment; with 0 nothing is
+        certified.
+        """
         self._budget = budget
         self._left: dict[Key, int] = {}
         """Number of actions from a moment to the end; `FAR` if there is no solution."""
@@ -31,7 +33,8 @@ class Certificates:
     def optimum(self, now: Simulation) -> Optimum | None:
         """Return all optimal actions, or None if the budget does not suffice.
 
-        The value is minus the number of actions left, as in a world where each costs one.
+        The value is minus the number of actions left, as in a world where each costs
+        one.
         """
         if now.over:
             return Optimum(actions=(), means=EXACT)
@@ -71,7 +74,9 @@ class Certificates:
         return None if undecided else tuple(optimal)
 
     def _distance(self, now: Simulation, key: Key, bound: Bound) -> int | None:
-        """Return the number of actions to the end; None if the budget does not suffice."""
+        """Return the number of actions to the end; None if the budget does not
+        suffice.
+        """
         if key in self._left:
             return self._left[key]
         lower = bound.of(now)
@@ -88,8 +93,12 @@ class Certificates:
         self._remember(found.keys, len(found.actions))
         return len(found.actions)
 
-    def _leads(self, now: Simulation, action: str, left: int, bound: Bound) -> bool | None:
-        """Return whether a solution of `left` actions remains after an action; None if the budget does not suffice."""
+    def _leads(
+        self, now: Simulation, action: str, left: int, bound: Bound
+    ) -> bool | None:
+        """Return whether a solution of `left` actions remains after an action; None if
+        the budget does not suffice.
+        """
         after = now.copy()
         after.act(action)
         key = after.key

@@ -1,7 +1,7 @@
 """Walking distances that ignore things in the way: tables of lower bounds.
 
-A walking state is 4 * cell + direction. Only walls stop the agent. A door that is not open costs one action more, its
-toggle, with or without the key.
+A walking state is 4 * cell + direction. Only walls stop the agent. A door that is not
+open costs one action more, its toggle, with or without the key.
 """
 
 from collections import deque
@@ -53,13 +53,18 @@ class Distances:
             self._tables[key] = self._backward(ends, doors)
         return self._tables[key]
 
-    def by_way_of(self, first: int, end: int, doors: tuple[int, ...], beside: bool = False) -> Table:
-        """Return the actions until the agent has faced `first` and then faces `end`, or a free cell beside it."""
+    def by_way_of(
+        self, first: int, end: int, doors: tuple[int, ...], beside: bool = False
+    ) -> Table:
+        """Return the actions until the agent has faced `first` and then faces `end`, or
+        a free cell beside it.
+        """
         key = ("way", first, end, doors, beside)
         if key in self._tables:
             return self._tables[key]
 
-        # A door that is passed on both legs is opened once, so on the second leg all count as open.
+        # A door that is passed on both legs is opened once, so on the second leg all
+        # count as open.
         if beside:
             second_leg = self.to_put_beside(end, self._all_open)
         else:
@@ -79,7 +84,9 @@ class Distances:
                 yield 4 * behind + direction
 
     def _beside(self, cell: int) -> Iterable[int]:
-        """The walking states that face a cell beside a cell, where a thing could be dropped."""
+        """The walking states that face a cell beside a cell, where a thing could be
+        dropped.
+        """
         for step in self._steps:
             beside = cell + step
             in_grid = 0 <= beside < self._n_cells
@@ -90,7 +97,8 @@ class Distances:
     def _backward(self, ends: Mapping[int, int], doors: tuple[int, ...]) -> Table:
         """Search backward from walking states with given costs.
 
-        Actions cost 1 or 2 (through a shut door), so states wait in one bucket per cost rather than in a heap.
+        Actions cost 1 or 2 (through a shut door), so states wait in one bucket per cost
+        rather than in a heap.
         """
         shut = set()
         for cell, door in self._door_at.items():
@@ -117,8 +125,12 @@ class Distances:
             cost += 1
         return table
 
-    def _predecessors(self, state: int, cost: int, shut: set[int]) -> list[tuple[int, int]]:
-        """The walking states from which one action leads to a state, with their costs."""
+    def _predecessors(
+        self, state: int, cost: int, shut: set[int]
+    ) -> list[tuple[int, int]]:
+        """The walking states from which one action leads to a state, with their
+        costs.
+        """
         cell, direction = divmod(state, 4)
         turned_right = 4 * cell + (direction + 1) % 4
         turned_left = 4 * cell + (direction + 3) % 4

@@ -1,8 +1,9 @@
 """A quick proof that a mission cannot be fulfilled in any number of steps.
 
-The proof relaxes the rules: things do not block the way, the agent can hold everything that it reaches, and boxes are
-open and closed at once. Only walls and locks remain. A mission that fails under these rules is impossible. The converse
-does not hold: a mission may be impossible for other reasons.
+The proof relaxes the rules: things do not block the way, the agent can hold everything
+that it reaches, and boxes are open and closed at once. Only walls and locks remain. A
+mission that fails under these rules is impossible. The converse does not hold: a
+mission may be impossible for other reasons.
 """
 
 from gde_plugins.babyai.worlds.mission import Clause, Open, PutNext
@@ -19,7 +20,9 @@ def is_impossible(now: Simulation) -> bool:
     return False
 
 
-def _possible(clause: Clause, now: Simulation, reached: set[int], touched: set[int]) -> bool:
+def _possible(
+    clause: Clause, now: Simulation, reached: set[int], touched: set[int]
+) -> bool:
     """Return whether the relaxed rules leave a way to fulfil a clause."""
     meant = clause.thing.things
     touchable = [thing for thing in meant if thing in touched]
@@ -35,7 +38,8 @@ def _possible(clause: Clause, now: Simulation, reached: set[int], touched: set[i
 
     if touchable:
         return True
-    # The verifier accepts the cell where a thing was seen last, even if the thing is gone.
+    # The verifier accepts the cell where a thing was seen last, even if the thing is
+    # gone.
     for thing in meant:
         cell = now.known[thing]
         if cell < 0:
@@ -46,11 +50,14 @@ def _possible(clause: Clause, now: Simulation, reached: set[int], touched: set[i
     return False
 
 
-def _can_put_beside(fixed: tuple[int, ...], now: Simulation, reached: set[int], touched: set[int]) -> bool:
+def _can_put_beside(
+    fixed: tuple[int, ...], now: Simulation, reached: set[int], touched: set[int]
+) -> bool:
     if not touched.isdisjoint(fixed):
         return True
 
-    # The agent drops things one cell ahead, so it can be two steps away from the fixed thing.
+    # The agent drops things one cell ahead, so it can be two steps away from the fixed
+    # thing.
     for thing in fixed:
         cell = now.where[thing]
         if cell < 0:
@@ -69,7 +76,8 @@ def _closure(now: Simulation) -> tuple[set[int], set[int]]:
     if now.carrying >= 0:
         touched.add(now.carrying)
 
-    # A key that has just been found may open a door on the next round, so this repeats until nothing is added.
+    # A key that has just been found may open a door on the next round, so this repeats
+    # until nothing is added.
     grown = True
     while grown:
         size_before = (len(reached), len(touched))

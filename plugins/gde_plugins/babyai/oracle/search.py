@@ -1,6 +1,7 @@
 """Exact search for shortest solutions of a mission: A* over everything that can change.
 
-The bound never overestimates, so the first solution found is shortest. If the search ends without one, there is none.
+The bound never overestimates, so the first solution found is shortest. If the search
+ends without one, there is none.
 """
 
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
     if start.succeeded:
         return Found((), certain=True, lower=0, looked_at=0, keys=(first,))
 
-    # Of equal totals the deepest comes first, then the oldest. The number also keeps moments from being compared.
+    # Of equal totals the deepest comes first, then the oldest. The number also keeps
+    # moments from being compared.
     order = count()
     looked_at = 0
     lower = bound.of(start)
@@ -65,7 +67,9 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
         lower = max(lower, total)
         if now.succeeded:
             actions, keys = _solution(key, came_from)
-            return Found(actions, certain=True, lower=cost, looked_at=looked_at, keys=keys)
+            return Found(
+                actions, certain=True, lower=cost, looked_at=looked_at, keys=keys
+            )
         if looked_at == budget:
             return Found(None, certain=False, lower=lower, looked_at=looked_at)
 
@@ -89,7 +93,9 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
     return Found(None, certain=True, lower=FAR, looked_at=looked_at)
 
 
-def _solution(key: Key, came_from: dict[Key, tuple[Key, str]]) -> tuple[tuple[str, ...], tuple[Key, ...]]:
+def _solution(
+    key: Key, came_from: dict[Key, tuple[Key, str]]
+) -> tuple[tuple[str, ...], tuple[Key, ...]]:
     actions: list[str] = []
     keys = [key]
     while key in came_from:

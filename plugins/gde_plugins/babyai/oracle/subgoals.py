@@ -1,10 +1,19 @@
-"""The five subgoals that the expert keeps on its stack and that decompositions are written in."""
+"""The five subgoals that the expert keeps on its stack and that decompositions are
+written in.
+"""
 
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gde_plugins.babyai.worlds.mission import Clause, GoTo, Mission, Open, Pickup, clauses
+from gde_plugins.babyai.worlds.mission import (
+    Clause,
+    GoTo,
+    Mission,
+    Open,
+    Pickup,
+    clauses,
+)
 from gde_plugins.babyai.worlds.scene import Scene
 
 Name = Literal["GoNextTo", "Open", "Close", "Drop", "Pickup"]
@@ -33,8 +42,10 @@ class Subgoal:
     cell: int = -1
     """GoNextTo: the cell to face. Others: the cell to act on, once it is known."""
     purpose: Purpose = ""
-    """GoNextTo: "put" to face a free cell beside the thing, "open" to open the door on arrival. Open: "open" if only
-    opening counts, so that a door that stands open is closed first."""
+    """GoNextTo: "put" to face a free cell beside the thing, "open" to open the door on
+    arrival. Open: "open" if only opening counts, so that a door that stands open is
+    closed first.
+    """
     begun: bool = False
     """Whether its action was suggested before."""
 
@@ -47,7 +58,9 @@ class Subgoal:
 
 
 def of_mission(mission: Mission, done: list[bool]) -> list[Subgoal]:
-    """Translate what is left of a mission, clause by clause, into a stack: the first subgoal is the last entry."""
+    """Translate what is left of a mission, clause by clause, into a stack: the first
+    subgoal is the last entry.
+    """
     stack: list[Subgoal] = []
     for clause, is_done in reversed([*zip(clauses(mission), done, strict=True)]):
         if not is_done:
@@ -60,9 +73,12 @@ def _of_clause(clause: Clause) -> tuple[Subgoal, ...]:
         case GoTo(thing):
             return (Subgoal("GoNextTo", thing.things),)
         case Open(thing):
-            return Subgoal("Open", purpose="open"), Subgoal("GoNextTo", thing.things, purpose="open")
+            return Subgoal("Open", purpose="open"), Subgoal(
+                "GoNextTo", thing.things, purpose="open"
+            )
         case Pickup(thing):
-            # The thing is put down again so that the hands are free for the next clause.
+            # The thing is put down again so that the hands are free for the next
+            # clause.
             return Subgoal("Drop"), Subgoal("Pickup"), Subgoal("GoNextTo", thing.things)
     return (
         Subgoal("Drop"),
@@ -98,7 +114,9 @@ def parse(line: str, scene: Scene) -> Subgoal:
     x = int(found[2])
     y = int(found[3])
     if not (0 <= x < scene.width and 0 <= y < scene.height):
-        raise ValueError(f"{found[1]}: wanted a place in a grid of {scene.width}x{scene.height}, got ({x}, {y})")
+        raise ValueError(
+            f"{found[1]}: wanted a place in a grid of {scene.width}x{scene.height}, got ({x}, {y})"
+        )
     return Subgoal("GoNextTo", cell=scene.cell(x, y))
 
 

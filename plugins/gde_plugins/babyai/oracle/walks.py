@@ -1,7 +1,9 @@
-"""Paths through a world as it is, which avoid things in the way unless the detour is long.
+"""Paths through a world as it is, which avoid things in the way unless the detour is
+long.
 
-A table gives the cost from each walking state (4 * cell + direction) to the nearest end. An agent that follows falling
-costs arrives from wherever it is, so a path need not be planned again when something pushes the agent aside.
+A table gives the cost from each walking state (4 * cell + direction) to the nearest
+end. An agent that follows falling costs arrives from wherever it is, so a path need not
+be planned again when something pushes the agent aside.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -61,7 +63,8 @@ def tolls(now: Simulation, sealed: str = "", sight: int = 0) -> list[int]:
 
 
 def _door_toll(now: Simulation, door: int, state: int, sealed: str) -> int:
-    # An open door costs as much as a closed one, so that opening a door changes no path.
+    # An open door costs as much as a closed one, so that opening a door changes no
+    # path.
     if state != Door.LOCKED:
         return 2
     if sealed and now.scene.things[door].color == sealed:
@@ -69,8 +72,11 @@ def _door_toll(now: Simulation, door: int, state: int, sealed: str) -> int:
     return 2 if now.has_key(door) else 2 + LOCK
 
 
-def table(now: Simulation, ends: Iterable[tuple[int, int]], entering: list[int], until: int) -> Table:
-    """Return the cost from each walking state to the nearest end, by Dijkstra's algorithm.
+def table(
+    now: Simulation, ends: Iterable[tuple[int, int]], entering: list[int], until: int
+) -> Table:
+    """Return the cost from each walking state to the nearest end, by Dijkstra's
+    algorithm.
 
     The costs are final only for states that are no farther than `until`.
 
@@ -97,7 +103,8 @@ def table(now: Simulation, ends: Iterable[tuple[int, int]], entering: list[int],
         if state == until:
             break
 
-        # The search runs backward: from a state to those that a turn or a step leads from.
+        # The search runs backward: from a state to those that a turn or a step leads
+        # from.
         cell = state >> 2
         direction = state & 3
         turned = cost + 1
@@ -117,7 +124,9 @@ def table(now: Simulation, ends: Iterable[tuple[int, int]], entering: list[int],
 
 
 def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int, int]]:
-    """Yield the walking states in which the agent has arrived, with the cost of what is left to do there."""
+    """Yield the walking states in which the agent has arrived, with the cost of what is
+    left to do there.
+    """
     if purpose != "put":
         for state in facing(now, cell):
             yield state, 0
@@ -135,8 +144,12 @@ def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int
             yield state, extra
 
 
-def next_action(now: Simulation, costs: Table, entering: list[int], position: int, direction: int) -> str:
-    """Return the action after which the cost is least; of equal ones forward, then right."""
+def next_action(
+    now: Simulation, costs: Table, entering: list[int], position: int, direction: int
+) -> str:
+    """Return the action after which the cost is least; of equal ones forward, then
+    right.
+    """
     ahead = position + now.scene.steps[direction]
     forward = costs[4 * ahead + direction] + entering[ahead]
     right = costs[4 * position + (direction + 1) % 4] + 1
@@ -146,8 +159,11 @@ def next_action(now: Simulation, costs: Table, entering: list[int], position: in
     return "right" if right <= left else "left"
 
 
-def follow(now: Simulation, costs: Table, entering: list[int], ends: Container[int]) -> tuple[int, int]:
-    """Follow falling costs from the agent to an end, or to the first locked door without its key.
+def follow(
+    now: Simulation, costs: Table, entering: list[int], ends: Container[int]
+) -> tuple[int, int]:
+    """Follow falling costs from the agent to an end, or to the first locked door
+    without its key.
 
     Returns:
         The locked door, negative for none, and the walking state reached.
@@ -166,13 +182,19 @@ def follow(now: Simulation, costs: Table, entering: list[int], ends: Container[i
             case _:
                 position += now.scene.steps[direction]
                 content = now.cells[position]
-                if content >= 0 and now.doors[content] == Door.LOCKED and not now.has_key(content):
+                if (
+                    content >= 0
+                    and now.doors[content] == Door.LOCKED
+                    and not now.has_key(content)
+                ):
                     return content, state
     return -1, 4 * position + direction
 
 
 def place_to_drop(now: Simulation, avoid: int = -1) -> int:
-    """Return the nearest free cell where a thing blocks nothing, else the nearest free one; negative for none."""
+    """Return the nearest free cell where a thing blocks nothing, else the nearest free
+    one; negative for none.
+    """
     fallback = -1
     for cell in _nearest_free(now):
         if cell in (now.position, avoid):
@@ -194,23 +216,37 @@ def _nearest_free(now: Simulation) -> Iterable[int]:
         for step in now.scene.steps:
             ahead = cell + step
             content = now.cells[ahead]
-            is_passable = content == FREE or (content >= 0 and now.doors[content] == Door.OPEN)
+            is_passable = content == FREE or (
+                content >= 0 and now.doors[content] == Door.OPEN
+            )
             if is_passable and ahead not in seen:
                 seen.add(ahead)
                 border.append(ahead)
 
 
 def _out_of_the_way(now: Simulation, cell: int, avoid: int) -> bool:
-    """Return whether the cells around stay connected, and no door or thing loses the cell before it."""
+    """Return whether the cells around stay connected, and no door or thing loses the
+    cell before it.
+    """
     east, south, west, north = now.scene.steps
     if any(now.cells[cell + step] >= 0 for step in now.scene.steps):
         return False
     if avoid in (cell + east, cell + south, cell + west, cell + north):
         return False
 
-    # The passable cells around are connected if, on the way round, passable turns into blocked at most once.
+    # The passable cells around are connected if, on the way round, passable turns into
+    # blocked at most once.
     passable = []
-    for step in (east, east + south, south, south + west, west, west + north, north, north + east):
+    for step in (
+        east,
+        east + south,
+        south,
+        south + west,
+        west,
+        west + north,
+        north,
+        north + east,
+    ):
         around = cell + step
         passable.append(now.cells[around] == FREE and around != avoid)
     changes = 0

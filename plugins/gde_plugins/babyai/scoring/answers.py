@@ -36,7 +36,9 @@ class Answer:
 
     @property
     def size(self) -> str:
-        """The size of a world of the Plan task, which is part of its name; empty for all others."""
+        """The size of a world of the Plan task, which is part of its name; empty for
+        all others.
+        """
         for size in SIZES:
             if f"-{size}-" in self.level:
                 return size
@@ -45,7 +47,11 @@ class Answer:
 
 def answers(evidence: Evidence, task: str) -> list[Answer]:
     """Return the answers to questions of one kind, of finished episodes."""
-    return [_answer(one) for one in finished(evidence) if one.world.facts.get("task") == task]
+    return [
+        _answer(one)
+        for one in finished(evidence)
+        if one.world.facts.get("task") == task
+    ]
 
 
 def _answer(one: Trajectory) -> Answer:
@@ -75,7 +81,12 @@ class Number:
     reason: str = "no answer could be used"
     """The reason to give if no answer has the value."""
 
-    def of(self, evidence: Evidence, found: Sequence[Answer], where: Mapping[str, str] | None = None) -> Measurement:
+    def of(
+        self,
+        evidence: Evidence,
+        found: Sequence[Answer],
+        where: Mapping[str, str] | None = None,
+    ) -> Measurement:
         """Measure some answers; `where` names them."""
         values = []
         for one in found:
@@ -83,19 +94,31 @@ class Number:
             if value is not None:
                 values.append((one.cluster, value))
         if values:
-            measurement = over_episodes(evidence, self.name, self.unit, values, self.estimate)
+            measurement = over_episodes(
+                evidence, self.name, self.unit, values, self.estimate
+            )
         else:
             measurement = unmeasured(self.name, self.unit, self.reason)
         return replace(measurement, where=where or {})
 
 
 def share(name: str, score: str) -> Number:
-    """Return the mean of a score in [0, 1], which is 0 for an answer that cannot be used."""
-    return Number(name=name, unit="share", pick=lambda one: one.number(score) or 0.0, estimate=cluster_share)
+    """Return the mean of a score in [0, 1], which is 0 for an answer that cannot be
+    used.
+    """
+    return Number(
+        name=name,
+        unit="share",
+        pick=lambda one: one.number(score) or 0.0,
+        estimate=cluster_share,
+    )
 
 
 def measure(
-    evidence: Evidence, task: str, numbers: Sequence[Number], broken_down: Sequence[Number]
+    evidence: Evidence,
+    task: str,
+    numbers: Sequence[Number],
+    broken_down: Sequence[Number],
 ) -> list[Measurement]:
     """Measure the numbers of a task and the shares of unusable answers.
 
@@ -104,7 +127,12 @@ def measure(
     found = answers(evidence, task)
     every = [*numbers, *_unusable(task)]
     if not found:
-        return [unmeasured(each.name, each.unit, f"no question of the kind {task} was asked") for each in every]
+        return [
+            unmeasured(
+                each.name, each.unit, f"no question of the kind {task} was asked"
+            )
+            for each in every
+        ]
 
     measured = [each.of(evidence, found) for each in every]
     if not evidence.part:
@@ -114,17 +142,27 @@ def measure(
 
 def _unusable(task: str) -> Iterator[Number]:
     yield Number(
-        name=f"{task}.unusable", unit="share", pick=lambda one: float(one.reading != OK), estimate=cluster_share
+        name=f"{task}.unusable",
+        unit="share",
+        pick=lambda one: float(one.reading != OK),
+        estimate=cluster_share,
     )
     for reason in (NO_ANSWER, *REASONS):
-        yield Number(name=f"{task}.unusable.{reason}", unit="share", pick=_is(reason), estimate=cluster_share)
+        yield Number(
+            name=f"{task}.unusable.{reason}",
+            unit="share",
+            pick=_is(reason),
+            estimate=cluster_share,
+        )
 
 
 def _is(reason: str) -> Pick:
     return lambda one: float(one.reading == reason)
 
 
-def _breakdown(evidence: Evidence, found: Sequence[Answer], numbers: Sequence[Number]) -> Iterator[Measurement]:
+def _breakdown(
+    evidence: Evidence, found: Sequence[Answer], numbers: Sequence[Number]
+) -> Iterator[Measurement]:
     """Measure by size, difficulty and competency, if there are several levels."""
     if len({one.level for one in found}) < 2:
         return
@@ -139,10 +177,16 @@ def _groups(found: Sequence[Answer]) -> Iterator[tuple[dict[str, str], list[Answ
         if size:
             yield {"size": size}, [one for one in found if one.size == size]
     for difficulty in dict.fromkeys(one.difficulty for one in found):
-        yield {"difficulty": difficulty}, [one for one in found if one.difficulty == difficulty]
+        yield (
+            {"difficulty": difficulty},
+            [one for one in found if one.difficulty == difficulty],
+        )
 
     tested: dict[str, None] = {}
     for one in found:
         tested.update(dict.fromkeys(competencies(one.level)))
     for name in tested:
-        yield {"competency": name}, [one for one in found if name in competencies(one.level)]
+        yield (
+            {"competency": name},
+            [one for one in found if name in competencies(one.level)],
+        )

@@ -1,4 +1,6 @@
-"""LLM-BabyBench for any agent: tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani et al. (2025)."""
+"""LLM-BabyBench for any agent: tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of
+Choukrani et al. (2025).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +12,27 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.babyai.config import StudyConfig
-from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4, TABLE_6, TABLE_7, Shares
-from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS, PAPER_LEVELS, PLAN_WORLDS, SIZES
+from gde_plugins.babyai.study.published import (
+    MODELS,
+    TABLE_3,
+    TABLE_4,
+    TABLE_6,
+    TABLE_7,
+    Shares,
+)
+from gde_plugins.babyai.worlds.levels import (
+    OFFICIAL_SEEDS,
+    PAPER_LEVELS,
+    PLAN_WORLDS,
+    SIZES,
+)
 
 PROMPTER = "babyai-prompter"
 PLAN_SEEDS = 5
 ABLATED = ("GoToObj", "BossLevel")
-"""The levels of the comparison of prompts (appendix C). Formats are compared on the same ones, since the publication
-names none for them."""
+"""The levels of the comparison of prompts (appendix C). Formats are compared on the
+same ones, since the publication names none for them.
+"""
 SOURCE = "Choukrani et al. (2025), {}"
 BY_CLASS = ("0-2", "3-6", "7-9", "10+")
 DECOMPOSED = {
@@ -29,16 +44,20 @@ DECOMPOSED = {
 
 
 class BabyBenchStudy:
-    """The three tasks, the three formats and, for the prompter, the four ways of asking, each in a run of its own.
+    """The three tasks, the three formats and, for the prompter, the four ways of
+    asking, each in a run of its own.
 
-    At a smaller scale there are fewer seeds of the published ones, in their order; never fewer levels.
+    At a smaller scale there are fewer seeds of the published ones, in their order;
+    never fewer levels.
     """
 
     def __init__(self, config: StudyConfig) -> None:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """Make the plans with the published seeds: 20 a level, and 5 for each world of the Plan task."""
+        """Make the plans with the published seeds: 20 a level, and 5 for each world of
+        the Plan task.
+        """
         n_seeds = len(OFFICIAL_SEEDS)
         # Formats and prompts are compared on two levels alone.
         few = self._plan("predict", ABLATED, n_seeds, scale, agent)
@@ -47,7 +66,9 @@ class BabyBenchStudy:
             "predict": self._plan("predict", PAPER_LEVELS, n_seeds, scale, agent),
             "plan": self._plan("plan", list(PLAN_WORLDS), PLAN_SEEDS, scale, agent),
             "decompose": self._plan("decompose", PAPER_LEVELS, n_seeds, scale, agent),
-            "formats": replace(few, environment=Choice(name="babyai-predict", config=formats)),
+            "formats": replace(
+                few, environment=Choice(name="babyai-predict", config=formats)
+            ),
         }
 
         # Only the prompter can be told how to ask.
@@ -57,27 +78,58 @@ class BabyBenchStudy:
                 plans[f"asked-{way}"] = replace(few, agent=asking)
         return plans
 
-    def _plan(self, task: str, levels: Sequence[str], n_seeds: int, scale: float, agent: Choice) -> Plan:
+    def _plan(
+        self,
+        task: str,
+        levels: Sequence[str],
+        n_seeds: int,
+        scale: float,
+        agent: Choice,
+    ) -> Plan:
         # Rounded first: 20 x 0.15 is a little more than 3 in floating point.
         n_scaled = ceil(round(n_seeds * scale, 9))
         n_kept = min(n_seeds, max(1, n_scaled))
         seeds = OFFICIAL_SEEDS[:n_kept]
-        config: dict[str, Json] = {"level": list(levels), "seeds": list(seeds), "release": self._config.release}
+        config: dict[str, Json] = {
+            "level": list(levels),
+            "seeds": list(seeds),
+            "release": self._config.release,
+        }
         return Plan(
             environment=Choice(name=f"babyai-{task}", config=config),
             agent=agent,
-            metrics=(Choice(name="success"), Choice(name="outcomes"), Choice(name=f"babyai-{task}")),
+            metrics=(
+                Choice(name="success"),
+                Choice(name="outcomes"),
+                Choice(name=f"babyai-{task}"),
+            ),
             episodes=n_kept,
         )
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Compare the agent with the seven models in shares, or with their averages if only those are printed."""
+        """Compare the agent with the seven models in shares, or with their averages if
+        only those are printed.
+        """
         predict = runs["predict"].result.measurements
         plan = runs["plan"].result.measurements
         rows = [
-            *_beside_models("Predict by difficulty (table 3)", "table 3", "difficulty", TABLE_3, predict),
-            *_beside_models("Predict by competency (table 4)", "table 4", "competency", TABLE_4, predict),
-            *_ours("Predict, beyond the publication", "section 4.5", predict, PREDICTED),
+            *_beside_models(
+                "Predict by difficulty (table 3)",
+                "table 3",
+                "difficulty",
+                TABLE_3,
+                predict,
+            ),
+            *_beside_models(
+                "Predict by competency (table 4)",
+                "table 4",
+                "competency",
+                TABLE_4,
+                predict,
+            ),
+            *_ours(
+                "Predict, beyond the publication", "section 4.5", predict, PREDICTED
+            ),
             *_formats(runs["formats"].result.measurements),
         ]
         for way in TABLE_7:
@@ -96,7 +148,9 @@ class BabyBenchStudy:
         """Figures 1, 2, 10 and 11, of what the runs have."""
         from gde_plugins.babyai.study.figures import drawn
 
-        return drawn(runs["plan"].result.measurements, runs["decompose"].result.measurements)
+        return drawn(
+            runs["plan"].result.measurements, runs["decompose"].result.measurements
+        )
 
 
 PREDICTED = {
@@ -116,31 +170,56 @@ PLANNED = {
 
 
 def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measurement:
-    """Return the measurement that is restricted to exactly `where`, or one whose reason says that there is none."""
+    """Return the measurement that is restricted to exactly `where`, or one whose reason
+    says that there is none.
+    """
     for one in measurements:
         if one.name == name and dict(one.where) == where:
             return one
-    return Measurement(name=name, value=None, unit="share", n=0, where=where, reason="not in the run")
+    return Measurement(
+        name=name, value=None, unit="share", n=0, where=where, reason="not in the run"
+    )
 
 
-def _row(table: str, source: str, quantity: str, ours: Measurement, paper: float | None = None) -> Comparison:
-    return Comparison(quantity=quantity, paper=paper, ours=ours, source=SOURCE.format(source), table=table)
+def _row(
+    table: str,
+    source: str,
+    quantity: str,
+    ours: Measurement,
+    paper: float | None = None,
+) -> Comparison:
+    return Comparison(
+        quantity=quantity,
+        paper=paper,
+        ours=ours,
+        source=SOURCE.format(source),
+        table=table,
+    )
 
 
 def _beside_models(
-    table: str, source: str, by: str, printed: Mapping[str, Shares], ours: Sequence[Measurement]
+    table: str,
+    source: str,
+    by: str,
+    printed: Mapping[str, Shares],
+    ours: Sequence[Measurement],
 ) -> Iterator[Comparison]:
     for kind, shares in printed.items():
         models = {}
         for model, percent in zip(MODELS, shares, strict=True):
-            models[model] = Measurement(name="predict.success", value=percent / 100, unit="share", n=0)
+            models[model] = Measurement(
+                name="predict.success", value=percent / 100, unit="share", n=0
+            )
         measured = find(ours, "predict.success", **{by: kind})
         row = _row(table, source, kind, measured)
         yield replace(row, others=models)
 
 
 def _ours(
-    table: str, source: str, measurements: Sequence[Measurement], titles: Mapping[str, str]
+    table: str,
+    source: str,
+    measurements: Sequence[Measurement],
+    titles: Mapping[str, str],
 ) -> Iterator[Comparison]:
     for name, title in titles.items():
         yield _row(table, source, title, find(measurements, name))
@@ -152,10 +231,26 @@ def _formats(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
         successes = []
         distances = []
         for level in ABLATED:
-            successes.append(find(measurements, "predict.success", level=level, format=form))
-            distances.append(find(measurements, "predict.distance", level=level, format=form))
-        yield _row(table, "table 6", f"{form}: success rate", _mean(successes, "share"), percent / 100)
-        yield _row(table, "table 6", f"{form}: Manhattan distance", _mean(distances, "cells"), distance)
+            successes.append(
+                find(measurements, "predict.success", level=level, format=form)
+            )
+            distances.append(
+                find(measurements, "predict.distance", level=level, format=form)
+            )
+        yield _row(
+            table,
+            "table 6",
+            f"{form}: success rate",
+            _mean(successes, "share"),
+            percent / 100,
+        )
+        yield _row(
+            table,
+            "table 6",
+            f"{form}: Manhattan distance",
+            _mean(distances, "cells"),
+            distance,
+        )
 
 
 def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
@@ -165,7 +260,13 @@ def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
     n = 0
     for one in parts:
         if one.value is None:
-            return Measurement(name=name, value=None, unit=unit, n=0, reason="not in the run of every level")
+            return Measurement(
+                name=name,
+                value=None,
+                unit=unit,
+                n=0,
+                reason="not in the run of every level",
+            )
         values.append(one.value)
         n += one.n
     return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=n)
@@ -175,8 +276,20 @@ def _way(way: str, run: Run) -> Iterator[Comparison]:
     percent, distance = TABLE_7[way]
     found = run.result.measurements
     table = "Predict by way of asking (table 7)"
-    yield _row(table, "table 7", f"{way}: success rate", find(found, "predict.success"), percent / 100)
-    yield _row(table, "table 7", f"{way}: Manhattan distance", find(found, "predict.distance"), distance)
+    yield _row(
+        table,
+        "table 7",
+        f"{way}: success rate",
+        find(found, "predict.success"),
+        percent / 100,
+    )
+    yield _row(
+        table,
+        "table 7",
+        f"{way}: Manhattan distance",
+        find(found, "predict.distance"),
+        distance,
+    )
 
 
 def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:

@@ -18,13 +18,20 @@ Row = dict[str, Any]
 """One mark of a figure, by field."""
 
 
-def drawn(plan: Sequence[Measurement], decompose: Sequence[Measurement]) -> list[Figure]:
+def drawn(
+    plan: Sequence[Measurement], decompose: Sequence[Measurement]
+) -> list[Figure]:
     """Draw the figures for which there are numbers."""
     by_size = _by(plan, "plan.success", "size")
     candidates = [
         ("Plan: success by size of the world", "As figure 1", by_size, _bars("size")),
         ("Plan: success and efficiency", "As figure 10", _overall(plan), _bars("rate")),
-        ("Plan: success by size and distractors", "As figure 11", _cells(plan), _heat_map()),
+        (
+            "Plan: success by size and distractors",
+            "As figure 11",
+            _cells(plan),
+            _heat_map(),
+        ),
         ("Decompose by subgoals added", "As figure 2", _rates(decompose), _grouped()),
     ]
 
@@ -35,12 +42,16 @@ def drawn(plan: Sequence[Measurement], decompose: Sequence[Measurement]) -> list
         whose = f"{which} of Choukrani et al. (2025), for the agent of this run"
         caption = f"{whose}; an answer that cannot be used counts as 0."
         data = {"values": rows}
-        figures.append(Figure(title=title, caption=caption, spec={"data": data, **spec}))
+        figures.append(
+            Figure(title=title, caption=caption, spec={"data": data, **spec})
+        )
     return figures
 
 
 def _by(measurements: Sequence[Measurement], name: str, kind: str) -> list[Row]:
-    """Rows of the measurements of a name that are broken down by one kind of label alone."""
+    """Rows of the measurements of a name that are broken down by one kind of label
+    alone.
+    """
     rows: list[Row] = []
     for one in measurements:
         if one.name != name or one.value is None:
@@ -67,7 +78,8 @@ def _cells(measurements: Sequence[Measurement]) -> list[Row]:
             continue
         size = next(size for size in SIZES if f"-{size}-" in level)
 
-        # Sizes have different numbers of distractors, so columns are counted: the fewest of each size is the first.
+        # Sizes have different numbers of distractors, so columns are counted: the
+        # fewest of each size is the first.
         _, n_distractors = PLAN_WORLDS[level]
         _, choices = SIZES[size]
         place = choices.index(n_distractors) + 1

@@ -1,4 +1,6 @@
-"""The numbers of Choukrani et al. (2025). Figures 1, 2, 10 and 11 are shown without numbers."""
+"""The numbers of Choukrani et al. (2025). Figures 1, 2, 10 and 11 are shown without
+numbers.
+"""
 
 from collections.abc import Mapping
 
@@ -49,4 +51,6 @@ TABLE_7: Mapping[str, tuple[float, float]] = {
     "cot": (61.07, 2.79),
     "tot": (62.62, 2.41),
 }
-"""Way of asking to success in percent and Manhattan distance, averaged over the models."""
+"""Way of asking to success in percent and Manhattan distance, averaged over the
+models.
+"""

@@ -1,7 +1,8 @@
-"""New datasets with the columns of LLM-BabyBench; the rows and their order depend on nothing else than the request.
+"""New datasets with the columns of LLM-BabyBench; the rows and their order depend on
+nothing else than the request.
 
-A file grows row by row, and an interrupted one is completed. If a question has no solution in a world, its row holds
-the reason in `error`.
+A file grows row by row, and an interrupted one is completed. If a question has no
+solution in a world, its row holds the reason in `error`.
 """
 
 import csv
@@ -53,7 +54,11 @@ def make_row(task: str, release: Release, world: tuple[str, int]) -> Row:
     """Make the row of a level and a seed."""
     level, seed = world
     name = f"{level}-v0" if level.startswith("Custom") else environment_id(level)
-    row: dict[str, str | int] = {**dict.fromkeys(columns(task), ""), "env_name": name, "seed": seed}
+    row: dict[str, str | int] = {
+        **dict.fromkeys(columns(task), ""),
+        "env_name": name,
+        "seed": seed,
+    }
     try:
         scene = make_scene(level, seed, release)
         row["env_description"] = description(scene, WorldConfig(level=level))
@@ -85,17 +90,25 @@ def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
 
 
 def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
-    """Write the rows that a .csv or .jsonl file does not hold yet, and return their number.
+    """Write the rows that a .csv or .jsonl file does not hold yet, and return their
+    number.
 
     Raises:
-        ConfigError: the file has another ending, cannot be written, or holds other rows.
+        ConfigError: the file has another ending, cannot be written, or holds other
+        rows.
     """
     if path.suffix not in (".csv", ".jsonl"):
         raise ConfigError(f"--out {path}: wanted a name that ends in .csv or .jsonl")
     try:
         n_kept = _keep(wanted, path)
         with path.open("a", encoding="utf-8", newline="") as file:
-            return _append(file, rows(wanted, workers, skip=n_kept), wanted.task, path.suffix, header=n_kept == 0)
+            return _append(
+                file,
+                rows(wanted, workers, skip=n_kept),
+                wanted.task,
+                path.suffix,
+                header=n_kept == 0,
+            )
     except OSError as error:
         raise ConfigError(f"--out {path}: {error.strerror}") from error
 
@@ -114,7 +127,9 @@ def read_dataset(path: Path) -> list[dict[str, str]]:
 
 
 def _keep(wanted: Wanted, path: Path) -> int:
-    """Check the rows that a file holds, remove a last one that was cut off, and return their number."""
+    """Check the rows that a file holds, remove a last one that was cut off, and return
+    their number.
+    """
     if not path.exists() or not path.stat().st_size:
         return 0
     if path.suffix == ".jsonl":
@@ -129,12 +144,16 @@ def _keep(wanted: Wanted, path: Path) -> int:
         with path.open("w", encoding="utf-8", newline="") as file:
             _append(file, iter(held), wanted.task, path.suffix, header=True)
 
-    expected = [(level, str(seed)) for level, seed in product(wanted.levels, wanted.seeds)]
+    expected = [
+        (level, str(seed)) for level, seed in product(wanted.levels, wanted.seeds)
+    ]
     found = [(_level(row["env_name"]), row["seed"]) for row in held]
     other_rows = found != expected[: len(found)]
     other_columns = bool(held) and tuple(held[0]) != columns(wanted.task)
     if other_rows or other_columns:
-        raise ConfigError(f"--out {path}: it holds rows of other levels, seeds or another task; name another file")
+        raise ConfigError(
+            f"--out {path}: it holds rows of other levels, seeds or another task; name another file"
+        )
     return len(held)
 
 
@@ -142,7 +161,13 @@ def _level(environment_name: str) -> str:
     return environment_name.rpartition("-v")[0].removeprefix(PREFIX)
 
 
-def _append(file: TextIO, found: Iterator[Row] | Iterator[dict[str, str]], task: str, suffix: str, header: bool) -> int:
+def _append(
+    file: TextIO,
+    found: Iterator[Row] | Iterator[dict[str, str]],
+    task: str,
+    suffix: str,
+    header: bool,
+) -> int:
     writer = csv.DictWriter(file, columns(task))
     if suffix == ".csv" and header:
         writer.writeheader()

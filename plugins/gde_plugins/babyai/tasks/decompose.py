@@ -1,4 +1,6 @@
-"""Decompose: which subgoals fulfil the mission? (Choukrani et al. 2025, section 4.4.3 and appendix D.4)"""
+"""Decompose: which subgoals fulfil the mission? (Choukrani et al. 2025, section 4.4.3
+and appendix D.4)
+"""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,11 +22,15 @@ class Decompose:
         self.scene = scene
         self._expert = run_bot(scene)
         if not self._expert.end.succeeded:
-            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission")
+            raise Unanswerable(
+                f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission"
+            )
 
     @property
     def help_count(self) -> int:
-        """Number of subgoals that the expert adds by itself, its translation of the mission included."""
+        """Number of subgoals that the expert adds by itself, its translation of the
+        mission included.
+        """
         return self._expert.n_added
 
     @cached_property
@@ -46,7 +52,9 @@ class Decompose:
 
     @cached_property
     def solution(self) -> str:
-        lines = [write(subgoal, self.scene) for subgoal in _without_additions(self.scene)]
+        lines = [
+            write(subgoal, self.scene) for subgoal in _without_additions(self.scene)
+        ]
         return "\n".join([START, *lines, END])
 
     @property
@@ -56,10 +64,11 @@ class Decompose:
     def score(self, answer: str) -> Scores:
         """Score an answer by what the expert makes of it.
 
-        `score`, the comprehension, says whether the expert fulfils the mission with the list and its own additions,
-        `precision` whether it does so without additions. The assistance curves are the share of its usual additions
-        that were not needed: `aci` counts the translation of the mission among them, as the published harness does,
-        `aci_defined` does not, as the published text says.
+        `score`, the comprehension, says whether the expert fulfils the mission with the
+        list and its own additions, `precision` whether it does so without additions.
+        The assistance curves are the share of its usual additions that were not needed:
+        `aci` counts the translation of the mission among them, as the published harness
+        does, `aci_defined` does not, as the published text says.
         """
         reading = read_subgoals(answer, self.scene)
         usual = self.help_count
@@ -93,7 +102,9 @@ class Decompose:
 
 
 def _without_additions(scene: Scene) -> list[Subgoal]:
-    """Write down a run of the expert so that it adds nothing when it works off the list."""
+    """Write down a run of the expert so that it adds nothing when it works off the
+    list.
+    """
     now = Simulation(scene)
     bot = OmniBot(now)
     subgoals: list[Subgoal] = []
@@ -108,7 +119,8 @@ def _without_additions(scene: Scene) -> list[Subgoal]:
             subgoals.append(Subgoal(_name(action, now)))
         done_before = now.done[:]
         now.act(action)
-        # A movement that fulfils a clause has brought the agent before a thing that it was to go to.
+        # A movement that fulfils a clause has brought the agent before a thing that it
+        # was to go to.
         if is_movement and now.done != done_before:
             subgoals.append(Subgoal("GoNextTo", cell=now.ahead))
     return subgoals

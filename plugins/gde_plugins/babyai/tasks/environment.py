@@ -1,4 +1,6 @@
-"""A question as an environment of one turn: the action is the answer, the reward its score."""
+"""A question as an environment of one turn: the action is the answer, the reward its
+score.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -19,7 +21,11 @@ from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
 
-KINDS: Mapping[str, Callable[[Scene], Question]] = {"predict": Predict, "plan": PlanQuestion, "decompose": Decompose}
+KINDS: Mapping[str, Callable[[Scene], Question]] = {
+    "predict": Predict,
+    "plan": PlanQuestion,
+    "decompose": Decompose,
+}
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
 """Worlds that are tried for the examples of a prompt."""
@@ -36,7 +42,8 @@ class Snapshot(NamedTuple):
 class QuestionEnvironment:
     """Implements `gde.parts.environment.HasState`, `HasSnapshot` and `HasWorlds`.
 
-    After the answer, the fact `scores` of the state holds its scores (`tasks.question.Scores`).
+    After the answer, the fact `scores` of the state holds its scores
+    (`tasks.question.Scores`).
     """
 
     def __init__(self, kind: str, config: WorldConfig) -> None:
@@ -55,7 +62,8 @@ class QuestionEnvironment:
         """Ask about the world of a seed.
 
         Raises:
-            GdeError: the question has no solution in this world, or minigrid makes another world than it should.
+            GdeError: the question has no solution in this world, or minigrid makes
+            another world than it should.
         """
         try:
             self._question = self._make(self._source.scene(seed))
@@ -73,7 +81,9 @@ class QuestionEnvironment:
             GdeError: no episode has begun.
         """
         if self._question is None:
-            raise GdeError(f"the environment babyai-{self._kind} has no episode yet: call reset(seed) first")
+            raise GdeError(
+                f"the environment babyai-{self._kind} has no episode yet: call reset(seed) first"
+            )
         return self._question
 
     def examples(self, number: int) -> Iterator[tuple[str, str]]:
@@ -97,7 +107,12 @@ class QuestionEnvironment:
         """Return the world with the fact `task`."""
         scene = self.question.scene
         facts = {**world_facts(scene), **provenance(self._config), "task": self._kind}
-        return World(id=f"{self._kind} {scene.identity}", facts=facts, labels=labels(scene), base=scene.identity)
+        return World(
+            id=f"{self._kind} {scene.identity}",
+            facts=facts,
+            labels=labels(scene),
+            base=scene.identity,
+        )
 
     def state(self) -> State:
         """Return the beginning of the world, and `scores` after the answer."""
@@ -117,7 +132,10 @@ class QuestionEnvironment:
         return Snapshot(self.question.scene.identity, self._scores)
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, Snapshot) or snapshot.world != self.question.scene.identity:
+        if (
+            not isinstance(snapshot, Snapshot)
+            or snapshot.world != self.question.scene.identity
+        ):
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._scores = snapshot.scores
         return self._observe()

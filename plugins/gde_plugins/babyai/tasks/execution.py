@@ -35,7 +35,9 @@ def run_bot(scene: Scene, subgoals: Sequence[Subgoal] | None = None) -> Executio
 
 
 def run_actions(scene: Scene, actions: Iterable[str], target: int = -1) -> Execution:
-    """Take actions up to success, the last step allowed or, with a target, the moment when the agent faces it."""
+    """Take actions up to success, the last step allowed or, with a target, the moment
+    when the agent faces it.
+    """
     now = Simulation(scene)
     taken: list[str] = []
     for action in actions:

@@ -1,6 +1,8 @@
-"""Parsers of answers, which look for the markers that the question asks for, as the published harness does.
+"""Parsers of answers, which look for the markers that the question asks for, as the
+published harness does.
 
-Nothing is guessed. An answer that cannot be used has one of the reasons below; it is scored 0 and counted.
+Nothing is guessed. An answer that cannot be used has one of the reasons below; it is
+scored 0 and counted.
 """
 
 import re
@@ -10,16 +12,22 @@ from typing import Generic, Literal, TypeVar, get_args
 from gde_plugins.babyai.oracle.subgoals import Subgoal, parse
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 
-Reason = Literal["", "empty", "too_long", "no_marker", "malformed", "unknown_word", "outside_grid"]
+Reason = Literal[
+    "", "empty", "too_long", "no_marker", "malformed", "unknown_word", "outside_grid"
+]
 REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason)
 LONGEST = 200_000
 """Characters of the longest answer that is parsed."""
 DONE = "done"
-"""An action of minigrid that does nothing; it may stand in a plan and counts as one of its actions."""
+"""An action of minigrid that does nothing; it may stand in a plan and counts as one of
+its actions.
+"""
 STATE_MARKER = "The agent's final state is:"
 PLAN_MARKER = "The action sequence is:"
 START, END = "<START>", "<END>"
-STATE = re.compile(r"\(\s*\(\s*(-?\d{1,9})\s*,\s*(-?\d{1,9})\s*\)\s*,\s*(-?\d{1,9})\s*\)")
+STATE = re.compile(
+    r"\(\s*\(\s*(-?\d{1,9})\s*,\s*(-?\d{1,9})\s*\)\s*,\s*(-?\d{1,9})\s*\)"
+)
 NUMBER = re.compile(r"-?\d{1,9}")
 Value = TypeVar("Value")
 
@@ -37,7 +45,9 @@ AgentState = tuple[tuple[int, int], int]
 
 
 def read_state(answer: str, scene: Scene) -> Reading[AgentState]:
-    """Parse the state after the marker: the first ((x, y), direction), else the first three numbers."""
+    """Parse the state after the marker: the first ((x, y), direction), else the first
+    three numbers.
+    """
     text, reason = _after_marker(answer, STATE_MARKER)
     if reason:
         return Reading(None, reason)
@@ -55,7 +65,9 @@ def read_state(answer: str, scene: Scene) -> Reading[AgentState]:
 
 
 def read_plan(answer: str) -> Reading[tuple[str, ...]]:
-    """Parse the actions after the marker, separated by commas, up to the end of the line."""
+    """Parse the actions after the marker, separated by commas, up to the end of the
+    line.
+    """
     text, reason = _after_marker(answer, PLAN_MARKER)
     if reason:
         return Reading(None, reason)
@@ -85,7 +97,9 @@ def read_subgoals(answer: str, scene: Scene) -> Reading[tuple[Subgoal, ...]]:
     try:
         return Reading(tuple(parse(line, scene) for line in lines))
     except ValueError as error:
-        return Reading(None, "outside_grid" if "in a grid" in str(error) else "unknown_word")
+        return Reading(
+            None, "outside_grid" if "in a grid" in str(error) else "unknown_word"
+        )
 
 
 def _after_marker(answer: str, marker: str) -> tuple[str, Reason]:

@@ -19,7 +19,9 @@ BUDGET = 4000
 
 
 class PlanQuestion:
-    """The answer is a list of actions after which the agent faces the first cell that the expert goes to."""
+    """The answer is a list of actions after which the agent faces the first cell that
+    the expert goes to.
+    """
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -30,16 +32,23 @@ class PlanQuestion:
         self._expert = expert.actions
         arrived = expert.end.succeeded or now.cells[self.target] in first.things
         if not arrived:
-            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert gets to nothing")
+            raise Unanswerable(
+                f"level {scene.level}, seed {scene.seed}: the expert gets to nothing"
+            )
 
     @cached_property
     def shortest(self) -> int | None:
-        """The least number of actions, by exact search; None if the budget does not suffice."""
+        """The least number of actions, by exact search; None if the budget does not
+        suffice.
+        """
         thing = self.scene.cells[self.target]
         if thing < 0:
             return None
         goal = GoTo(Description("", "", "", (thing,)))
-        known = tuple(self.target if each == thing else NOTHING for each in range(len(self.scene.things)))
+        known = tuple(
+            self.target if each == thing else NOTHING
+            for each in range(len(self.scene.things))
+        )
         now = Simulation(replace(self.scene, mission=goal, known=known))
         found = shortest(now, Bound(now), BUDGET)
         return None if found.actions is None else len(found.actions)
@@ -61,19 +70,30 @@ class PlanQuestion:
     @property
     def row(self) -> Mapping[str, str | int]:
         subgoal = f"(GoNextToSubgoal, {self.scene.place(self.target)})"
-        return {"target_subgoal": subgoal, "expert_action_sequence": ", ".join(self._expert)}
+        return {
+            "target_subgoal": subgoal,
+            "expert_action_sequence": ", ".join(self._expert),
+        }
 
     def score(self, answer: str) -> Scores:
         """Score an answer by executing it.
 
-        `score` is 1 if the agent faces the target, or fulfils the mission, after some of the actions. `efficiency` is
-        the expert's number of actions over that of the answer, those after success included, as in the published
-        harness; `optimality` is the least number over the number up to success. Both are 0 without success.
-        `distance` is the number of cells between the end and the nearest cell beside the target.
+        `score` is 1 if the agent faces the target, or fulfils the mission, after some
+        of the actions. `efficiency` is the expert's number of actions over that of the
+        answer, those after success included, as in the published harness; `optimality`
+        is the least number over the number up to success. Both are 0 without success.
+        `distance` is the number of cells between the end and the nearest cell beside
+        the target.
         """
         reading = read_plan(answer)
         if reading.value is None:
-            return {"reading": reading.reason, "score": 0.0, "efficiency": 0.0, "optimality": 0.0, "distance": None}
+            return {
+                "reading": reading.reason,
+                "score": 0.0,
+                "efficiency": 0.0,
+                "optimality": 0.0,
+                "distance": None,
+            }
 
         executed = run_actions(self.scene, reading.value, self.target)
         reached = executed.end.ahead == self.target or executed.end.succeeded

@@ -1,11 +1,18 @@
-"""Predict: where is the agent after these actions? (Choukrani et al. 2025, section 4.4.1)"""
+"""Predict: where is the agent after these actions? (Choukrani et al. 2025, section
+4.4.1)
+"""
 
 from collections.abc import Mapping
 from functools import cached_property
 
 from gde_plugins.babyai.tasks.execution import run_bot
 from gde_plugins.babyai.tasks.parsing import STATE_MARKER, read_state
-from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state, state_text
+from gde_plugins.babyai.tasks.question import (
+    Scores,
+    Unanswerable,
+    first_state,
+    state_text,
+)
 from gde_plugins.babyai.worlds.scene import Scene
 
 
@@ -16,12 +23,16 @@ class Predict:
         self.scene = scene
         self._expert = run_bot(scene)
         if not self._expert.end.succeeded:
-            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission")
+            raise Unanswerable(
+                f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission"
+            )
 
     @cached_property
     def target(self) -> str:
         """The state after the actions."""
-        return state_text(self.scene, self._expert.end.position, self._expert.end.direction)
+        return state_text(
+            self.scene, self._expert.end.position, self._expert.end.direction
+        )
 
     @property
     def asked(self) -> str:
@@ -38,17 +49,26 @@ class Predict:
 
     @property
     def row(self) -> Mapping[str, str | int]:
-        return {"action_sequence": ", ".join(self._expert.actions), "target_state": self.target}
+        return {
+            "action_sequence": ", ".join(self._expert.actions),
+            "target_state": self.target,
+        }
 
     def score(self, answer: str) -> Scores:
         """Score an answer.
 
-        `score` needs position and direction, as the published harness does; `position` needs the position alone (the
-        published equation 1). `distance` is the Manhattan distance between the positions.
+        `score` needs position and direction, as the published harness does; `position`
+        needs the position alone (the published equation 1). `distance` is the Manhattan
+        distance between the positions.
         """
         reading = read_state(answer, self.scene)
         if reading.value is None:
-            return {"reading": reading.reason, "score": 0.0, "position": 0.0, "distance": None}
+            return {
+                "reading": reading.reason,
+                "score": 0.0,
+                "position": 0.0,
+                "distance": None,
+            }
 
         (x, y), direction = reading.value
         end = self._expert.end

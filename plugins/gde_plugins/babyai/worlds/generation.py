@@ -1,4 +1,6 @@
-"""Generates worlds with minigrid: the level's own generator, silent, in a fresh object for every seed."""
+"""Generates worlds with minigrid: the level's own generator, silent, in a fresh object
+for every seed.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,7 +22,9 @@ DRAW_ROOMS: Any = RoomGrid._gen_grid
 
 
 class _Silent:
-    """A level that draws until a draw is accepted, and prints nothing about rejected ones."""
+    """A level that draws until a draw is accepted, and prints nothing about rejected
+    ones.
+    """
 
     keeps_room = False
 
@@ -39,7 +43,8 @@ class _Silent:
 
 
 class _AsPublished(_Silent):
-    """A level that draws as minigrid 3.0: each draw remembers the locked room of the rejected draw before it.
+    """A level that draws as minigrid 3.0: each draw remembers the locked room of the
+    rejected draw before it.
 
     A few worlds depend on this. Later releases forget the room.
     """
@@ -63,9 +68,8 @@ def make_scene(level: str, seed: int, release: Release) -> Scene:
     """Generate the world of a level and a seed.
 
     Args:
-        level: a name of `levels.LEVELS`.
-        seed: 0 or more.
-        release: the release of minigrid whose way of drawing is followed; any may be installed.
+        level: a name of `levels.LEVELS`. seed: 0 or more. release: the release of
+        minigrid whose way of drawing is followed; any may be installed.
     """
     cls, settings = _maker(level, release)
     world = cls(**settings)
@@ -82,7 +86,11 @@ def minigrid_version() -> str:
 def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
     if level in PLAN_WORLDS:
         room_size, n_distractors = PLAN_WORLDS[level]
-        settings = {"room_size": room_size, "num_dists": n_distractors, "max_steps": room_size**2}
+        settings = {
+            "room_size": room_size,
+            "num_dists": n_distractors,
+            "max_steps": room_size**2,
+        }
         return _mixed(GoToRedBallGrey, release), settings
 
     spec = gymnasium.spec(environment_id(level))
@@ -99,7 +107,8 @@ def _mixed(level: type, release: Release) -> type:
 def _taken_over(world: Any, level: str, seed: int) -> Scene:
     """Copy a world of minigrid into a scene, in which things are numbered."""
     objects = _objects(world)
-    # Instructions refer to minigrid's objects, which are told apart by identity: two red balls are equal.
+    # Instructions refer to minigrid's objects, which are told apart by identity: two
+    # red balls are equal.
     number: dict[int, int] = {}
     for n, each in enumerate(objects):
         number[id(each)] = n
@@ -174,8 +183,12 @@ def _door(each: Any) -> int:
     return int(Door.CLOSED)
 
 
-def _known(world: Any, cells: Sequence[int], mission: ours.Mission, number: Mapping[int, int]) -> tuple[int, ...]:
-    """Where the mission takes each thing to be: minigrid tracks only the things of its clauses."""
+def _known(
+    world: Any, cells: Sequence[int], mission: ours.Mission, number: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Where the mission takes each thing to be: minigrid tracks only the things of its
+    clauses.
+    """
     places = {}
     for cell, content in enumerate(cells):
         if content >= 0:
@@ -233,7 +246,9 @@ def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
             fixed = _description(instr.desc_fixed, number)
             return ours.PutNext(moved, fixed, instr.strict)
         case _:
-            raise TypeError(f"wanted an instruction of the Baby language, got {instr!r}")
+            raise TypeError(
+                f"wanted an instruction of the Baby language, got {instr!r}"
+            )
 
 
 def _description(instr: Any, number: Mapping[int, int]) -> ours.Description:
@@ -242,4 +257,6 @@ def _description(instr: Any, number: Mapping[int, int]) -> ours.Description:
     for each in instr.obj_set:
         if id(each) in number:
             things.append(number[id(each)])
-    return ours.Description(instr.type or "", instr.color or "", instr.loc or "", tuple(things))
+    return ours.Description(
+        instr.type or "", instr.color or "", instr.loc or "", tuple(things)
+    )

@@ -16,12 +16,22 @@ VERSION_1 = frozenset({"GoToObjS6"})
 
 DIFFICULTIES: Mapping[Difficulty, tuple[str, ...]] = {
     "easy": ("GoToObj", "GoToRedBallGrey"),
-    "moderate": ("GoToRedBall", "GoToLocal", "PutNextLocal", "PickupLoc", "GoToObjMaze", "GoTo", "Pickup"),
+    "moderate": (
+        "GoToRedBall",
+        "GoToLocal",
+        "PutNextLocal",
+        "PickupLoc",
+        "GoToObjMaze",
+        "GoTo",
+        "Pickup",
+    ),
     "hard": ("UnblockPickup", "Open", "Synth"),
     "very hard": ("SynthLoc", "GoToSeq", "SynthSeq", "BossLevel"),
 }
-"""The classes of Choukrani et al. (2025), table 5, whose marks are lost in the text that we have. The levels are taken
-in its order, in classes of 2, 7, 3 and 4: no other sizes agree with the printed shares, see docs/babyai.md."""
+"""The classes of Choukrani et al. (2025), table 5, whose marks are lost in the text
+that we have. The levels are taken in its order, in classes of 2, 7, 3 and 4: no other
+sizes agree with the printed shares, see docs/babyai.md.
+"""
 PAPER_LEVELS = tuple(chain.from_iterable(DIFFICULTIES.values()))
 """The 16 levels of Choukrani et al. (2025)."""
 _ONE_ROOM = PAPER_LEVELS[:6]
@@ -34,14 +44,25 @@ COMPETENCIES: Mapping[str, tuple[str, ...]] = {
     "unblocking": ("UnblockPickup", *_EVERYTHING),
     "unlocking": _EVERYTHING,
     "implicit unlocking": ("BossLevel",),
-    "go to": ("GoToObj", "GoToRedBallGrey", "GoToRedBall", "GoToLocal", "GoToObjMaze", "GoTo", "GoToSeq", *_EVERYTHING),
+    "go to": (
+        "GoToObj",
+        "GoToRedBallGrey",
+        "GoToRedBall",
+        "GoToLocal",
+        "GoToObjMaze",
+        "GoTo",
+        "GoToSeq",
+        *_EVERYTHING,
+    ),
     "open": ("Open", *_EVERYTHING),
     "pick up": ("PickupLoc", "Pickup", "UnblockPickup", *_EVERYTHING),
     "put": ("PutNextLocal", *_EVERYTHING),
     "location": ("PickupLoc", "SynthLoc", "SynthSeq", "BossLevel"),
     "sequence": ("GoToSeq", "SynthSeq", "BossLevel"),
 }
-"""The 13 of Choukrani et al. (2025), table 5, after the taxonomy of BabyAI, since the marks of that table are lost."""
+"""The 13 of Choukrani et al. (2025), table 5, after the taxonomy of BabyAI, since the
+marks of that table are lost.
+"""
 
 SIZES: Mapping[str, tuple[int, tuple[int, ...]]] = {
     "Small": (8, (4, 5, 6, 7)),
@@ -49,12 +70,16 @@ SIZES: Mapping[str, tuple[int, tuple[int, ...]]] = {
     "Large": (24, (60, 80, 100, 120)),
     "Ultra": (32, (120, 140, 160, 180)),
 }
-"""Cells along a side, and numbers of distractors (Choukrani et al. 2025, appendix B.2)."""
+"""Cells along a side, and numbers of distractors (Choukrani et al. 2025, appendix
+B.2).
+"""
 PLAN_WORLDS: dict[str, tuple[int, int]] = {}
 for _size, (_room, _numbers) in SIZES.items():
     for _n in _numbers:
         PLAN_WORLDS[f"CustomBabyAI-GoToRedBall-{_size}-{_n}Dists"] = (_room, _n)
-"""The 16 worlds of the Plan task: size of the one room and number of grey distractors."""
+"""The 16 worlds of the Plan task: size of the one room and number of grey
+distractors.
+"""
 
 # fmt: off
 OTHER_LEVELS = (
@@ -77,7 +102,28 @@ OTHER_LEVELS = (
 # fmt: on
 """Of minigrid's BabyAI levels, those that Choukrani et al. (2025) leave out."""
 LEVELS = (*PAPER_LEVELS, *OTHER_LEVELS, *PLAN_WORLDS)
-OFFICIAL_SEEDS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71)
+OFFICIAL_SEEDS = (
+    2,
+    3,
+    5,
+    7,
+    11,
+    13,
+    17,
+    19,
+    23,
+    29,
+    31,
+    37,
+    41,
+    43,
+    47,
+    53,
+    59,
+    61,
+    67,
+    71,
+)
 """The seeds that Choukrani et al. (2025) evaluate models on: the first 20 primes."""
 ALL_SEEDS = range(1, 501)
 """The seeds of the published datasets."""
@@ -113,5 +159,7 @@ def difficulty(level: str) -> str:
 
 
 def competencies(level: str) -> tuple[str, ...]:
-    """Return the competencies that a level needs; none for a level that the publication leaves out."""
+    """Return the competencies that a level needs; none for a level that the publication
+    leaves out.
+    """
     return tuple(name for name, levels in COMPETENCIES.items() if level in levels)

@@ -1,4 +1,5 @@
-"""Missions and when they are fulfilled: the sentences of the Baby language (Chevalier-Boisvert et al. 2023).
+"""Missions and when they are fulfilled: the sentences of the Baby language
+(Chevalier-Boisvert et al. 2023).
 
 The rules are those of minigrid's verifier, as far as an episode can depend on them.
 """
@@ -58,7 +59,9 @@ class Description:
     color: str
     """Empty for any."""
     location: str
-    """"left", "right", "front" or "behind" of where the agent began; empty for anywhere."""
+    """"left", "right", "front" or "behind" of where the agent began; empty for
+    anywhere.
+    """
     things: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -67,7 +70,13 @@ class Description:
         return " ".join(filter(None, words))
 
 
-LOCATIONS = {"": "", "left": "on the left", "right": "on the right", "front": "in front", "behind": "behind"}
+LOCATIONS = {
+    "": "",
+    "left": "on the left",
+    "right": "on the right",
+    "front": "in front",
+    "behind": "behind",
+}
 
 
 @dataclass(frozen=True)
@@ -182,7 +191,9 @@ def clauses(mission: Mission) -> tuple[Clause, ...]:
 
 
 def stages(mission: Mission) -> tuple[tuple[int, ...], ...]:
-    """List the stages of a mission, each with the indices of clauses that can be fulfilled in any order."""
+    """List the stages of a mission, each with the indices of clauses that can be
+    fulfilled in any order.
+    """
     n_clauses = len(clauses(mission))
     if not isinstance(mission, InOrder):
         return (tuple(range(n_clauses)),)
@@ -191,7 +202,9 @@ def stages(mission: Mission) -> tuple[tuple[int, ...], ...]:
 
 
 class Judge:
-    """Follows one mission. The caller holds the state, `done` and `before` for each clause."""
+    """Follows one mission. The caller holds the state, `done` and `before` for each
+    clause.
+    """
 
     def __init__(self, mission: Mission) -> None:
         self.clauses = clauses(mission)
@@ -219,7 +232,9 @@ class Judge:
                 return "failure"
         return "continue"
 
-    def _stage(self, stage: tuple[int, ...], now: Moment, done: list[bool], before: list[int]) -> Verdict:
+    def _stage(
+        self, stage: tuple[int, ...], now: Moment, done: list[bool], before: list[int]
+    ) -> Verdict:
         verdict: Verdict = "continue"
         for one in stage:
             if not done[one]:
@@ -229,7 +244,8 @@ class Judge:
 
         if all(done[one] for one in stage):
             return "success"
-        # A clause that fails within a conjunction counts as not fulfilled, as in minigrid.
+        # A clause that fails within a conjunction counts as not fulfilled, as in
+        # minigrid.
         if len(stage) > 1:
             return "continue"
         return verdict

@@ -1,4 +1,5 @@
-"""A BabyAI world at the beginning of an episode: immutable, and independent of minigrid.
+"""A BabyAI world at the beginning of an episode: immutable, and independent of
+minigrid.
 
 Cells are counted row by row from the top left: the cell (x, y) is number y * width + x.
 """
@@ -34,7 +35,9 @@ class Door(IntEnum):
 
 @dataclass(frozen=True)
 class Thing:
-    """A door, key, ball or box. Things are told apart by their place in `Scene.things`."""
+    """A door, key, ball or box. Things are told apart by their place in
+    `Scene.things`.
+    """
 
     kind: Kind
     color: str
@@ -63,7 +66,9 @@ class Scene:
     doors: tuple[int, ...]
     """`Door` for each thing that is one, `NOTHING` for the others."""
     known: tuple[int, ...]
-    """Where the mission takes each thing to be at first, `NOTHING` where it does not look for it."""
+    """Where the mission takes each thing to be at first, `NOTHING` where it does not
+    look for it.
+    """
     agent: int
     direction: int
     carrying: int = NOTHING
@@ -87,8 +92,11 @@ class Scene:
 
     @property
     def identity(self) -> str:
-        """Equal for equal worlds: grid, things, agent and mission; neither level nor seed play a part."""
-        # The hashes of known worlds are stored, so neither the fields nor their order may change.
+        """Equal for equal worlds: grid, things, agent and mission; neither level nor
+        seed play a part.
+        """
+        # The hashes of known worlds are stored, so neither the fields nor their order
+        # may change.
         content = (
             self.width,
             self.height,

@@ -1,4 +1,6 @@
-"""BabyAI's rules on a scene: the episodes of minigrid's own `step`, without pictures, and cheap to copy."""
+"""BabyAI's rules on a scene: the episodes of minigrid's own `step`, without pictures,
+and cheap to copy.
+"""
 
 from typing import Self
 
@@ -82,7 +84,9 @@ class Simulation:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A key that is equal for moments with the same future, except for the number of steps."""
+        """A key that is equal for moments with the same future, except for the number
+        of steps.
+        """
         rest = (*self.where, *self.doors, *self.known, *self.done, *self.before)
         return (self.position, self.direction, self.carrying, rest)
 
@@ -98,7 +102,9 @@ class Simulation:
 
     @property
     def over(self) -> bool:
-        """Whether the mission is fulfilled or failed. An episode also ends with its last step."""
+        """Whether the mission is fulfilled or failed. An episode also ends with its
+        last step.
+        """
         return self.verdict != "continue"
 
     @property
@@ -124,9 +130,13 @@ class Simulation:
             ValueError: there is no such action, or the mission is over.
         """
         if action not in ACTIONS:
-            raise ValueError(f"a BabyAI world takes the actions {', '.join(ACTIONS)}, got {action!r}")
+            raise ValueError(
+                f"a BabyAI world takes the actions {', '.join(ACTIONS)}, got {action!r}"
+            )
         if self.over:
-            raise ValueError(f"the mission has ended with {self.verdict}: call reset(seed)")
+            raise ValueError(
+                f"the mission has ended with {self.verdict}: call reset(seed)"
+            )
 
         self.n_steps += 1
         if action == "left":
@@ -162,7 +172,9 @@ class Simulation:
             self._toggle(thing, ahead)
 
     def _toggle(self, thing: int, ahead: int) -> None:
-        """Open or close a door; unlock it with the key of its colour; open a box, which is gone then."""
+        """Open or close a door; unlock it with the key of its colour; open a box, which
+        is gone then.
+        """
         what = self.scene.things[thing]
         if what.kind == "door":
             self.doors[thing] = self._toggled(thing)
@@ -192,7 +204,9 @@ class Simulation:
         return held.kind == "key" and held.color == self.scene.things[door].color
 
     def _look(self) -> None:
-        """Look up the things of the mission again, as minigrid does after every drop."""
+        """Look up the things of the mission again, as minigrid does after every
+        drop.
+        """
         for thing, seen in enumerate(self.scene.known):
             if seen >= 0:
                 self.known[thing] = self.where[thing]

@@ -25,10 +25,14 @@ class Source:
     def names(self) -> Sequence[str]:
         """A name for each listed seed; empty if every seed is a world."""
         config = self._config
-        return [f"{config.level} {seed} as minigrid {config.release}" for seed in self._listed]
+        return [
+            f"{config.level} {seed} as minigrid {config.release}"
+            for seed in self._listed
+        ]
 
     def scene(self, seed: int) -> Scene:
-        """Return the world of a seed, or number `seed` (modulo their number) of the listed ones.
+        """Return the world of a seed, or number `seed` (modulo their number) of the
+        listed ones.
 
         Raises:
             GdeError: minigrid makes another world than it should.
@@ -53,7 +57,9 @@ class Source:
         if known != scene.identity:
             what = f"level {config.level}, seed {number}: wanted world {known} of minigrid {config.release}"
             advice = "install minigrid==3.2.0"
-            raise GdeError(f"{what}, got {scene.identity} of minigrid {minigrid_version()}: {advice}")
+            raise GdeError(
+                f"{what}, got {scene.identity} of minigrid {minigrid_version()}: {advice}"
+            )
         return scene
 
 

@@ -1,4 +1,6 @@
-"""A grid in fog, which hides every cell that the agent has not seen (Arghal et al. 2026, appendix A)."""
+"""A grid in fog, which hides every cell that the agent has not seen (Arghal et al.
+2026, appendix A).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,14 +15,22 @@ from gde.parts.environment import Environment, HasMDP, HasSnapshot
 from gde_plugins.grid.conditions.visibility import visible
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.rendering.layout import offsets, put
-from gde_plugins.grid.solver.belief import UNKNOWN_SYMBOL, Belief, Mask, believe, known_rows
+from gde_plugins.grid.solver.belief import (
+    UNKNOWN_SYMBOL,
+    Belief,
+    Mask,
+    believe,
+    known_rows,
+)
 from gde_plugins.grid.solver.dynamics import MOVES
 
 Reveal = Literal["cumulative", "current"]
 
 
 class GridWorld(HasSnapshot, Environment, HasMDP, Protocol):
-    """A world with facts `rows`, `agent` and `goal`, a text as `layout` writes it, and the actions MOVES."""
+    """A world with facts `rows`, `agent` and `goal`, a text as `layout` writes it, and
+    the actions MOVES.
+    """
 
     def worlds(self) -> Sequence[str]:
         """See `gde.parts.environment.HasWorlds`."""
@@ -29,14 +39,23 @@ class GridWorld(HasSnapshot, Environment, HasMDP, Protocol):
 class FoggyGrid:
     """Implements `gde.parts.environment.HasMDP` around a grid world without fog.
 
-    The model, and with it each turn's certified optimum, is that of the grid without fog. The facts of each state hold
-    the agent's knowledge. `known` holds the rows with `*` for every cell not seen so far. `belief_optimal` are the
-    actions of the belief oracle (`grid.solver.belief`), `belief_aim` is their aim (the goal or an unknown cell), and
-    `belief_steps` the length of its plan. `known_walls` and `known_dead_ends` are the moves that the known cells rule
-    out. The oracle never forgets, even if seen cells are hidden again.
+    The model, and with it each turn's certified optimum, is that of the grid without
+    fog. The facts of each state hold the agent's knowledge. `known` holds the rows with
+    `*` for every cell not seen so far. `belief_optimal` are the actions of the belief
+    oracle (`grid.solver.belief`), `belief_aim` is their aim (the goal or an unknown
+    cell), and `belief_steps` the length of its plan. `known_walls` and
+    `known_dead_ends` are the moves that the known cells rule out. The oracle never
+    forgets, even if seen cells are hidden again.
     """
 
-    def __init__(self, grid: GridWorld, *, radius: int, reveal: Reveal, turns: Callable[[float], int]) -> None:
+    def __init__(
+        self,
+        grid: GridWorld,
+        *,
+        radius: int,
+        reveal: Reveal,
+        turns: Callable[[float], int],
+    ) -> None:
         """Put a grid world in fog.
 
         Args:
@@ -57,21 +76,26 @@ class FoggyGrid:
     def reset(self, seed: int) -> Observation:
         """Begin in the world that the grid has for this seed."""
         observation = self._inner.reset(seed)
-        self._explorer_steps = [self._explore(observation, favourite) for favourite in range(len(MOVES))]
+        self._explorer_steps = [
+            self._explore(observation, favourite) for favourite in range(len(MOVES))
+        ]
         return self._begin(observation)
 
     def task(self) -> Task:
-        """Return the grid's task with enough turns for the slowest way of the belief oracle."""
+        """Return the grid's task with enough turns for the slowest way of the belief
+        oracle.
+        """
         inner = self._inner.task()
         most_steps = max(self._explorer_steps)
         horizon = max(inner.horizon, self._turns(most_steps))
         return replace(inner, rules=f"{inner.rules} {self._rules}", horizon=horizon)
 
     def world(self) -> World:
-        """Return the grid's world with the facts `view_radius`, `reveal` and `explorer_steps`.
+        """Return the grid's world with the facts `view_radius`, `reveal` and
+        `explorer_steps`.
 
-        The last are the belief oracle's steps to the goal if, of equally good moves, it prefers the first move, the
-        second and so on.
+        The last are the belief oracle's steps to the goal if, of equally good moves, it
+        prefers the first move, the second and so on.
         """
         inner = self._inner.world()
         fog: dict[str, Json] = {
@@ -85,7 +109,9 @@ class FoggyGrid:
     def step(self, action: str) -> Outcome:
         """Act in the grid; cells that come in sight are known from now on."""
         outcome = self._inner.step(action)
-        return replace(outcome, observation=self._arrive(outcome.observation, self._seen))
+        return replace(
+            outcome, observation=self._arrive(outcome.observation, self._seen)
+        )
 
     def state(self) -> State:
         """Return the grid's state with the agent's knowledge of it."""
@@ -128,7 +154,11 @@ class FoggyGrid:
 
     @property
     def _rules(self) -> str:
-        lasting = "stays shown" if self._reveal == "cumulative" else "is hidden again when it is out of sight"
+        lasting = (
+            "stays shown"
+            if self._reveal == "cumulative"
+            else "is hidden again when it is out of sight"
+        )
         return (
             f"There is fog: {UNKNOWN_SYMBOL} is a hidden cell, which may hold anything, the goal included. Cells up to"
             f" {self._radius} rows and columns away are seen unless a wall stands between; what was seen {lasting}. The"
@@ -157,16 +187,20 @@ class FoggyGrid:
         return Grid.from_record(self._inner.world(), self._inner.state())
 
     def _explore(self, shown: Observation, favourite: int) -> int:
-        """Return the steps of the belief oracle from here to the goal; the world is as before afterwards.
+        """Return the steps of the belief oracle from here to the goal; the world is as
+        before afterwards.
 
-        Luck in breaking ties makes its way shorter or longer, so one way of breaking them is no measure.
+        Luck in breaking ties makes its way shorter or longer, so one way of breaking
+        them is no measure.
         """
         # The oracle walks in the world itself, in which the agent has not begun.
         start = self._inner.snapshot()
         steps = 0
         self._begin(shown)
         while self._belief.steps:
-            move = min(self._belief.optimal, key=lambda move: (move - favourite) % len(MOVES))
+            move = min(
+                self._belief.optimal, key=lambda move: (move - favourite) % len(MOVES)
+            )
             self.step(self._inner.mdp().actions[move])
             steps += 1
         self._inner.restore(start)

@@ -1,4 +1,6 @@
-"""Perturbations: setbacks, moved goals and distractors (Arghal et al. 2026, appendices A.2 and A.3)."""
+"""Perturbations: setbacks, moved goals and distractors (Arghal et al. 2026, appendices
+A.2 and A.3).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -28,12 +30,16 @@ class Perturbed:
     """Cell of an irrelevant object."""
 
 
-def perturb(kind: Kind, grid: Grid, start: Position, rng: np.random.Generator) -> Perturbed:
+def perturb(
+    kind: Kind, grid: Grid, start: Position, rng: np.random.Generator
+) -> Perturbed:
     """Perturb a grid; the goal can be reached afterwards, in one step or more.
 
-    `put_back` sets the agent back to `start`. `close_path` makes a wall of a cell on one of the agent's shortest ways
-    to the goal: one that makes the way longer, where there is such a cell. `move_goal` moves the goal to another
-    reachable cell, `distractor` puts an irrelevant object on one. Of several cells all are equally likely.
+    `put_back` sets the agent back to `start`. `close_path` makes a wall of a cell on
+    one of the agent's shortest ways to the goal: one that makes the way longer, where
+    there is such a cell. `move_goal` moves the goal to another reachable cell,
+    `distractor` puts an irrelevant object on one. Of several cells all are equally
+    likely.
 
     Args:
         kind: the perturbation.
@@ -48,7 +54,9 @@ def perturb(kind: Kind, grid: Grid, start: Position, rng: np.random.Generator) -
 
 
 def distance(grid: Grid) -> float:
-    """Return the length of the shortest way from agent to goal; inf if there is none."""
+    """Return the length of the shortest way from agent to goal; inf if there is
+    none.
+    """
     cells = FreeCells.of(grid.walls)
     steps = _steps(cells, grid.goal)
     agent = cells.index(grid.agent)
@@ -56,7 +64,9 @@ def distance(grid: Grid) -> float:
 
 
 def on_shortest_ways(grid: Grid) -> list[tuple[Position, int]]:
-    """Return the cells on all shortest ways from agent to goal, both ends included, with their steps from the agent."""
+    """Return the cells on all shortest ways from agent to goal, both ends included,
+    with their steps from the agent.
+    """
     cells = FreeCells.of(grid.walls)
     from_agent = _steps(cells, grid.agent)
     to_goal = _steps(cells, grid.goal)
@@ -72,7 +82,9 @@ def on_shortest_ways(grid: Grid) -> list[tuple[Position, int]]:
 
 
 def moves_towards(grid: Grid, cell: Position) -> tuple[int, ...]:
-    """Return the moves, as indices into `dynamics.MOVES`, that bring the agent nearer to a reachable cell."""
+    """Return the moves, as indices into `dynamics.MOVES`, that bring the agent nearer
+    to a reachable cell.
+    """
     cells = FreeCells.of(grid.walls)
     steps = _steps(cells, cell)
     here = cells.index(grid.agent)

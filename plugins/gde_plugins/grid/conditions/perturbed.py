@@ -38,22 +38,24 @@ class _Phase:
 
 
 class PerturbedGrid:
-    """Implements `gde.parts.environment.HasMDP`: a grid world with one perturbation after so many actions.
+    """Implements `gde.parts.environment.HasMDP`: a grid world with one perturbation
+    after so many actions.
 
-    An unusable answer is no action and does not count. The perturbation is a function of the grid and of the agent's
-    place in it, so equal grids are perturbed alike, and a resumed run sees the same. From then on `mdp()` is the model
-    of the changed grid, and the state's facts `rows` and `goal` override those of the world. The fact `perturbed` says
-    whether it has happened. If it was not possible, `not_perturbed` says why, and the episode goes on unchanged. A
-    distractor adds the facts `distractor`, its cell, and `toward_distractor`, the moves that lead there.
+    An unusable answer is no action and does not count. The perturbation is a function
+    of the grid and of the agent's place in it, so equal grids are perturbed alike, and
+    a resumed run sees the same. From then on `mdp()` is the model of the changed grid,
+    and the state's facts `rows` and `goal` override those of the world. The fact
+    `perturbed` says whether it has happened. If it was not possible, `not_perturbed`
+    says why, and the episode goes on unchanged. A distractor adds the facts
+    `distractor`, its cell, and `toward_distractor`, the moves that lead there.
     """
 
     def __init__(self, config: GridConfig, kind: Kind, turn: int) -> None:
         """Perturb the grids of `config`.
 
         Args:
-            config: of the grids.
-            kind: see `perturb`.
-            turn: number of actions before it happens; at 0 it happens before the first observation.
+            config: of the grids. kind: see `perturb`. turn: number of actions before it
+            happens; at 0 it happens before the first observation.
         """
         self._config = config
         self._kind: Kind = kind
@@ -69,16 +71,19 @@ class PerturbedGrid:
     def reset(self, seed: int) -> Observation:
         """Begin in the world that the grid world has for this seed."""
         shown = self._unperturbed.reset(seed)
-        self._begun = Grid.from_record(self._unperturbed.world(), self._unperturbed.state())
+        self._begun = Grid.from_record(
+            self._unperturbed.world(), self._unperturbed.state()
+        )
         self._phase = _Phase(grid=self._unperturbed)
         self._taken = 0
         return self._go_on(shown)
 
     def task(self) -> Task:
-        """Return the grid's task with enough turns for an agent that moves optimally until the perturbation.
+        """Return the grid's task with enough turns for an agent that moves optimally
+        until the perturbation.
 
-        These are the turns until then and the usual multiple of the remaining steps. There are never fewer turns than
-        without the perturbation.
+        These are the turns until then and the usual multiple of the remaining steps.
+        There are never fewer turns than without the perturbation.
         """
         inner = self._unperturbed.task()
         granted = [inner.horizon]
@@ -92,11 +97,14 @@ class PerturbedGrid:
     def world(self) -> World:
         """Return the world at its beginning.
 
-        Facts are also `perturbation`, which is a label as well, and `perturbation_turn`. A distractor is one of the
-        `things` of the map.
+        Facts are also `perturbation`, which is a label as well, and
+        `perturbation_turn`. A distractor is one of the `things` of the map.
         """
         inner = self._unperturbed.world()
-        facts: dict[str, Json] = {"perturbation": self._kind, "perturbation_turn": self._turn}
+        facts: dict[str, Json] = {
+            "perturbation": self._kind,
+            "perturbation_turn": self._turn,
+        }
         if self._kind == "distractor":
             facts["things"] = {**THINGS, "distractor": {"letter": DISTRACTOR_SYMBOL}}
         return replace(
@@ -126,12 +134,19 @@ class PerturbedGrid:
             facts |= {"rows": [*change.grid.rows], "goal": [*change.grid.goal]}
         if change is not None and change.distractor is not None:
             names = self.mdp().actions
-            toward = [names[move] for move in moves_towards(self._now(), change.distractor)]
-            facts |= {"distractor": [*change.distractor], "toward_distractor": [*toward]}
+            toward = [
+                names[move] for move in moves_towards(self._now(), change.distractor)
+            ]
+            facts |= {
+                "distractor": [*change.distractor],
+                "toward_distractor": [*toward],
+            }
         return replace(inner, facts=facts)
 
     def mdp(self) -> TabularMDP:
-        """Return the model of the present grid; it is another object after the perturbation."""
+        """Return the model of the present grid; it is another object after the
+        perturbation.
+        """
         return self._phase.grid.mdp()
 
     def snapshot(self) -> tuple[int, _Phase, object]:
@@ -174,7 +189,9 @@ class PerturbedGrid:
         return GridEnvironment(plain, [Origin(grid=grid, base="", labels={})])
 
     def _remaining(self) -> Iterator[float]:
-        """Yield the remaining steps after the perturbation, for every cell in which optimal moves may meet it."""
+        """Yield the remaining steps after the perturbation, for every cell in which
+        optimal moves may meet it.
+        """
         for cell, steps in on_shortest_ways(self._begun):
             if steps != self._turn or cell == self._begun.goal:
                 continue
@@ -189,7 +206,11 @@ class PerturbedGrid:
 
     def _show(self, shown: Observation) -> Observation:
         change = self._phase.change
-        if change is None or change.distractor is None or self._now().agent == change.distractor:
+        if (
+            change is None
+            or change.distractor is None
+            or self._now().agent == change.distractor
+        ):
             return shown
         (place,) = offsets(change.grid.rows, [change.distractor])
         return replace(shown, text=put(shown.text, place, DISTRACTOR_SYMBOL))

@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from gde.data.cell_map import Position
 
 
-def visible(walls: NDArray[np.bool_], agent: Position, radius: int) -> NDArray[np.bool_]:
+def visible(
+    walls: NDArray[np.bool_], agent: Position, radius: int
+) -> NDArray[np.bool_]:
     """Return (height, width) True for the cells that are seen from `agent`.
 
-    Rays go from the agent to every cell on the edge of the square of this radius, cut to the grid as in the
-    authors' released code. A ray shows the wall that it hits, and nothing behind it. A reflected, rotated or transposed
-    grid shows the reflected, rotated or transposed cells.
+    Rays go from the agent to every cell on the edge of the square of this radius, cut
+    to the grid as in the authors' released code. A ray shows the wall that it hits, and
+    nothing behind it. A reflected, rotated or transposed grid shows the reflected,
+    rotated or transposed cells.
 
     Args:
         walls: (height, width) True in walls.
@@ -32,10 +35,11 @@ def visible(walls: NDArray[np.bool_], agent: Position, radius: int) -> NDArray[n
 
 
 def ray(start: Position, end: Position) -> Iterator[Position]:
-    """Yield the cells of the line between two cells without `start`, by the algorithm of Bresenham (1965).
+    """Yield the cells of the line between two cells without `start`, by the algorithm
+    of Bresenham (1965).
 
-    If a line passes exactly between two cells, it takes the one farther from the start. In the other direction it may
-    pass through other cells.
+    If a line passes exactly between two cells, it takes the one farther from the start.
+    In the other direction it may pass through other cells.
     """
     row, column = start
     end_row, end_column = end
@@ -54,7 +58,9 @@ def _share(whole: int, step: int, length: int) -> int:
 
 
 def _edge(height: int, width: int, centre: Position, radius: int) -> Iterator[Position]:
-    """Yield the outermost cells of the square around `centre`, as far as it lies in the grid."""
+    """Yield the outermost cells of the square around `centre`, as far as it lies in the
+    grid.
+    """
     row, column = centre
     top = max(row - radius, 0)
     bottom = min(row + radius, height - 1)

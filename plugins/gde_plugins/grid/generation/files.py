@@ -1,7 +1,9 @@
-"""Grids from a file: JSON lines, each `{"id": ..., "rows": [...], "agent": [row, column], "goal": [row, column]}`.
+"""Grids from a file: JSON lines, each `{"id": ..., "rows": [...], "agent": [row,
+column], "goal": [row, column]}`.
 
-Optional are `base`, the id of the grid that this one is a variation of, and labels of any other name. Text, numbers
-and truth values are kept as labels, null reads "none", anything else is left out.
+Optional are `base`, the id of the grid that this one is a variation of, and labels of
+any other name. Text, numbers and truth values are kept as labels, null reads "none",
+anything else is left out.
 """
 
 import math
@@ -24,7 +26,9 @@ from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin
 from gde_plugins.grid.solver.dynamics import FreeCells
 
 DESCRIPTIONS = {"size", "density", "transform"}
-"""Settings of the environment that may also be labels of a line: they describe its grid."""
+"""Settings of the environment that may also be labels of a line: they describe its
+grid.
+"""
 SHAPES = {
     "id": "as text",
     "rows": "as a list of texts",
@@ -71,14 +75,18 @@ def _check_untransformed(origin: Origin) -> None:
     if transform != NONE:
         already = f"{origin.record!r}, which is {transform} of {origin.base!r}"
         todo = "choose the others with env.where=transform=none"
-        raise ConfigError(f"env.transform: wanted grids not yet transformed, got {already}; {todo}")
+        raise ConfigError(
+            f"env.transform: wanted grids not yet transformed, got {already}; {todo}"
+        )
 
 
 def read_origins(path: str) -> tuple[Origin, ...]:
-    """Return the grids of a file in the order of its lines. A process reads an unchanged file once.
+    """Return the grids of a file in the order of its lines. A process reads an
+    unchanged file once.
 
     Raises:
-        ConfigError: no such file, no grid in it, or a line that is no grid on which the goal can be reached.
+        ConfigError: no such file, no grid in it, or a line that is no grid on which the
+        goal can be reached.
     """
     file = Path(path)
     try:
@@ -91,7 +99,9 @@ def read_origins(path: str) -> tuple[Origin, ...]:
         seen_from = ""
         if not file.is_absolute():
             seen_from = f" (seen from {Path.cwd()})"
-        raise ConfigError(f"env.grids: wanted a file of JSON lines, got {path}{seen_from}: {reason}") from error
+        raise ConfigError(
+            f"env.grids: wanted a file of JSON lines, got {path}{seen_from}: {reason}"
+        ) from error
 
 
 @lru_cache(maxsize=8)
@@ -104,12 +114,18 @@ def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
             try:
                 origin = _origin(line)
                 if origin.record in origins:
-                    raise ValueError(f"an id of its own, got {origin.record!r} a second time")
+                    raise ValueError(
+                        f"an id of its own, got {origin.record!r} a second time"
+                    )
             except ValueError as error:
-                raise ConfigError(f"env.grids: {path}:{number}: wanted {_wanted(error)}") from error
+                raise ConfigError(
+                    f"env.grids: {path}:{number}: wanted {_wanted(error)}"
+                ) from error
             origins[origin.record] = origin
     if not origins:
-        raise ConfigError(f"env.grids: wanted a grid on every line of {path}, got no lines")
+        raise ConfigError(
+            f"env.grids: wanted a grid on every line of {path}, got no lines"
+        )
     return tuple(origins.values())
 
 
@@ -133,23 +149,34 @@ def _wanted(error: ValueError) -> str:
 
 
 def _origin(line: str) -> Origin:
-    """Return the grid of one line. All checks raise ValueError with the expected and the given value."""
+    """Return the grid of one line. All checks raise ValueError with the expected and
+    the given value.
+    """
     content = Line.model_validate_json(line)
     _check_rows(content.rows)
     _check_place("agent", content.agent, content.rows)
     _check_place("goal", content.goal, content.rows)
     if content.agent == content.goal:
-        raise ValueError(f"agent and goal on different cells, got {list(content.agent)} for both")
+        raise ValueError(
+            f"agent and goal on different cells, got {list(content.agent)} for both"
+        )
     grid = Grid(rows=tuple(content.rows), agent=content.agent, goal=content.goal)
-    labels: dict[str, str | int | float | bool] = {"size": max(grid.walls.shape), "transform": NONE}
+    labels: dict[str, str | int | float | bool] = {
+        "size": max(grid.walls.shape),
+        "transform": NONE,
+    }
     labels.update(_labels(content.model_extra or {}))
 
     # A stated distance must agree with the grid, since analyses stratify by this label.
     distance = _distance(grid)
     stated = labels.get("distance", distance)
     if stated != distance:
-        raise ValueError(f"distance {distance}, the length of the shortest way, got {stated}")
-    return Origin(grid=grid, base=content.base or content.id, labels=labels, record=content.id)
+        raise ValueError(
+            f"distance {distance}, the length of the shortest way, got {stated}"
+        )
+    return Origin(
+        grid=grid, base=content.base or content.id, labels=labels, record=content.id
+    )
 
 
 def _check_rows(rows: Sequence[str]) -> None:
@@ -163,7 +190,9 @@ def _check_rows(rows: Sequence[str]) -> None:
     symbols = set("".join(rows))
     unknown = sorted(symbols - {WALL_SYMBOL, FREE_SYMBOL})
     if unknown:
-        raise ValueError(f"rows of {WALL_SYMBOL} (wall) and {FREE_SYMBOL} (free) only, got {unknown[0]!r}")
+        raise ValueError(
+            f"rows of {WALL_SYMBOL} (wall) and {FREE_SYMBOL} (free) only, got {unknown[0]!r}"
+        )
 
     border = {*rows[0], *rows[-1]}
     for row in rows:
@@ -177,7 +206,9 @@ def _check_place(name: str, place: Position, rows: Sequence[str]) -> None:
     height = len(rows)
     width = len(rows[0])
     if not 0 <= row < height or not 0 <= column < width:
-        raise ValueError(f"{name} inside a grid of {height} rows and {width} columns, got {list(place)}")
+        raise ValueError(
+            f"{name} inside a grid of {height} rows and {width} columns, got {list(place)}"
+        )
     if rows[row][column] == WALL_SYMBOL:
         raise ValueError(f"{name} on a free cell, got a wall at {list(place)}")
 
@@ -188,7 +219,9 @@ def _distance(grid: Grid) -> int:
     agent = cells.index(grid.agent)
     steps = steps_to(cells.graph, np.array([goal]))[agent]
     if math.isinf(steps):
-        raise ValueError(f"a way from agent to goal, got none from {list(grid.agent)} to {list(grid.goal)}")
+        raise ValueError(
+            f"a way from agent to goal, got none from {list(grid.agent)} to {list(grid.goal)}"
+        )
     return int(steps)
 
 
@@ -197,7 +230,9 @@ def _labels(extra: Mapping[str, Any]) -> Labels:
     labels: dict[str, str | int | float | bool] = {}
     for name, value in extra.items():
         if name in taken:
-            raise ValueError(f"another name for the label {name!r}, which is a setting of the environment")
+            raise ValueError(
+                f"another name for the label {name!r}, which is a setting of the environment"
+            )
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name}: a finite number, got {value}")
         if value is None:

@@ -1,4 +1,6 @@
-"""Random grids: a perfect maze less a share of its inner walls, an agent and a goal (Arghal et al. 2026, section 4)."""
+"""Random grids: a perfect maze less a share of its inner walls, an agent and a goal
+(Arghal et al. 2026, section 4).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +17,32 @@ ATTEMPTS = 50
 """Mazes tried before the search for a wanted distance fails."""
 
 
-def generate(size: int, density: float, rng: np.random.Generator, *, distances: range | None = None) -> Grid:
+def generate(
+    size: int,
+    density: float,
+    rng: np.random.Generator,
+    *,
+    distances: range | None = None,
+) -> Grid:
     """Make a random grid in which every free cell can be reached from every other.
 
-    The goal is uniform over the free cells, the agent uniform over the others. With `distances`, the goal is
-    uniform over the cells that have others at a wanted distance, the agent uniform over those.
+    The goal is uniform over the free cells, the agent uniform over the others. With
+    `distances`, the goal is uniform over the cells that have others at a wanted
+    distance, the agent uniform over those.
 
     Args:
-        size: rows and columns, outer wall included; odd, at least 5.
-        density: share of inner walls that stay, in [0, 1].
-        rng: the only source of chance.
-        distances: wanted lengths of the shortest way from agent to goal, in steps; any when None.
+        size: rows and columns, outer wall included; odd, at least 5. density: share of
+        inner walls that stay, in [0, 1]. rng: the only source of chance. distances:
+        wanted lengths of the shortest way from agent to goal, in steps; any when None.
 
     Raises:
         ValueError: `size` or `density` outside its range.
         GdeError: no agent and goal at a wanted distance in many mazes.
     """
     if size < 5 or size % 2 == 0 or not 0 <= density <= 1:
-        raise ValueError(f"a grid needs an odd size of at least 5 and a density in [0, 1], got {size} and {density}")
+        raise ValueError(
+            f"a grid needs an odd size of at least 5 and a density in [0, 1], got {size} and {density}"
+        )
     wanted = range(1, size**2) if distances is None else distances
     for _ in range(ATTEMPTS):
         walls = _maze(size, rng)
@@ -50,7 +60,9 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
 
 
 def _maze(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return (size, size) walls of a perfect maze: random depth-first search over the cells with odd indices."""
+    """Return (size, size) walls of a perfect maze: random depth-first search over the
+    cells with odd indices.
+    """
     # Lists, because single cells of an array are slow to read and write.
     walls = [[True] * size for _ in range(size)]
     row = 2 * int(rng.integers(size // 2)) + 1
@@ -84,15 +96,17 @@ def _is_closed(walls: list[list[bool]], row: int, column: int) -> bool:
     return is_inside and walls[row][column]
 
 
-def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Generator) -> None:
+def _remove_walls(
+    walls: NDArray[np.bool_], density: float, rng: np.random.Generator
+) -> None:
     inner = np.argwhere(walls[1:-1, 1:-1]) + 1
     n_removed = int((1 - density) * len(inner))
     removed = rng.permutation(inner)[:n_removed]
     walls[removed[:, 0], removed[:, 1]] = False
 
-    # A pillar removed from between four standing walls would be a free cell that nothing can reach (the generator
-    # of Arghal et al. (2026) leaves such cells). It stands, and one of the walls around it, which part two free
-    # cells, goes.
+    # A pillar removed from between four standing walls would be a free cell that
+    # nothing can reach (the generator of Arghal et al. (2026) leaves such cells). It
+    # stands, and one of the walls around it, which part two free cells, goes.
     for row, column in removed.tolist():
         around = [(row + down, column + right) for down, right in MOVES.values()]
         if all(walls[cell] for cell in around):
@@ -101,7 +115,9 @@ def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Gener
             walls[opened] = False
 
 
-def _place(walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator) -> tuple[Position, Position] | None:
+def _place(
+    walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator
+) -> tuple[Position, Position] | None:
     """Return agent and goal, or None if no two cells are as far apart as wanted."""
     cells = FreeCells.of(walls)
     positions = cells.positions.tolist()
@@ -118,14 +134,20 @@ def _place(walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator) ->
 
 
 def random_origin(config: GridConfig, seed: int) -> Origin:
-    """Make the random grid of a seed. Transforms and vocabulary have no influence on it.
+    """Make the random grid of a seed. Transforms and vocabulary have no influence on
+    it.
 
     Raises:
         GdeError: no grid has agent and goal as far apart as the configuration wants.
     """
-    # A stream for each setting: otherwise grids of two densities would be one maze with more or fewer walls, and
-    # no longer independent worlds.
-    settings = (config.size, repr(config.density), str(config.min_distance), str(config.max_distance))
+    # A stream for each setting: otherwise grids of two densities would be one maze with
+    # more or fewer walls, and no longer independent worlds.
+    settings = (
+        config.size,
+        repr(config.density),
+        str(config.min_distance),
+        str(config.max_distance),
+    )
     rng = generator(seed, "grid", *settings)
     grid = generate(config.size, config.density, rng, distances=config.distances)
     labels: Labels = {"size": config.size, "density": config.density, "transform": NONE}

@@ -22,7 +22,9 @@ def read_selection(text: str) -> Labels:
         selection[name] = _value(value)
     # A comma would separate two values of the setting.
     if not selection or not is_complete or "," in text:
-        raise ValueError("LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5")
+        raise ValueError(
+            "LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5"
+        )
     return selection
 
 
@@ -39,10 +41,14 @@ def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin
     for name in wanted:
         if name not in known:
             raise UnknownName(f"label of env.where in {path}", name, known)
-    chosen = tuple(origin for origin in origins if wanted.items() <= origin.labels.items())
+    chosen = tuple(
+        origin for origin in origins if wanted.items() <= origin.labels.items()
+    )
     if not chosen:
         text = " ".join(f"{name}={value}" for name, value in wanted.items())
-        raise ConfigError(f"env.where: wanted labels that a grid of {path} has, got {text}, which none has")
+        raise ConfigError(
+            f"env.where: wanted labels that a grid of {path} has, got {text}, which none has"
+        )
     return chosen
 
 

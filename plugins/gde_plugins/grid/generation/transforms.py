@@ -1,7 +1,8 @@
-"""Iso-difficulty transforms: grids on which every way is as long as before (Arghal et al. 2026, section 4.2).
+"""Iso-difficulty transforms: grids on which every way is as long as before (Arghal et
+al. 2026, section 4.2).
 
-Each is a rearrangement of the cells, or an exchange of start and goal. What it does to rows, positions and moves is
-read off that one rearrangement, so they cannot disagree.
+Each is a rearrangement of the cells, or an exchange of start and goal. What it does to
+rows, positions and moves is read off that one rearrangement, so they cannot disagree.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +27,9 @@ REARRANGE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "transpose": np.transpose,
     SWAP: np.asarray,
 }
-"""Name to what happens to a (height, width) array. Rotations are counter-clockwise; `swap` moves no cell."""
+"""Name to what happens to a (height, width) array. Rotations are counter-clockwise;
+`swap` moves no cell.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,8 @@ class Transform:
 
     @classmethod
     def named(cls, name: str) -> "Transform":
-        """Return the transform of a name such as "none", "reflect" or "reflect+rotate90" (applied from the left).
+        """Return the transform of a name such as "none", "reflect" or
+        "reflect+rotate90" (applied from the left).
 
         Raises:
             ValueError: a name that is unknown.
@@ -47,11 +51,15 @@ class Transform:
         steps = tuple(name.split("+"))
         for step in steps:
             if step not in REARRANGE:
-                raise ValueError(f"{NONE}, or one or several of {', '.join(REARRANGE)} joined by +")
+                raise ValueError(
+                    f"{NONE}, or one or several of {', '.join(REARRANGE)} joined by +"
+                )
         return cls(steps=steps)
 
     def rearrange(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Move every entry of a (height, width) array to the new place of its cell; the result may be transposed."""
+        """Move every entry of a (height, width) array to the new place of its cell; the
+        result may be transposed.
+        """
         for step in self.steps:
             cells = REARRANGE[step](cells)
         return cells
@@ -85,8 +93,11 @@ class Transform:
 
     @property
     def actions(self) -> tuple[int, ...]:
-        """Index of the action that each action of the original becomes, in the order of `dynamics.MOVES`."""
-        # A move from the centre of a 3 x 3 grid points to one of its edges; the centre stays where it is.
+        """Index of the action that each action of the original becomes, in the order of
+        `dynamics.MOVES`.
+        """
+        # A move from the centre of a 3 x 3 grid points to one of its edges; the centre
+        # stays where it is.
         around = self.places((3, 3))
         moves = list(MOVES.values())
         actions = []
@@ -95,17 +106,24 @@ class Transform:
             actions.append(moves.index((row - 1, column - 1)))
         return tuple(actions)
 
-    def to_base(self, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Return the (2, 3) matrix M with M (row, column, 1) = (row, column) in the original (height, width) grid."""
+    def to_base(
+        self, shape: tuple[int, int]
+    ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Return the (2, 3) matrix M with M (row, column, 1) = (row, column) in the
+        original (height, width) grid.
+        """
         return _to_base(self, shape)
 
 
 # Every world of a run asks for the same matrix.
 @lru_cache
-def _to_base(transform: Transform, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def _to_base(
+    transform: Transform, shape: tuple[int, int]
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     back = {place: cell for cell, place in transform.places(shape).items()}
 
-    # The map is affine, so three cells determine it: the corner is the offset, its neighbours give the two directions.
+    # The map is affine, so three cells determine it: the corner is the offset, its
+    # neighbours give the two directions.
     row, column = back[0, 0]
     row_below, column_below = back[1, 0]
     row_beside, column_beside = back[0, 1]

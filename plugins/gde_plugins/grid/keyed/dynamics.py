@@ -1,7 +1,9 @@
-"""The rules of key worlds, and the model on states augmented by the object and the door.
+"""The rules of key worlds, and the model on states augmented by the object and the
+door.
 
-An object is taken by stepping onto its cell. A door opens as soon as an agent that carries the key stands in one of
-the four cells beside it, and then is gone for good. Until then it is like a wall.
+An object is taken by stepping onto its cell. A door opens as soon as an agent that
+carries the key stands in one of the four cells beside it, and then is gone for good.
+Until then it is like a wall.
 """
 
 from dataclasses import dataclass
@@ -31,8 +33,9 @@ class Stage(IntEnum):
 class KeyStates:
     """The states: stages in order, in each the free cells in reading order.
 
-    A stage leaves out the cells where it cannot last: no agent stands on an object that it has not taken, or with the
-    key beside a locked door. Some of the others cannot be reached (e.g. behind the door without the key).
+    A stage leaves out the cells where it cannot last: no agent stands on an object that
+    it has not taken, or with the key beside a locked door. Some of the others cannot be
+    reached (e.g. behind the door without the key).
     """
 
     positions: NDArray[np.intp]
@@ -58,7 +61,9 @@ class KeyStates:
             door = cells.index(scene.door)
             lasting[: Stage.OPEN, door] = False
             closed = reached[: Stage.OPEN]
-            reached[: Stage.OPEN] = np.where(closed == door, np.arange(n_cells)[:, None], closed)
+            reached[: Stage.OPEN] = np.where(
+                closed == door, np.arange(n_cells)[:, None], closed
+            )
 
         # Number the pairs that are states, then look up where each state's moves end.
         index = np.full(lasting.shape, -1)
@@ -76,7 +81,9 @@ class KeyStates:
 
 
 def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
-    """Return (stages, cells) the stage of an agent after it arrives in a cell, by its stage before."""
+    """Return (stages, cells) the stage of an agent after it arrives in a cell, by its
+    stage before.
+    """
     has_object = scene.artefact != "none"
     n_stages = 1 + has_object + (scene.door is not None)
     stages = np.arange(n_stages)
@@ -93,11 +100,12 @@ def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
 
 
 def tabulate(scene: Scene, states: KeyStates) -> TabularMDP:
-    """Return the scene's model: every step costs 1, the goal is terminal in every stage.
+    """Return the scene's model: every step costs 1, the goal is terminal in every
+    stage.
 
-    Labels: `row`, `column`; `goal`, 1 there; `wall`, the number of walls beside the cell, a closed door being one;
-    `carrying`, 1 once the object is taken; `door`, 1 in the doorway; and 1 in the object's place under the name of
-    the object, e.g. `key`.
+    Labels: `row`, `column`; `goal`, 1 there; `wall`, the number of walls beside the
+    cell, a closed door being one; `carrying`, 1 once the object is taken; `door`, 1 in
+    the doorway; and 1 in the object's place under the name of the object, e.g. `key`.
     """
     place = (states.positions == scene.place).all(axis=1)
     doorway = np.zeros(len(place))

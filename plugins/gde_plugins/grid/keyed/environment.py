@@ -1,6 +1,8 @@
-"""Key worlds as environments. Below the usual text of the grid, a line says whether the agent carries the key.
+"""Key worlds as environments. Below the usual text of the grid, a line says whether the
+agent carries the key.
 
-Counterfactual worlds differ in one cell of the text and in nothing else: the rules name every object, present or not.
+Counterfactual worlds differ in one cell of the text and in nothing else: the rules name
+every object, present or not.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +14,13 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.rendering.layout import AGENT_SYMBOL, GOAL_SYMBOL, empty_text, offsets, put
+from gde_plugins.grid.rendering.layout import (
+    AGENT_SYMBOL,
+    GOAL_SYMBOL,
+    empty_text,
+    offsets,
+    put,
+)
 from gde_plugins.grid.rendering.vocabulary import Vocabulary
 from gde_plugins.grid.solver.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.walking import Walker
@@ -29,7 +37,9 @@ MECHANICS = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
-    """Everything that is equal in all steps of an episode, computed once so that a step is quick."""
+    """Everything that is equal in all steps of an episode, computed once so that a step
+    is quick.
+    """
 
     scene: Scene
     mdp: TabularMDP
@@ -70,10 +80,13 @@ class _Episode:
 
 
 class KeyEnvironment(Walker[_Episode]):
-    """Implements `gde.parts.environment.HasMDP`. States are pairs of stage and free cell; a step that reaches the key
-    or the door takes or opens it."""
+    """Implements `gde.parts.environment.HasMDP`. States are pairs of stage and free
+    cell; a step that reaches the key or the door takes or opens it.
+    """
 
-    def __init__(self, draw: Callable[[int], Scene], horizon: int, labels: Labels) -> None:
+    def __init__(
+        self, draw: Callable[[int], Scene], horizon: int, labels: Labels
+    ) -> None:
         """Take a function from seeds to scenes, and labels common to all worlds."""
         super().__init__()
         self._draw = draw
@@ -93,15 +106,21 @@ class KeyEnvironment(Walker[_Episode]):
     def task(self) -> Task:
         words = Vocabulary()
         rules = f"{words.rules} {MECHANICS}"
-        return Task(objective=words.objective, rules=rules, horizon=self._horizon, actions=words.actions)
+        return Task(
+            objective=words.objective,
+            rules=rules,
+            horizon=self._horizon,
+            actions=words.actions,
+        )
 
     def world(self) -> World:
         """Return the scene at the beginning.
 
-        Facts are `rows` (a closed door is a wall), `agent`, `goal`, `moves` (action to rows and columns moved),
-        `artefact`, `place` (the cell of the artefact; in the counterfactual without one, the same cell), the positions
-        of an artefact under its name and of a `door`, and `things` (the things of the map). Label `distance` is the
-        optimal length.
+        Facts are `rows` (a closed door is a wall), `agent`, `goal`, `moves` (action to
+        rows and columns moved), `artefact`, `place` (the cell of the artefact; in the
+        counterfactual without one, the same cell), the positions of an artefact under
+        its name and of a `door`, and `things` (the things of the map). Label `distance`
+        is the optimal length.
         """
         episode = self._episode
         scene = episode.scene
@@ -117,14 +136,20 @@ class KeyEnvironment(Walker[_Episode]):
             "things": {**THINGS, **letters},
             **objects,
         }
-        labels = {"size": len(scene.rows), "layout": scene.layout, "distance": episode.distance, **self._labels}
+        labels = {
+            "size": len(scene.rows),
+            "layout": scene.layout,
+            "distance": episode.distance,
+            **self._labels,
+        }
         return World(id=scene.identity, facts=facts, labels=labels, base=scene.base)
 
     def state(self) -> State:
         """Return the facts of the present state.
 
-        They are `agent`, `carrying` (whether the artefact was taken), the position of the artefact under its name
-        (e.g. `key`) and of the `door`, null once they are gone, and with a door the present `rows`.
+        They are `agent`, `carrying` (whether the artefact was taken), the position of
+        the artefact under its name (e.g. `key`) and of the `door`, null once they are
+        gone, and with a door the present `rows`.
         """
         episode = self._episode
         scene = episode.scene
@@ -135,7 +160,9 @@ class KeyEnvironment(Walker[_Episode]):
             **_objects(scene, stage),
         }
         if scene.door is not None:
-            facts["rows"] = list(scene.rows if stage == Stage.OPEN else scene.closed_rows)
+            facts["rows"] = list(
+                scene.rows if stage == Stage.OPEN else scene.closed_rows
+            )
         return State(facts=facts, index=self._state)
 
     def _observe(self) -> Observation:
@@ -146,7 +173,9 @@ class KeyEnvironment(Walker[_Episode]):
 
 
 def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
-    """Return the positions of artefact and door, if the scene has them; null once they are gone."""
+    """Return the positions of artefact and door, if the scene has them; null once they
+    are gone.
+    """
     where: dict[str, Json] = {}
     if scene.artefact != "none":
         where[scene.artefact] = list(scene.place) if stage == Stage.BEFORE else None
@@ -156,7 +185,9 @@ def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
 
 
 def stage_text(scene: Scene, stage: Stage) -> str:
-    """Return the text of one stage without the agent, which stands at one of the `offsets`."""
+    """Return the text of one stage without the agent, which stands at one of the
+    `offsets`.
+    """
     at_goal, at_place = offsets(scene.rows, [scene.goal, scene.place])
     text = put(empty_text(scene.rows), at_goal, GOAL_SYMBOL)
     if stage == Stage.BEFORE and scene.artefact != "none":

@@ -1,4 +1,6 @@
-"""Rooms joined by doorways, one of which is locked (Arghal et al. 2026, section 4.3, KeyDoorEnv)."""
+"""Rooms joined by doorways, one of which is locked (Arghal et al. 2026, section 4.3,
+KeyDoorEnv).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +18,13 @@ PITCH = ROOM + 1
 
 
 def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
-    """Draw rooms joined to a random tree, a locked door between agent and goal, and its key on the agent's side.
+    """Draw rooms joined to a random tree, a locked door between agent and goal, and its
+    key on the agent's side.
 
-    The goal is uniform over the cells of rooms, the agent over those of the other rooms. In a tree of rooms this is
-    the distribution that the published generator reaches by trying until some doorway parts them. The door is uniform
-    over the doorways that do, the key over the cells of rooms that the agent can reach.
+    The goal is uniform over the cells of rooms, the agent over those of the other
+    rooms. In a tree of rooms this is the distribution that the published generator
+    reaches by trying until some doorway parts them. The door is uniform over the
+    doorways that do, the key over the cells of rooms that the agent can reach.
 
     Args:
         per_side: rooms a side, at least 2; the grid has 4 * per_side + 1 rows.
@@ -30,7 +34,9 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
         ValueError: fewer rooms.
     """
     if per_side < 2:
-        raise ValueError(f"a door between agent and goal needs at least 2 rooms a side, got {per_side}")
+        raise ValueError(
+            f"a door between agent and goal needs at least 2 rooms a side, got {per_side}"
+        )
     lines = np.arange(PITCH * per_side + 1)
     inside = lines % PITCH > 0
     in_room = np.outer(inside, inside)
@@ -66,11 +72,14 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
 
 
 def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
-    """Draw a cell in the wall between every two rooms that a random spanning tree joins."""
+    """Draw a cell in the wall between every two rooms that a random spanning tree
+    joins.
+    """
     rooms = np.arange(per_side**2).reshape(per_side, per_side)
     first = np.concatenate([rooms[:, :-1].ravel(), rooms[:-1].ravel()])
     second = np.concatenate([rooms[:, 1:].ravel(), rooms[1:].ravel()])
-    # Kruskal's algorithm on edges in random order is the minimum spanning tree of random weights.
+    # Kruskal's algorithm on edges in random order is the minimum spanning tree of
+    # random weights.
     weights = 1.0 + rng.permutation(len(first))
     edges = csr_array((weights, (first, second)), shape=(rooms.size, rooms.size))
     tree = minimum_spanning_tree(edges)
@@ -88,8 +97,12 @@ def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
     return doorways
 
 
-def _reachable(free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return (height, width) True for the cells that the agent can reach with this doorway closed."""
+def _reachable(
+    free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Return (height, width) True for the cells that the agent can reach with this
+    doorway closed.
+    """
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)

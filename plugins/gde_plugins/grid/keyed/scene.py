@@ -33,12 +33,16 @@ class Scene:
 
     def __post_init__(self) -> None:
         if self.door is not None and self.artefact != "key":
-            raise ValueError(f"a scene with a door needs a key, got artefact {self.artefact!r}")
+            raise ValueError(
+                f"a scene with a door needs a key, got artefact {self.artefact!r}"
+            )
 
     @property
     def walls(self) -> NDArray[np.bool_]:
         """(height, width) True in walls; the doorway is free."""
-        return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
+        return np.array(
+            [[symbol == WALL_SYMBOL for symbol in row] for row in self.rows]
+        )
 
     @property
     def closed_rows(self) -> tuple[str, ...]:
@@ -54,7 +58,9 @@ class Scene:
 
     @property
     def base(self) -> str:
-        """Equal for scenes that differ only in object, place and door: they are no independent observations."""
+        """Equal for scenes that differ only in object, place and door: they are no
+        independent observations.
+        """
         return _digest(*self.rows, self.agent, self.goal)
 
     @property

@@ -1,4 +1,6 @@
-"""Two equally short ways from agent to goal (Arghal et al. 2026, section 4.3, 2PathKeyEnv)."""
+"""Two equally short ways from agent to goal (Arghal et al. 2026, section 4.3,
+2PathKeyEnv).
+"""
 
 from collections.abc import Sequence
 
@@ -13,10 +15,12 @@ Corners = list[Position]
 
 
 def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
-    """Draw one of three layouts, with an object on a random cell that only one of its two ways has.
+    """Draw one of three layouts, with an object on a random cell that only one of its
+    two ways has.
 
-    Horizontal and vertical: from the middle of one side to that of the opposite one, around either side of a block.
-    Diamond: along a common stem, then around either side of a smaller block.
+    Horizontal and vertical: from the middle of one side to that of the opposite one,
+    around either side of a block. Diamond: along a common stem, then around either side
+    of a smaller block.
 
     Args:
         size: rows and columns, outer wall included; odd, at least 9.
@@ -43,7 +47,13 @@ def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
     exclusive = [place for place in own if place not in other]
     place = cell(rng.choice(np.array(exclusive)))
 
-    scene = Scene(layout=layout, rows=rows_of(walls), agent=corners[0], goal=corners[-1], place=place)
+    scene = Scene(
+        layout=layout,
+        rows=rows_of(walls),
+        agent=corners[0],
+        goal=corners[-1],
+        place=place,
+    )
     if layout == "vertical":
         scene = _transposed(scene)
     return scene
@@ -63,7 +73,13 @@ def _diamond(size: int, rng: np.random.Generator) -> Corners:
     top = int(rng.integers(2, margin + 1))
     left = int(rng.integers(2, margin + 1))
     right = size - 1 - int(rng.integers(2, margin + 1))
-    return [(middle, left), (middle, middle), (top, middle), (top, right), (middle, right)]
+    return [
+        (middle, left),
+        (middle, middle),
+        (top, middle),
+        (top, right),
+        (middle, right),
+    ]
 
 
 def _cells(corners: Sequence[Position]) -> list[Position]:

@@ -7,7 +7,11 @@ import numpy as np
 
 from gde.errors import GdeError
 from gde.seeding import generator
-from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+from gde_plugins.grid.keyed.config import (
+    KeyDoorConfig,
+    KeyNoDoorConfig,
+    TwoPathKeyConfig,
+)
 from gde_plugins.grid.keyed.dynamics import KeyStates, shortest_way, tabulate
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.keyed.rooms import draw_rooms
@@ -24,7 +28,9 @@ def key_door(config: KeyDoorConfig) -> KeyEnvironment:
 
 
 def key_no_door(config: KeyNoDoorConfig) -> KeyEnvironment:
-    """The scenes of `key_door` seed for seed, without the door, and with a useless object."""
+    """The scenes of `key_door` seed for seed, without the door, and with a useless
+    object.
+    """
 
     def draw(seed: int) -> Scene:
         return replace(_rooms(config, seed), door=None, artefact=config.artefact)
@@ -44,13 +50,15 @@ def two_path_key(config: TwoPathKeyConfig) -> KeyEnvironment:
 
 
 def _rooms(config: KeyDoorConfig, seed: int) -> Scene:
-    # The stream does not depend on door and artefact, so that the variations of a seed are one scene.
+    # The stream does not depend on door and artefact, so that the variations of a seed
+    # are one scene.
     rng = generator(seed, "rooms", config.rooms, config.horizon)
     return solvable(partial(draw_rooms, config.rooms), config.horizon, rng)
 
 
 def solvable(draw: Draw, horizon: int, rng: np.random.Generator) -> Scene:
-    """The first scene drawn whose shortest way, by way of the key where it is needed, is within the horizon.
+    """The first scene drawn whose shortest way, by way of the key where it is needed,
+    is within the horizon.
 
     Raises:
         GdeError: none in many.

@@ -1,7 +1,9 @@
-"""Equivariance: the policy on a transformed grid against the transform of the policy on its base grid.
+"""Equivariance: the policy on a transformed grid against the transform of the policy on
+its base grid.
 
-A habit among equally good moves, such as going left, costs nothing, so success and accuracy do not show it. The policy
-does: without the habit, both policies are the same in the frame of the base grid.
+A habit among equally good moves, such as going left, costs nothing, so success and
+accuracy do not show it. The policy does: without the habit, both policies are the same
+in the frame of the base grid.
 """
 
 from collections import Counter
@@ -24,23 +26,28 @@ from gde_plugins.grid.solver.dynamics import MOVES
 
 FLIPS = 10_000
 Policy = dict[Position, Counter[Position]]
-"""Number of times that each move was made in each place, in the frame of the base grid."""
+"""Number of times that each move was made in each place, in the frame of the base
+grid.
+"""
 GridKey = tuple[str, str]
 """Base grid and transform."""
 
 
 def equivariance(evidence: Evidence) -> Sequence[Measurement]:
-    """The policy on each kind of transformed grids, turned back, against the policy on their base grids.
+    """The policy on each kind of transformed grids, turned back, against the policy on
+    their base grids.
 
-    "equivariance.distance": total variation between the relative frequencies of moves, averaged over the places that
-    were visited on both grids, then over base grids. A random policy is above zero, too.
-    "equivariance.shift" by "move": the frequency of the move on the base grids minus that on the transformed ones,
-    with its interval. "equivariance.p": the probability of shifts with as large a sum of squares if the two grids of
-    each pair were exchanged at random, as they may be if the agent does not notice the transform (sign flips of whole
-    pairs).
+    "equivariance.distance": total variation between the relative frequencies of moves,
+    averaged over the places that were visited on both grids, then over base grids. A
+    random policy is above zero, too. "equivariance.shift" by "move": the frequency of
+    the move on the base grids minus that on the transformed ones, with its interval.
+    "equivariance.p": the probability of shifts with as large a sum of squares if the
+    two grids of each pair were exchanged at random, as they may be if the agent does
+    not notice the transform (sign flips of whole pairs).
 
-    Transforms that put the goal elsewhere, as "swap" does, need another policy and are left out. A run without
-    transformed grids has no such measurements, nor has a part of a run.
+    Transforms that put the goal elsewhere, as "swap" does, need another policy and are
+    left out. A run without transformed grids has no such measurements, nor has a part
+    of a run.
     """
     if evidence.part:
         return ()
@@ -53,20 +60,25 @@ def equivariance(evidence: Evidence) -> Sequence[Measurement]:
     return measured
 
 
-def _policies(trajectories: Sequence[Trajectory]) -> tuple[dict[GridKey, Policy], dict[GridKey, Position]]:
+def _policies(
+    trajectories: Sequence[Trajectory],
+) -> tuple[dict[GridKey, Policy], dict[GridKey, Position]]:
     """Return the policy on each grid and its goal, in the frame of the base grid."""
     policies: dict[GridKey, Policy] = {}
     goals: dict[GridKey, Position] = {}
     for one in trajectories:
         facts = one.world.facts
         key = (one.world.cluster, str(one.labels.get("transform", NONE)))
-        # Places are points and moves are directions, so the offset of the map applies to places alone.
+        # Places are points and moves are directions, so the offset of the map applies
+        # to places alone.
         to_base = np.array(facts["to_base"], dtype=np.int64)
         goals[key] = _turned(to_base, position(facts, "goal"), 1)
 
         named = facts["moves"]
         assert isinstance(named, Mapping)
-        moves = {action: _turned(to_base, position(named, action), 0) for action in named}
+        moves = {
+            action: _turned(to_base, position(named, action), 0) for action in named
+        }
 
         policy = policies.setdefault(key, {})
         for turn in one.turns:
@@ -85,7 +97,10 @@ def _turned(to_base: NDArray[np.int64], pair: Position, affine: int) -> Position
 
 
 def _compared(
-    kind: str, policies: dict[GridKey, Policy], goals: dict[GridKey, Position], seed: int
+    kind: str,
+    policies: dict[GridKey, Policy],
+    goals: dict[GridKey, Position],
+    seed: int,
 ) -> Iterator[Measurement]:
     """Compare the grids of one transform with their base grids."""
     differences: dict[str, Floats] = {}
@@ -104,7 +119,9 @@ def _compared(
 
 
 def _differences(base: Policy, other: Policy) -> Floats:
-    """Return (shared places, moves): relative frequency on the base grid minus that on the other."""
+    """Return (shared places, moves): relative frequency on the base grid minus that on
+    the other.
+    """
     shared = sorted(base.keys() & other.keys())
     rows = [_frequencies(base[place]) - _frequencies(other[place]) for place in shared]
     return np.array(rows, dtype=np.float64).reshape(-1, len(MOVES))
@@ -122,7 +139,9 @@ def _nothing() -> Iterator[Measurement]:
     yield unmeasured("equivariance.p", "probability", reason)
 
 
-def _measured(differences: dict[str, Floats], seed: int, kind: str) -> Iterator[Measurement]:
+def _measured(
+    differences: dict[str, Floats], seed: int, kind: str
+) -> Iterator[Measurement]:
     """Measure the (places, moves) differences of each base grid."""
     bases = [*differences]
     rng = generator(seed, "metric", "equivariance", kind)
@@ -132,11 +151,15 @@ def _measured(differences: dict[str, Floats], seed: int, kind: str) -> Iterator[
         variation = np.abs(found).sum(axis=1).mean() / 2
         distances.append(float(variation))
         shift_rows.append(found.mean(axis=0))
-    yield cluster_share(distances, bases, rng).measurement("equivariance.distance", "share")
+    yield cluster_share(distances, bases, rng).measurement(
+        "equivariance.distance", "share"
+    )
 
     shifts = np.stack(shift_rows)
     for move, values in zip(MOVES, shifts.T, strict=True):
-        shift = cluster_mean(values, bases, rng).measurement("equivariance.shift", "share")
+        shift = cluster_mean(values, bases, rng).measurement(
+            "equivariance.shift", "share"
+        )
         yield replace(shift, where={"move": move})
 
     # Exchanging the two grids of a pair flips the signs of all its shifts.

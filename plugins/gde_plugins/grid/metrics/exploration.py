@@ -30,31 +30,41 @@ RATIO = "exploration.ratio"
 
 
 def exploration(evidence: Evidence) -> Sequence[Measurement]:
-    """Episodes in fog against a belief oracle, who knows the cells seen so far; () for a run without fog.
+    """Episodes in fog against a belief oracle, who knows the cells seen so far; () for
+    a run without fog.
 
-    A world in fog records the fact `explorer_steps`, the numbers of steps of the belief oracle (a list with one entry
-    per way of breaking its ties), and in every state `agent` and the lists of actions `belief_optimal`, `known_walls`
-    and `known_dead_ends`.
+    A world in fog records the fact `explorer_steps`, the numbers of steps of the belief
+    oracle (a list with one entry per way of breaking its ties), and in every state
+    `agent` and the lists of actions `belief_optimal`, `known_walls` and
+    `known_dead_ends`.
 
-    "exploration.accuracy" is the share of actions that are optimal to the belief oracle,
-    "exploration.informed_accuracy" the share that are optimal in the whole world. Both are averaged over the episodes
-    of a world, then over worlds. The pathologies are shares of all turns and may overlap.
-    "exploration.backtracking" counts steps back onto a visited cell with nothing new to see, unless the belief oracle
-    would take them. "exploration.walls" counts moves into a seen wall. "exploration.dead_ends" counts steps into a part
-    of the world that leads neither to the goal nor to an unknown cell. "exploration.ratio" is the number of turns
-    divided by the mean of the belief oracle's, averaged over the episodes that reach the goal; luck can
-    take it below 1.
+    "exploration.accuracy" is the share of actions that are optimal to the belief
+    oracle, "exploration.informed_accuracy" the share that are optimal in the whole
+    world. Both are averaged over the episodes of a world, then over worlds. The
+    pathologies are shares of all turns and may overlap. "exploration.backtracking"
+    counts steps back onto a visited cell with nothing new to see, unless the belief
+    oracle would take them. "exploration.walls" counts moves into a seen wall.
+    "exploration.dead_ends" counts steps into a part of the world that leads neither to
+    the goal nor to an unknown cell. "exploration.ratio" is the number of turns divided
+    by the mean of the belief oracle's, averaged over the episodes that reach the goal;
+    luck can take it below 1.
     """
     if not any(map(_in_fog, evidence.trajectories)):
         return ()
     in_fog = played(evidence).where(_in_fog)
     reason = lacking(in_fog, CERTIFIED)
     if reason:
-        shares = [unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)]
+        shares = [
+            unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)
+        ]
         return [*shares, unmeasured(RATIO, "ratio", reason)]
 
     episodes = [_Episode.of(one) for one in in_fog]
-    return [*_accuracies(evidence, episodes), *_pathologies(evidence, episodes), _ratio(evidence, episodes)]
+    return [
+        *_accuracies(evidence, episodes),
+        *_pathologies(evidence, episodes),
+        _ratio(evidence, episodes),
+    ]
 
 
 class _Episode(NamedTuple):
@@ -80,7 +90,8 @@ class _Episode(NamedTuple):
             "exploration.walls": in_fact("known_walls"),
             "exploration.dead_ends": in_fact("known_dead_ends"),
         }
-        # A failed episode has as many turns as its horizon allows, whatever the agent did.
+        # A failed episode has as many turns as its horizon allows, whatever the agent
+        # did.
         ratio = None
         if trajectory.succeeded:
             ratio = len(turns) / _explorer_steps(trajectory)
@@ -91,7 +102,9 @@ def _in_fog(trajectory: Trajectory) -> bool:
     return "explorer_steps" in trajectory.world.facts
 
 
-def _accuracies(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+def _accuracies(
+    evidence: Evidence, episodes: Sequence[_Episode]
+) -> Iterator[Measurement]:
     for name in ACCURACIES:
         shares: dict[Place, list[float]] = {}
         for one in episodes:
@@ -101,27 +114,34 @@ def _accuracies(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Me
         yield over_worlds(evidence, name, "share", means)
 
 
-def _pathologies(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+def _pathologies(
+    evidence: Evidence, episodes: Sequence[_Episode]
+) -> Iterator[Measurement]:
     for name in PATHOLOGIES:
         counts = [one.counts[name] for one in episodes]
         yield pooled_share(evidence, name, counts)
 
 
 def _ratio(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
-    ratios = [(one.place.cluster, one.ratio) for one in episodes if one.ratio is not None]
+    ratios = [
+        (one.place.cluster, one.ratio) for one in episodes if one.ratio is not None
+    ]
     if not ratios:
         return unmeasured(RATIO, "ratio", "no episode in fog reached the goal")
     return over_episodes(evidence, RATIO, "ratio", ratios, cluster_mean)
 
 
 def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
-    """Yield for each turn whether it goes back without reason to a cell where the agent has been."""
+    """Yield for each turn whether it goes back without reason to a cell where the agent
+    has been.
+    """
     states = [turn.state for turn in trajectory.turns]
     states.append(trajectory.final_state)
     visited: set[str] = set()
     for turn, (before, after) in zip(trajectory.turns, pairwise(states), strict=True):
         if before is None or after is None or _perturbed(before) != _perturbed(after):
-            # A perturbation moves the agent or changes the world, in which old ground is new.
+            # A perturbation moves the agent or changes the world, in which old ground
+            # is new.
             visited.clear()
             yield False
             continue
@@ -141,7 +161,9 @@ def _perturbed(state: State) -> bool:
 
 
 def _in_fact(turn: Turn, fact: str) -> bool:
-    """Return whether the turn's action is in a list of actions that its state records."""
+    """Return whether the turn's action is in a list of actions that its state
+    records.
+    """
     listed = turn.state.facts[fact] if turn.state is not None else ()
     return isinstance(listed, list | tuple) and turn.decision.action in listed
 
@@ -154,5 +176,7 @@ def _explorer_steps(trajectory: Trajectory) -> float:
         steps = [one for one in listed if isinstance(one, int)]
     # Turns are divided by these steps.
     if not steps or min(steps) < 1:
-        raise ValueError(f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}")
+        raise ValueError(
+            f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}"
+        )
     return fmean(steps)

@@ -1,8 +1,9 @@
 """Episodes in key worlds, read from their records.
 
-A key world has the facts `rows`, `agent`, `artefact` ("none" in a counterfactual without an object), `place` (where the
-object lies, or in that counterfactual would) and perhaps `door`. Its states have `agent`, `carrying` and, in a world
-with a door, `door`, which is null once it is open.
+A key world has the facts `rows`, `agent`, `artefact` ("none" in a counterfactual
+without an object), `place` (where the object lies, or in that counterfactual would) and
+perhaps `door`. Its states have `agent`, `carrying` and, in a world with a door, `door`,
+which is null once it is open.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,12 +35,15 @@ class KeyEpisode:
     has_door: bool
     """Whether the key is needed."""
     visits_place: bool
-    """Whether the agent was ever in the object's place and thereby took the object, if there is one."""
+    """Whether the agent was ever in the object's place and thereby took the object, if
+    there is one.
+    """
     phases: dict[str, Count]
     """In a world with a door, the optimal decisions of each phase."""
     detours: Count
-    """In a world without a door, the non-optimal actions before the visit to the object's place that led nearer to
-    it."""
+    """In a world without a door, the non-optimal actions before the visit to the
+    object's place that led nearer to it.
+    """
     pairs: frozenset[tuple[Position, str]]
     """Every position with each action that was taken there."""
 
@@ -116,10 +120,14 @@ def _phases(trajectory: Trajectory, states: Sequence[State]) -> dict[str, Count]
 
 
 def _detours(trajectory: Trajectory, positions: Sequence[Position]) -> Iterator[bool]:
-    """Yield for each non-optimal action, until the object's place is visited, whether it leads nearer to it."""
+    """Yield for each non-optimal action, until the object's place is visited, whether
+    it leads nearer to it.
+    """
     place = position(trajectory.world.facts, "place")
     steps: Floats | None = None
-    for turn, here, after in zip(trajectory.turns, positions, positions[1:], strict=False):
+    for turn, here, after in zip(
+        trajectory.turns, positions, positions[1:], strict=False
+    ):
         if here == place:
             return
         if turn.decision.action is not None and not is_optimal(turn):
@@ -130,7 +138,9 @@ def _detours(trajectory: Trajectory, positions: Sequence[Position]) -> Iterator[
 
 
 def _steps_to(place: Position, trajectory: Trajectory) -> Floats:
-    """Return (height, width) the length of the shortest way to a place, inf if there is none."""
+    """Return (height, width) the length of the shortest way to a place, inf if there is
+    none.
+    """
     grid = Grid.from_record(trajectory.world, _states(trajectory)[0])
     cells = FreeCells.of(grid.walls)
     steps = np.full(grid.walls.shape, np.inf)

@@ -28,28 +28,34 @@ from gde_plugins.grid.metrics.key_episodes import (
 
 NOTHING_FINISHED = "no episode in a key world was finished"
 NO_DOOR = "no door in these worlds"
-NEEDED = "the key is needed in these worlds, and there are no counterfactuals without it"
+NEEDED = (
+    "the key is needed in these worlds, and there are no counterfactuals without it"
+)
 NO_OBJECT = "no object in these worlds"
 NO_COUNTERFACTUAL = "no counterfactual without the object among these worlds: it is the one of env.artefact=none"
 NO_DETOUR = "no action before the object's place was reached was other than optimal"
 
 
 def keys(evidence: Evidence) -> Sequence[Measurement]:
-    """The key metrics of Arghal et al. (2026), section 4.3 and table 1; nothing for a run without key worlds.
+    """The key metrics of Arghal et al. (2026), section 4.3 and table 1; nothing for a
+    run without key worlds.
 
-    "keys.accuracy.PHASE": share of optimal actions in each phase (collect the key, open the door, reach the goal),
-    averaged over the episodes of a world that get there, then over worlds. Optimal actions are those that the exact
-    model of the augmented state certifies. They agree with the published rule (the shortest way to the key, then to
-    the goal as if there were no door).
-    "keys.pickup": share of episodes in which the agent takes the object.
-    "keys.attraction": share of non-optimal actions that led nearer to a useless object while it still lay there. A
-    bump into a wall is a non-optimal action, an unusable answer is not.
-    "keys.pickup.control" and "keys.attraction.control": the same about the object's place in the counterfactual worlds
-    without the object. The excess over them is the effect of the object.
-    "keys.jaccard": similarity |A and B| / |A or B| of the sets of (position, action) of an episode with the object
-    and one in its counterfactual without, averaged over all pairs of a world, then over worlds; one for each kind of
-    object. A part of a run has none, since a condition of artefacts holds no counterfactuals. "overlap.jaccard" of
-    the worlds without the object is the similarity of two episodes under equal conditions.
+    "keys.accuracy.PHASE": share of optimal actions in each phase (collect the key, open
+    the door, reach the goal), averaged over the episodes of a world that get there,
+    then over worlds. Optimal actions are those that the exact model of the augmented
+    state certifies. They agree with the published rule (the shortest way to the key,
+    then to the goal as if there were no door). "keys.pickup": share of episodes in
+    which the agent takes the object. "keys.attraction": share of non-optimal actions
+    that led nearer to a useless object while it still lay there. A bump into a wall is
+    a non-optimal action, an unusable answer is not. "keys.pickup.control" and
+    "keys.attraction.control": the same about the object's place in the counterfactual
+    worlds without the object. The excess over them is the effect of the object.
+    "keys.jaccard": similarity |A and B| / |A or B| of the sets of (position, action) of
+    an episode with the object and one in its counterfactual without, averaged over all
+    pairs of a world, then over worlds; one for each kind of object. A part of a run has
+    none, since a condition of artefacts holds no counterfactuals. "overlap.jaccard" of
+    the worlds without the object is the similarity of two episodes under equal
+    conditions.
     """
     if not any(map(in_key_world, evidence.trajectories)):
         return ()
@@ -65,11 +71,15 @@ def keys(evidence: Evidence) -> Sequence[Measurement]:
 
 def _accuracy(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
     behind_doors = [episode for episode in episodes if episode.has_door]
-    reason = _why_none(episodes, behind_doors, NO_DOOR) or _uncertified(evidence, behind_door)
+    reason = _why_none(episodes, behind_doors, NO_DOOR) or _uncertified(
+        evidence, behind_door
+    )
     return [_phase_accuracy(evidence, phase, behind_doors, reason) for phase in PHASES]
 
 
-def _phase_accuracy(evidence: Evidence, phase: str, episodes: Sequence[KeyEpisode], reason: str) -> Measurement:
+def _phase_accuracy(
+    evidence: Evidence, phase: str, episodes: Sequence[KeyEpisode], reason: str
+) -> Measurement:
     name = f"keys.accuracy.{phase}"
     if reason:
         return unmeasured(name, "share", reason)
@@ -96,7 +106,9 @@ def _pickup(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurem
     ]
 
 
-def _attraction(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
+def _attraction(
+    evidence: Evidence, episodes: Sequence[KeyEpisode]
+) -> list[Measurement]:
     # Behind a door the key is needed, and steps towards it are no attraction.
     without_door = [episode for episode in episodes if not episode.has_door]
     with_object, without = _split(without_door)
@@ -114,10 +126,14 @@ def _attraction(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Meas
     ]
 
 
-def _detours(evidence: Evidence, name: str, episodes: Sequence[KeyEpisode], reason: str) -> Measurement:
+def _detours(
+    evidence: Evidence, name: str, episodes: Sequence[KeyEpisode], reason: str
+) -> Measurement:
     if reason:
         return pooled_share(evidence, name, [], reason)
-    return pooled_share(evidence, name, [episode.detours for episode in episodes], NO_DETOUR)
+    return pooled_share(
+        evidence, name, [episode.detours for episode in episodes], NO_DETOUR
+    )
 
 
 def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
@@ -137,8 +153,12 @@ def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measure
     return measured
 
 
-def _similarities(episodes: Sequence[KeyEpisode], without: Sequence[KeyEpisode]) -> dict[Place, float]:
-    """Return for each world the mean over pairs of an episode and one in the counterfactual world."""
+def _similarities(
+    episodes: Sequence[KeyEpisode], without: Sequence[KeyEpisode]
+) -> dict[Place, float]:
+    """Return for each world the mean over pairs of an episode and one in the
+    counterfactual world.
+    """
     # The cluster is equal for worlds that differ in the object alone.
     counterfactuals: dict[str, list[KeyEpisode]] = {}
     for episode in without:
@@ -170,10 +190,14 @@ def _no_counterfactual(episodes: Sequence[KeyEpisode]) -> str:
 
 
 def _visits(episodes: Sequence[KeyEpisode]) -> list[Count]:
-    return [Count(episode.place.cluster, episode.visits_place, 1) for episode in episodes]
+    return [
+        Count(episode.place.cluster, episode.visits_place, 1) for episode in episodes
+    ]
 
 
-def _why_none(episodes: Sequence[KeyEpisode], wanted: Sequence[KeyEpisode], reason: str) -> str:
+def _why_none(
+    episodes: Sequence[KeyEpisode], wanted: Sequence[KeyEpisode], reason: str
+) -> str:
     """Return why there are none of the wanted episodes; empty if there are some."""
     if wanted:
         return ""

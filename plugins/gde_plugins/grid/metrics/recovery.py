@@ -27,15 +27,22 @@ MEASURES = {
     "recovery.never": ("share", ""),
     "recovery.delay": ("turns", "no optimal action followed the perturbation"),
     "recovery.excess": ("turns", "no episode reached the goal after the perturbation"),
-    "recovery.toward_distractor": ("share", "no action after a distractor appeared was other than optimal"),
+    "recovery.toward_distractor": (
+        "share",
+        "no action after a distractor appeared was other than optimal",
+    ),
 }
-"""Name to unit, and to the reason if there is nothing to average although the perturbation happened."""
+"""Name to unit, and to the reason if there is nothing to average although the
+perturbation happened.
+"""
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """Counts of an episode, before and after its perturbation; actions are optimal in the world as it then is."""
+    """Counts of an episode, before and after its perturbation; actions are optimal in
+    the world as it then is.
+    """
 
     cluster: str
     before: Count
@@ -44,7 +51,9 @@ class _Case:
     """Optimal decisions after the perturbation."""
     succeeded: bool
     delay: int | None
-    """Turns before the first optimal action after the perturbation; None if there is none."""
+    """Turns before the first optimal action after the perturbation; None if there is
+    none.
+    """
     excess: float
     """Turns after the perturbation minus the needed steps."""
     distracted: bool
@@ -96,15 +105,18 @@ def _is_toward(turn: Turn) -> bool:
 def recovery(evidence: Evidence) -> Sequence[Measurement]:
     """Episodes with a perturbation, before and after it; () for a run without any.
 
-    Such a world records the fact `perturbation`, and its states the fact `perturbed`; with a distractor also
-    `toward_distractor`, the actions that lead there.
+    Such a world records the fact `perturbation`, and its states the fact `perturbed`;
+    with a distractor also `toward_distractor`, the actions that lead there.
 
-    "recovery.happened" is the share of episodes with a decision after the perturbation; all other numbers are about
-    these. "recovery.success" is the share that still reaches the goal, which may have moved. "recovery.accuracy_before"
-    and "recovery.accuracy_after" are shares of optimal actions. "recovery.delay" is the number of turns before the
-    first optimal action after the perturbation; "recovery.never" is the share of episodes without such an action.
-    "recovery.excess" is the number of turns beyond the needed ones, in episodes that reach the goal.
-    "recovery.toward_distractor" is the share of non-optimal actions after a distractor appeared that lead towards it.
+    "recovery.happened" is the share of episodes with a decision after the perturbation;
+    all other numbers are about these. "recovery.success" is the share that still
+    reaches the goal, which may have moved. "recovery.accuracy_before" and
+    "recovery.accuracy_after" are shares of optimal actions. "recovery.delay" is the
+    number of turns before the first optimal action after the perturbation;
+    "recovery.never" is the share of episodes without such an action. "recovery.excess"
+    is the number of turns beyond the needed ones, in episodes that reach the goal.
+    "recovery.toward_distractor" is the share of non-optimal actions after a distractor
+    appeared that lead towards it.
     """
     if not any(map(_planned, evidence.trajectories)):
         return ()
@@ -135,7 +147,9 @@ def _planned(trajectory: Trajectory) -> bool:
 def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Count]]:
     """Return the counts of each share."""
     shares = {
-        "recovery.happened": [Count(case.cluster, bool(case.after.of), 1) for case in cases],
+        "recovery.happened": [
+            Count(case.cluster, bool(case.after.of), 1) for case in cases
+        ],
         "recovery.success": [Count(case.cluster, case.succeeded, 1) for case in hit],
         "recovery.accuracy_before": [case.before for case in hit],
         "recovery.accuracy_after": [case.after for case in hit],
@@ -159,7 +173,9 @@ def _means(hit: Sequence[_Case]) -> dict[str, list[tuple[str, float]]]:
     return {"recovery.delay": delays, "recovery.excess": excesses}
 
 
-def _mean(evidence: Evidence, name: str, values: Sequence[tuple[str, float]], reason: str) -> Measurement:
+def _mean(
+    evidence: Evidence, name: str, values: Sequence[tuple[str, float]], reason: str
+) -> Measurement:
     if not values:
         return unmeasured(name, "turns", reason)
     return over_episodes(evidence, name, "turns", values, cluster_mean)

@@ -13,7 +13,9 @@ class Alignment:
     """Cells of a text and their tokens."""
 
     spans: Mapping[Position, tuple[int, int]]
-    """Half-open range of token indices that cover each cell's symbol, in reading order."""
+    """Half-open range of token indices that cover each cell's symbol, in reading
+    order.
+    """
     misaligned: Mapping[Position, str]
     """Cells that are not exactly one token of their own, with the reason."""
 
@@ -26,12 +28,13 @@ class Alignment:
 def align(text: str, tokenize: Callable[[str], Tokenization]) -> Alignment:
     """Map every cell of a grid's text to its tokens.
 
-    A token may hold spaces beside its cell; tokens of nothing but spaces belong to no cell. A cell whose token
-    holds a newline or another symbol, or that takes several tokens, is misaligned.
+    A token may hold spaces beside its cell; tokens of nothing but spaces belong to no
+    cell. A cell whose token holds a newline or another symbol, or that takes several
+    tokens, is misaligned.
 
     Args:
-        text: a grid as `gde_plugins.grid.rendering.layout.render_text` writes it, with any line ends.
-        tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
+        text: a grid as `gde_plugins.grid.rendering.layout.render_text` writes it, with
+        any line ends. tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
     """
     tokens = tokenize(text).spans
     spans: dict[Position, tuple[int, int]] = {}

@@ -3,8 +3,9 @@
     (blank) 0 1 2 ...     column indices
     0       # # # ...     row index, then the row's cells
 
-Cells and indices are padded to one column width. Every line ends in one space: without it, the vocabulary of
-GPT-OSS merges a wall at the end of a row with the newline, and that cell has no token of its own.
+Cells and indices are padded to one column width. Every line ends in one space: without
+it, the vocabulary of GPT-OSS merges a wall at the end of a row with the newline, and
+that cell has no token of its own.
 """
 
 import re
@@ -19,7 +20,9 @@ WORD = re.compile(r"\S+")
 
 
 def render_text(rows: Sequence[str], agent: Position, goal: Position) -> str:
-    """Return the text of a grid, without a newline at the end; the agent covers the goal."""
+    """Return the text of a grid, without a newline at the end; the agent covers the
+    goal.
+    """
     at_agent, at_goal = offsets(rows, [agent, goal])
     text = put(empty_text(rows), at_goal, GOAL_SYMBOL)
     return put(text, at_agent, AGENT_SYMBOL)
@@ -43,8 +46,8 @@ def offsets(rows: Sequence[str], positions: Iterable[Position]) -> list[int]:
     columns = len(rows[0])
     header = _header(columns, width)
 
-    # The first cell follows the header, its newline and a row index. A row of text is that index and all cells but
-    # the last, then a symbol, a space and a newline.
+    # The first cell follows the header, its newline and a row index. A row of text is
+    # that index and all cells but the last, then a symbol, a space and a newline.
     origin = len(header) + 1 + width
     stride = width * columns + 3
     return [origin + row * stride + column * width for row, column in positions]
@@ -56,9 +59,11 @@ def put(text: str, index: int, symbol: str) -> str:
 
 
 def locate(text: str) -> dict[Position, tuple[int, int]]:
-    """Return the half-open character range of the symbol of each cell, in reading order; line ends may be of any kind.
+    """Return the half-open character range of the symbol of each cell, in reading
+    order; line ends may be of any kind.
 
-    The grid ends with the last line that begins with its row index. Text below it is left out.
+    The grid ends with the last line that begins with its row index. Text below it is
+    left out.
     """
     places: dict[Position, tuple[int, int]] = {}
     header, *lines = text.split("\n")
@@ -68,7 +73,10 @@ def locate(text: str) -> dict[Position, tuple[int, int]]:
         if not words or words[0].group() != str(row):
             break
         for column, symbol in enumerate(words[1:]):
-            places[row, column] = (line_start + symbol.start(), line_start + symbol.end())
+            places[row, column] = (
+                line_start + symbol.start(),
+                line_start + symbol.end(),
+            )
         line_start += len(line) + 1
     return places
 

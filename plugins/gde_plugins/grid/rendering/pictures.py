@@ -24,8 +24,12 @@ THINGS: Mapping[str, Callable[[], WorldObj]] = {
 """By what MiniGrid has, which knows neither coins nor flags."""
 
 
-def draw(grid: Grid, tile: int = TILE, things: Iterable[Thing] = ()) -> NDArray[np.uint8]:
-    """(height x tile, width x tile, 3) RGB picture of the grid, with those of the things that `THINGS` has."""
+def draw(
+    grid: Grid, tile: int = TILE, things: Iterable[Thing] = ()
+) -> NDArray[np.uint8]:
+    """(height x tile, width x tile, 3) RGB picture of the grid, with those of the
+    things that `THINGS` has.
+    """
     walls = grid.walls
     height, width = walls.shape
     drawn = MiniGrid(width, height)
@@ -36,5 +40,7 @@ def draw(grid: Grid, tile: int = TILE, things: Iterable[Thing] = ()) -> NDArray[
     for thing in things:
         if thing.name in THINGS:
             drawn.set(thing.place[1], thing.place[0], THINGS[thing.name]())
-    picture: NDArray[np.uint8] = drawn.render(tile, (grid.agent[1], grid.agent[0]), FACING_RIGHT)
+    picture: NDArray[np.uint8] = drawn.render(
+        tile, (grid.agent[1], grid.agent[0]), FACING_RIGHT
+    )
     return picture

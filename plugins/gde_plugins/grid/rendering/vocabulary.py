@@ -1,4 +1,6 @@
-"""Names of moves and cells. Other names for the same things show whether an agent reads the rules."""
+"""Names of moves and cells. Other names for the same things show whether an agent reads
+the rules.
+"""
 
 import re
 import string
@@ -11,7 +13,9 @@ from gde_plugins.grid.solver.dynamics import ACTIONS
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SYMBOLS = frozenset(string.ascii_letters + string.punctuation) - {"/", ",", '"', "\\"}
-"""Allowed symbols of cells: one printable character that is no index, separates no settings and needs no escape."""
+"""Allowed symbols of cells: one printable character that is no index, separates no
+settings and needs no escape.
+"""
 PLAIN_SYMBOLS = (AGENT_SYMBOL, GOAL_SYMBOL, WALL_SYMBOL, FREE_SYMBOL)
 EXAMPLE = Grid(rows=("#####", "#___#", "###_#", "#####"), agent=(1, 1), goal=(2, 3))
 
@@ -21,7 +25,9 @@ class Vocabulary:
     """The words of a grid's text, rules and actions."""
 
     actions: tuple[str, ...] = ACTIONS
-    """Names of moving up, down, left and right, in this order, which is the action index order."""
+    """Names of moving up, down, left and right, in this order, which is the action
+    index order.
+    """
     symbols: tuple[str, ...] = PLAIN_SYMBOLS
     """Symbols of agent, goal, wall and free cell."""
 
@@ -52,7 +58,9 @@ class Vocabulary:
 
     @property
     def rules(self) -> str:
-        """Explanation of the text and of the actions, with an example (after Arghal et al. 2026, appendix E.2)."""
+        """Explanation of the text and of the actions, with an example (after Arghal et
+        al. 2026, appendix E.2).
+        """
         up, down, left, right = self.actions
         agent, goal, wall, free = self.symbols
         example = render_text(EXAMPLE.rows, EXAMPLE.agent, EXAMPLE.goal)
@@ -74,7 +82,8 @@ class Vocabulary:
 
 
 def read_actions(text: str) -> tuple[str, ...]:
-    """Read the names of the four moves from "NORTH/SOUTH/WEST/EAST"; "none" for the plain ones.
+    """Read the names of the four moves from "NORTH/SOUTH/WEST/EAST"; "none" for the
+    plain ones.
 
     Raises:
         ValueError: the expected format.
@@ -86,12 +95,15 @@ def read_actions(text: str) -> tuple[str, ...]:
     are_names = all(NAME.fullmatch(name) for name in names)
     if not are_distinct or not are_names:
         plain = ", ".join(ACTIONS)
-        raise ValueError(f"{NONE}, or four distinct names for {plain} separated by /, e.g. NORTH/SOUTH/WEST/EAST")
+        raise ValueError(
+            f"{NONE}, or four distinct names for {plain} separated by /, e.g. NORTH/SOUTH/WEST/EAST"
+        )
     return names
 
 
 def read_symbols(text: str) -> tuple[str, ...]:
-    """Read the symbols of agent, goal, wall and free cell from "A=@/G=X"; those not named stay plain.
+    """Read the symbols of agent, goal, wall and free cell from "A=@/G=X"; those not
+    named stay plain.
 
     Raises:
         ValueError: the expected format.
@@ -110,5 +122,7 @@ def read_symbols(text: str) -> tuple[str, ...]:
     are_distinct = len(set(symbols)) == len(symbols)
     if not are_known or not are_distinct or not SYMBOLS.issuperset(symbols):
         plain = ", ".join(PLAIN_SYMBOLS)
-        raise ValueError(f"{NONE}, or other characters for some of {plain} separated by /, all distinct, e.g. A=@/G=X")
+        raise ValueError(
+            f"{NONE}, or other characters for some of {plain} separated by /, all distinct, e.g. A=@/G=X"
+        )
     return symbols

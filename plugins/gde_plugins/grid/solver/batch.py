@@ -1,7 +1,8 @@
 """Optimal actions of many grids at once: breadth-first search on bitboards.
 
-A row of a grid is one unsigned integer with one bit per cell. One step of the search then needs only a few shifts
-and masks for all cells of all grids. Results equal those of `gde.numerics.tabular.solve` on each grid, without values.
+A row of a grid is one unsigned integer with one bit per cell. One step of the search
+then needs only a few shifts and masks for all cells of all grids. Results equal those
+of `gde.numerics.tabular.solve` on each grid, without values.
 """
 
 from collections.abc import Callable
@@ -20,15 +21,16 @@ CHUNK = 2048
 
 
 def optimal_actions(walls: Bools, goals: Cells) -> Bools:
-    """Return all actions that begin a shortest way to the goal, for every cell of every grid.
+    """Return all actions that begin a shortest way to the goal, for every cell of every
+    grid.
 
     Args:
         walls: (B, H, W) True in walls; the border is closed.
         goals: (B, 2) row and column of each goal, on a free cell.
 
     Returns:
-        (B, H, W, A) True for optimal actions, in the order of `dynamics.ACTIONS`. Walls, the goal, and cells without
-        a way to the goal have none.
+        (B, H, W, A) True for optimal actions, in the order of `dynamics.ACTIONS`.
+        Walls, the goal, and cells without a way to the goal have none.
 
     Raises:
         ValueError: other shapes, an open border, or a goal on a wall.
@@ -40,7 +42,8 @@ def optimal_actions(walls: Bools, goals: Cells) -> Bools:
 
 
 def key_door_actions(walls: Bools, goals: Cells, keys: Cells, doors: Cells) -> Bools:
-    """Return all optimal actions in grids with a key and a door, for each stage of `keyed.dynamics`.
+    """Return all optimal actions in grids with a key and a door, for each stage of
+    `keyed.dynamics`.
 
     Args:
         walls: (B, H, W) True in walls; the border is closed, the doorways are free.
@@ -49,11 +52,12 @@ def key_door_actions(walls: Bools, goals: Cells, keys: Cells, doors: Cells) -> B
         doors: (B, 2) row and column of each door, on a third free cell.
 
     Returns:
-        (B, 3, H, W, A) True for optimal actions, for each stage. Cells in which an agent of that stage cannot be have
-        none.
+        (B, 3, H, W, A) True for optimal actions, for each stage. Cells in which an
+        agent of that stage cannot be have none.
 
     Raises:
-        ValueError: other shapes, an open border, or goal, key and door not on three free cells.
+        ValueError: other shapes, an open border, or goal, key and door not on three
+        free cells.
     """
     _check_walls(walls)
     _check_places("goal", goals, walls)
@@ -68,7 +72,9 @@ def key_door_actions(walls: Bools, goals: Cells, keys: Cells, doors: Cells) -> B
 
 def _check_walls(walls: Bools) -> None:
     if walls.ndim != 3 or min(walls.shape[1:]) < 3 or walls.shape[2] > 64:
-        raise ValueError(f"walls must have shape (B, H, W) with H >= 3 and 3 <= W <= 64, got {walls.shape}")
+        raise ValueError(
+            f"walls must have shape (B, H, W) with H >= 3 and 3 <= W <= 64, got {walls.shape}"
+        )
 
     # Shifts of whole rows would carry the search across an open border.
     top_and_bottom = walls[:, [0, -1]]
@@ -80,7 +86,9 @@ def _check_walls(walls: Bools) -> None:
 def _check_places(name: str, cells: Cells, walls: Bools) -> None:
     n_grids = len(walls)
     if cells.shape != (n_grids, 2):
-        raise ValueError(f"one {name} a grid must be given, in shape ({n_grids}, 2), got {cells.shape}")
+        raise ValueError(
+            f"one {name} a grid must be given, in shape ({n_grids}, 2), got {cells.shape}"
+        )
 
     is_inside = (cells >= 0) & (cells < walls.shape[1:])
     rows, columns = cells.T
@@ -89,10 +97,13 @@ def _check_places(name: str, cells: Cells, walls: Bools) -> None:
 
 
 def _in_chunks(search: Callable[..., Bits], walls: Bools, *places: Cells) -> Bools:
-    """Return the (B, stages, H, W, A) result of `search` on bitboards (H, B) of free cells and of each place."""
+    """Return the (B, stages, H, W, A) result of `search` on bitboards (H, B) of free
+    cells and of each place.
+    """
     n_grids, _, width = walls.shape
     results = []
-    # max() keeps one empty chunk when there is no grid, so that the result has its shape.
+    # max() keeps one empty chunk when there is no grid, so that the result has its
+    # shape.
     for start in range(0, max(n_grids, 1), CHUNK):
         stop = start + CHUNK
         chunk = walls[start:stop]
@@ -145,14 +156,17 @@ def _plain(free: Bits, goals: Bits) -> Bits:
 
 
 def _key_door(free: Bits, goals: Bits, keys: Bits, doors: Bits) -> Bits:
-    """Search as `KeyStates` moves: arriving beside the door with the key opens it, arriving at the key takes it."""
+    """Search as `KeyStates` moves: arriving beside the door with the key opens it,
+    arriving at the key takes it.
+    """
     beside = _beside(doors)
     without_key = free & ~keys & ~doors
     with_key = free & ~beside & ~doors
     states = np.stack([without_key, with_key, free])
 
     def arriving(frontier: Bits) -> Bits:
-        # The stage changes on arrival: a step out of one stage may end in a state of the next.
+        # The stage changes on arrival: a step out of one stage may end in a state of
+        # the next.
         before, taken, opened = frontier
         taken = taken | (opened & beside)
         before = before | (taken & keys)
@@ -162,12 +176,13 @@ def _key_door(free: Bits, goals: Bits, keys: Bits, doors: Bits) -> Bits:
 
 
 def _search(states: Bits, goals: Bits, arriving: Callable[[Bits], Bits]) -> Bits:
-    """Return the (A, stages, H, B) cells from which each action leads one step nearer to the goal.
+    """Return the (A, stages, H, B) cells from which each action leads one step nearer
+    to the goal.
 
     Args:
-        states: (stages, H, B) cells that are states.
-        goals: (H, B) cells in which the backward search begins, in all stages.
-        arriving: maps the cells that the search has just reached to the cells that an agent steps onto to get there.
+        states: (stages, H, B) cells that are states. goals: (H, B) cells in which the
+        backward search begins, in all stages. arriving: maps the cells that the search
+        has just reached to the cells that an agent steps onto to get there.
     """
     optimal = np.zeros((len(ACTIONS), *states.shape), dtype=states.dtype)
     frontier = states & goals
@@ -186,7 +201,9 @@ def _search(states: Bits, goals: Bits, arriving: Callable[[Bits], Bits]) -> Bits
 
 
 def _sources(targets: Bits) -> tuple[Bits, Bits, Bits, Bits]:
-    """Return (..., H - 2, B) inner cells from which UP, DOWN, LEFT and RIGHT lead to a target (..., H, B)."""
+    """Return (..., H - 2, B) inner cells from which UP, DOWN, LEFT and RIGHT lead to a
+    target (..., H, B).
+    """
     inner = targets[..., 1:-1, :]
     up = targets[..., :-2, :]
     down = targets[..., 2:, :]

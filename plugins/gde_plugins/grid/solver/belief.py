@@ -1,10 +1,12 @@
 """The belief oracle: what is best to do when only part of a grid is known.
 
-The oracle takes every cell that it has not seen for free and walks the shortest way on the map that this gives, to
-the goal if it has seen it, to the nearest cell that it has not seen otherwise; with every new cell it plans again
-(the freespace assumption and greedy mapping, Koenig et al. 2003). The least expected number of steps would
-need a prior over grids and cannot be computed on grids of any size, so this is a reference, not an optimum. It always
-arrives: every step either shows something new or leaves one step less to go.
+The oracle takes every cell that it has not seen for free and walks the shortest way on
+the map that this gives, to the goal if it has seen it, to the nearest cell that it has
+not seen otherwise; with every new cell it plans again (the freespace assumption and
+greedy mapping, Koenig et al. 2003). The least expected number of steps would need a
+prior over grids and cannot be computed on grids of any size, so this is a reference,
+not an optimum. It always arrives: every step either shows something new or leaves one
+step less to go.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,9 @@ UNKNOWN_SYMBOL = "*"
 
 @dataclass(frozen=True, kw_only=True)
 class Belief:
-    """Knowledge about the actions in one cell; actions are indices into `dynamics.MOVES`."""
+    """Knowledge about the actions in one cell; actions are indices into
+    `dynamics.MOVES`.
+    """
 
     aim: Literal["goal", "unknown"]
     """Target of the oracle."""
@@ -35,15 +39,18 @@ class Belief:
     walls: tuple[int, ...]
     """Moves into a wall that is known to be one."""
     dead_ends: tuple[int, ...]
-    """Moves to a cell from where neither the goal nor an unknown cell can be reached but by coming back."""
+    """Moves to a cell from where neither the goal nor an unknown cell can be reached
+    but by coming back.
+    """
 
 
 def believe(grid: Grid, seen: Mask) -> Belief:
     """Judge the actions at `grid.agent` by the known part of a grid.
 
     Args:
-        grid: the truth; nothing is read of it outside `seen` but that the outermost cells are walls.
-        seen: (height, width) True where a cell has been seen; the agent's own cell is.
+        grid: the truth; nothing is read of it outside `seen` but that the outermost
+        cells are walls. seen: (height, width) True where a cell has been seen; the
+        agent's own cell is.
 
     Raises:
         ValueError: no goal and no unknown cell can be reached on the known map.
@@ -60,7 +67,9 @@ def believe(grid: Grid, seen: Mask) -> Belief:
     steps = steps_to(cells.graph, targets)
     here = cells.index(grid.agent)
     if np.isinf(steps[here]):
-        raise ValueError(f"from {grid.agent} neither the goal nor any unknown cell can be reached")
+        raise ValueError(
+            f"from {grid.agent} neither the goal nor any unknown cell can be reached"
+        )
 
     ahead = cells.successors[here]
     is_nearer = steps[ahead] == steps[here] - 1
@@ -82,8 +91,11 @@ def known_rows(grid: Grid, seen: Mask) -> list[str]:
 
 
 def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
-    """Return (A,) True if the cell ahead is free and, without the agent's cell, cut off from every hope."""
-    # The import takes a tenth of a second, and only grids that are seen in part need it.
+    """Return (A,) True if the cell ahead is free and, without the agent's cell, cut off
+    from every hope.
+    """
+    # The import takes a tenth of a second, and only grids that are seen in part need
+    # it.
     from scipy.ndimage import label
 
     passable = ~walls
@@ -92,7 +104,9 @@ def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
     hopeful = np.unique(regions[hopes & ~walls])
 
     row, column = agent
-    ahead = np.array([regions[row + down, column + right] for down, right in MOVES.values()])
+    ahead = np.array(
+        [regions[row + down, column + right] for down, right in MOVES.values()]
+    )
     # Region 0 is walls and the agent's own cell.
     closed: Mask = (ahead > 0) & ~np.isin(ahead, hopeful)
     return closed

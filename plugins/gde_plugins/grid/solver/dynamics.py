@@ -11,7 +11,12 @@ from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
 from gde_plugins.grid.grid import Grid
 
-MOVES: Mapping[str, Position] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+MOVES: Mapping[str, Position] = {
+    "UP": (-1, 0),
+    "DOWN": (1, 0),
+    "LEFT": (0, -1),
+    "RIGHT": (0, 1),
+}
 """Action to (rows, columns) moved, in action index order."""
 ACTIONS = tuple(MOVES)
 STEP_REWARD = -1.0
@@ -53,9 +58,11 @@ class FreeCells:
     def steps_to(self, goal: int) -> NDArray[np.float64]:
         """Return (S,) the length of the shortest way to a state, inf if there is none.
 
-        In the few cells of a grid a queue is several times as fast as `gde.numerics.tabular.steps_to`.
+        In the few cells of a grid a queue is several times as fast as
+        `gde.numerics.tabular.steps_to`.
         """
-        # Every move can be taken back, so the search may follow the moves away from the goal.
+        # Every move can be taken back, so the search may follow the moves away from the
+        # goal.
         successors = self.successors.tolist()
         steps = [np.inf] * len(successors)
         steps[goal] = 0.0
@@ -76,11 +83,13 @@ class FreeCells:
 
 
 def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
-    """Return the grid's model: states are the free cells in reading order, the goal is terminal.
+    """Return the grid's model: states are the free cells in reading order, the goal is
+    terminal.
 
-    Every step costs 1, so the optimal value of a state is minus its distance to the goal. The environment's own
-    reward, 1 on reaching the goal, would make every way optimal that gets there at all. Labels are `row`, `column`,
-    `goal` (1 there) and `wall` (number of walls among the four cells beside it).
+    Every step costs 1, so the optimal value of a state is minus its distance to the
+    goal. The environment's own reward, 1 on reaching the goal, would make every way
+    optimal that gets there at all. Labels are `row`, `column`, `goal` (1 there) and
+    `wall` (number of walls among the four cells beside it).
 
     Args:
         grid: with closed border.
@@ -98,7 +107,9 @@ def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
         "goal": at_goal.astype(float),
         "wall": n_walls.astype(float),
     }
-    return shortest_way_model(cells.successors, cells.index(grid.agent), at_goal, labels, actions)
+    return shortest_way_model(
+        cells.successors, cells.index(grid.agent), at_goal, labels, actions
+    )
 
 
 def shortest_way_model(
@@ -111,7 +122,8 @@ def shortest_way_model(
     """Return the model of a deterministic world in which every step costs 1.
 
     Args:
-        successors: (S, A) state that each action leads to. In terminal states it is the one that would follow if the
+        successors: (S, A) state that each action leads to. In terminal states it is the
+        one that would follow if the
             episode went on; solvers ignore it.
         start: the first state.
         terminal: (S,) True if the episode is over.

@@ -1,4 +1,6 @@
-"""The embedded model: GPT-OSS-class transformers of two million parameters that have learned to walk text grids."""
+"""The embedded model: GPT-OSS-class transformers of two million parameters that have
+learned to walk text grids.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,5 +32,7 @@ def model_name(training: Training) -> str:
 
 
 def folder(training: Training = DEFAULT) -> Path:
-    """A packaged model: configuration, weights and tokenizer. One card, beside the folders, tells of both."""
+    """A packaged model: configuration, weights and tokenizer. One card, beside the
+    folders, tells of both.
+    """
     return Path(__file__).parent / "models" / training

@@ -14,7 +14,9 @@ ROUTER_SCALE = 0.02
 
 
 def configuration(tokenizer: PreTrainedTokenizerFast) -> GptOssConfig:
-    """Six layers, sliding and full attention in turn, with sinks, four experts of which two are active."""
+    """Six layers, sliding and full attention in turn, with sinks, four experts of which
+    two are active.
+    """
     shape: Any = GptOssConfig
     config: GptOssConfig = shape(
         vocab_size=len(tokenizer),
@@ -29,8 +31,9 @@ def configuration(tokenizer: PreTrainedTokenizerFast) -> GptOssConfig:
         sliding_window=128,
         max_position_embeddings=8192,
         tie_word_embeddings=False,
-        # Cells are looked up by their coordinates however far away they are. Plain rotary positions turn half of a
-        # head's dimensions too fast for that; YaRN leaves the fast ones as they are and nearly stops the slow ones.
+        # Cells are looked up by their coordinates however far away they are. Plain
+        # rotary positions turn half of a head's dimensions too fast for that; YaRN
+        # leaves the fast ones as they are and nearly stops the slow ones.
         rope_parameters={
             "rope_type": "yarn",
             "rope_theta": 10000.0,
@@ -56,7 +59,9 @@ def untrained_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> GptOssForC
         torch.manual_seed(seed)
         model: Any = GptOssForCausalLM(config)
         embedding = model.model.embed_tokens.weight
-        embedding.copy_(_embedding(tokenizer, torch.randn_like(embedding) * EMBEDDING_SCALE))
+        embedding.copy_(
+            _embedding(tokenizer, torch.randn_like(embedding) * EMBEDDING_SCALE)
+        )
         model.lm_head.weight.copy_(embedding * UNEMBEDDING_SCALE)
         for layer in model.model.layers:
             torch.nn.init.normal_(layer.mlp.router.weight, 0, ROUTER_SCALE)
@@ -67,10 +72,12 @@ def untrained_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> GptOssForC
 
 
 def _embedding(tokenizer: PreTrainedTokenizerFast, random: Tensor) -> Tensor:
-    """(V, width) random vectors in which tokens that name a row or a column begin alike.
+    """(V, width) random vectors in which tokens that name a row or a column begin
+    alike.
 
-    The first quarter holds waves of the row, the second those of the column, so that "one row further up" is one
-    rotation for all 625 coordinate tokens and need not be learned for each of them.
+    The first quarter holds waves of the row, the second those of the column, so that
+    "one row further up" is one rotation for all 625 coordinate tokens and need not be
+    learned for each of them.
     """
     quarter = WIDTH // 4
     for token, index in tokenizer.get_vocab().items():
@@ -83,17 +90,26 @@ def _embedding(tokenizer: PreTrainedTokenizerFast, random: Tensor) -> Tensor:
 
 
 def _place(token: str) -> tuple[int | None, int | None]:
-    """The row and the column that a token names: `\\n3` a row, `3` a column, ` 3,4` both."""
+    """The row and the column that a token names: `\\n3` a row, `3` a column, ` 3,4`
+    both.
+    """
     name = token.strip(" ")
     if name.isdigit():
         return None, int(name)
     if name.startswith("\n") and name[1:].isdigit():
         return int(name[1:]), None
     row, _, column = name.partition(",")
-    return (int(row), int(column)) if row.isdigit() and column.isdigit() else (None, None)
+    return (
+        (int(row), int(column)) if row.isdigit() and column.isdigit() else (None, None)
+    )
 
 
 def _waves(index: int, n: int) -> Tensor:
-    """(n,) sines and cosines of an index, wavelengths from 4 cells in geometric steps."""
+    """(n,) sines and cosines of an index, wavelengths from 4 cells in geometric
+    steps.
+    """
     frequencies = torch.pi / (2 * 1.6 ** (torch.arange(n // 2) * 16 / n))
-    return torch.cat([torch.sin(frequencies * index), torch.cos(frequencies * index)]) * FEATURE_SCALE
+    return (
+        torch.cat([torch.sin(frequencies * index), torch.cos(frequencies * index)])
+        * FEATURE_SCALE
+    )

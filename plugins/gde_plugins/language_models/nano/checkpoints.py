@@ -1,6 +1,8 @@
-"""A training that is interrupted goes on from its last checkpoint, and ends as it would have ended otherwise.
+"""A training that is interrupted goes on from its last checkpoint, and ends as it would
+have ended otherwise.
 
-Nothing but the samples is random in it, and those of a step are a function of the recipe.
+Nothing but the samples is random in it, and those of a step are a function of the
+recipe.
 """
 
 from dataclasses import asdict
@@ -19,7 +21,9 @@ NAME = "checkpoint.pt"
 
 
 class Checkpoints:
-    """What changes in a training, kept in a file of the folder that the model will be written to."""
+    """What changes in a training, kept in a file of the folder that the model will be
+    written to.
+    """
 
     def __init__(self, folder: Path, recipe: Recipe, **changing: Any) -> None:
         """Take what has a `state_dict`, by name."""
@@ -28,7 +32,8 @@ class Checkpoints:
         self._changing = changing
 
     def load(self) -> int:
-        """Put everything back to the last checkpoint; gives the steps that were done, 0 where there is none.
+        """Put everything back to the last checkpoint; gives the steps that were done, 0
+        where there is none.
 
         Raises:
             GdeError: it is of another recipe.
@@ -37,7 +42,9 @@ class Checkpoints:
             return 0
         kept = torch.load(self._path, weights_only=True)
         if kept["recipe"] != self._recipe:
-            raise GdeError(f"{self._path} was begun with {kept['recipe']}, got {self._recipe}: choose another folder")
+            raise GdeError(
+                f"{self._path} was begun with {kept['recipe']}, got {self._recipe}: choose another folder"
+            )
         for name, each in self._changing.items():
             each.load_state_dict(kept[name])
         return int(kept["step"])

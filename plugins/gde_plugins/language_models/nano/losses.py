@@ -1,8 +1,9 @@
-"""The training losses: the next token, and three auxiliary losses that read single layers of the residual stream.
+"""The training losses: the next token, and three auxiliary losses that read single
+layers of the residual stream.
 
-The auxiliary losses teach early what the next token alone would teach slowly: the place of each cell of the prompt, the
-places of agent and goal once the prompt is read, and the surroundings of a traced cell. Their heads are thrown away
-after training.
+The auxiliary losses teach early what the next token alone would teach slowly: the place
+of each cell of the prompt, the places of agent and goal once the prompt is read, and
+the surroundings of a traced cell. Their heads are thrown away after training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,9 @@ N_AROUND = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Samples on grids of one size, padded on the right. B samples of T tokens, P of them the prompt."""
+    """Samples on grids of one size, padded on the right. B samples of T tokens, P of
+    them the prompt.
+    """
 
     tokens: Tensor
     """(B, T) ids."""
@@ -41,7 +44,9 @@ class Batch:
     ends: Tensor
     """(B, 4) row and column of the agent, then of the goal."""
     notes: Tensor
-    """(B, T, 5) kinds of the neighbours of a traced cell and the direction of its parent, IGNORED elsewhere."""
+    """(B, T, 5) kinds of the neighbours of a traced cell and the direction of its
+    parent, IGNORED elsewhere.
+    """
     n_prompt: int
     """P."""
 
@@ -76,7 +81,9 @@ class Losses:
     cell: Tensor
     """Row and column of every cell, read at the cell."""
     ends: Tensor
-    """Rows and columns of agent and goal, read at the three template tokens before the reasoning."""
+    """Rows and columns of agent and goal, read at the three template tokens before the
+    reasoning.
+    """
     look: Tensor
     """Neighbours and parent of every traced cell, read at the cell."""
     accuracy: float
@@ -88,7 +95,9 @@ def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Ba
     vocabulary: Mapping[str, int] = tokenizer.get_vocab()
 
     # On grids of one size all prompts have the same number of tokens.
-    prompts = [tokenizer.encode(sample.prompt, add_special_tokens=False) for sample in samples]
+    prompts = [
+        tokenizer.encode(sample.prompt, add_special_tokens=False) for sample in samples
+    ]
     n_prompt = len(prompts[0])
     length = n_prompt + max(len(sample.tokens) for sample in samples)
 
@@ -119,7 +128,8 @@ def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Ba
 
 def _cells(size: int, n_prompt: int, length: int) -> Tensor:
     """(length, 2) row and column of the prompt's cells."""
-    # A line of the grid is the index of its row and `size` cells; one space follows the last line.
+    # A line of the grid is the index of its row and `size` cells; one space follows the
+    # last line.
     n_grid = size * (size + 1)
     first = n_prompt - N_AFTER_GRID - 1 - n_grid
     lines = torch.arange(first, first + n_grid).reshape(size, size + 1)
@@ -132,11 +142,14 @@ def _cells(size: int, n_prompt: int, length: int) -> Tensor:
 
 def measure(model: Any, heads: Heads, batch: Batch) -> Losses:
     """All losses of one batch."""
-    output = model.model(input_ids=batch.tokens, output_hidden_states=True, use_cache=False)
+    output = model.model(
+        input_ids=batch.tokens, output_hidden_states=True, use_cache=False
+    )
     cell_stream = output.hidden_states[CELL_LAYER]
     look_stream = output.hidden_states[LOOK_LAYER]
 
-    # The output at each token predicts the next one. Only tokens of the continuation need logits.
+    # The output at each token predicts the next one. Only tokens of the continuation
+    # need logits.
     next_tokens = batch.targets[:, 1:]
     wanted = next_tokens != IGNORED
     targets = next_tokens[wanted]
@@ -168,5 +181,7 @@ def _look_loss(heads: Heads, stream: Tensor, notes: Tensor) -> Tensor:
     n = len(MOVES)
     around, parent = heads.look(stream[is_traced]).split([n * N_AROUND, n + 1], dim=-1)
     wanted = notes[is_traced]
-    by_direction = cross_entropy(around.reshape(-1, N_AROUND), wanted[:, :n].reshape(-1))
+    by_direction = cross_entropy(
+        around.reshape(-1, N_AROUND), wanted[:, :n].reshape(-1)
+    )
     return by_direction + 0.5 * cross_entropy(parent, wanted[:, n])

@@ -1,9 +1,15 @@
-"""How nano is trained, as a function of the step alone, so that a run can be repeated and its course foretold."""
+"""How nano is trained, as a function of the step alone, so that a run can be repeated
+and its course foretold.
+"""
 
 from dataclasses import dataclass
 from itertools import accumulate
 
-SMALL, MIXED, LARGE = (5, 7, 9), (5, 7, 7, 9, 9, 11, 11, 13, 15), (7, 9, 9, 11, 11, 13, 13, 15, 15)
+SMALL, MIXED, LARGE = (
+    (5, 7, 9),
+    (5, 7, 7, 9, 9, 11, 11, 13, 15),
+    (7, 9, 9, 11, 11, 13, 13, 15, 15),
+)
 LEARNING_RATE = 2e-3
 WARMUP = 200
 """Steps of the linear warm-up, in a training of the shipped length."""
@@ -34,13 +40,17 @@ PHASES = (
     Phase(steps=500, sizes=LARGE, p_practice=0.3, cell_weight=0.2),
     Phase(steps=1250, sizes=LARGE, p_practice=0.1, cell_weight=0.2, decays=True),
 )
-"""Small grids and practice first; large grids and episodes once cells can be looked up."""
+"""Small grids and practice first; large grids and episodes once cells can be looked
+up.
+"""
 SHIPPED_STEPS = sum(phase.steps for phase in PHASES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How long to train, and with which chance; the defaults are those of the shipped weights."""
+    """How long to train, and with which chance; the defaults are those of the shipped
+    weights.
+    """
 
     steps: int = SHIPPED_STEPS
     """Batches; another number stretches or shortens all phases alike."""
@@ -49,7 +59,9 @@ class Recipe:
     seed: int = 0
     """Of the initial weights and of all samples."""
     auxiliary: bool = True
-    """Whether the three auxiliary losses put into the residual stream what probes look for."""
+    """Whether the three auxiliary losses put into the residual stream what probes look
+    for.
+    """
 
 
 def phase(recipe: Recipe, step: int) -> Phase:

@@ -9,12 +9,21 @@ import numpy as np
 from gde.data.cell_map import CellMap, Position
 from gde.parts.environment import Environment, HasState
 from gde_plugins.language_models.nano.tokenizer import coordinates
-from gde_plugins.language_models.nano.tracing import CellNotes, annotate, answer, distances, optimal_moves, search
+from gde_plugins.language_models.nano.tracing import (
+    CellNotes,
+    annotate,
+    answer,
+    distances,
+    optimal_moves,
+    search,
+)
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 """The text before the grid in an episode: the gpt-oss agent's compact style."""
 PRACTICE = "Trace ways.\n"
-"""The text before the grid in a practice sample: several traces between random cells, each with its move."""
+"""The text before the grid in a practice sample: several traces between random cells,
+each with its move.
+"""
 N_WAYS = {"episode": 1, "practice": 4}
 OPENING = {"episode": INSTRUCTION, "practice": PRACTICE}
 LONGEST = {"episode": 128, "practice": 60}
@@ -28,7 +37,9 @@ Kind = Literal["episode", "practice"]
 
 
 class GridWorld(Environment, HasState, Protocol):
-    """An environment whose record is a map (`gde.data.cell_map`) of walls with an agent and a goal."""
+    """An environment whose record is a map (`gde.data.cell_map`) of walls with an agent
+    and a goal.
+    """
 
 
 MakeEnvironment = Callable[[int, float], GridWorld]
@@ -53,10 +64,13 @@ def render(content: str, effort: str) -> str:
     return f"{system}<|start|>user<|message|>{content}<|end|><|start|>assistant"
 
 
-def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator) -> Sample:
+def draw_sample(
+    kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator
+) -> Sample:
     """A sample on the environment's grid of this seed.
 
-    At effort low the answer of an episode comes at once, at other efforts after the search.
+    At effort low the answer of an episode comes at once, at other efforts after the
+    search.
     """
     text = environment.reset(seed).text
     grid = CellMap.from_record(environment.world(), environment.state())
@@ -82,7 +96,9 @@ def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Ge
     return Sample(grid=grid, prompt=prompt, tokens=tuple(tokens), notes=notes)
 
 
-def _ways(grid: CellMap, n: int, rng: np.random.Generator) -> list[tuple[Position, Position]]:
+def _ways(
+    grid: CellMap, n: int, rng: np.random.Generator
+) -> list[tuple[Position, Position]]:
     """`n` starts and goals: the agent's own first, the others random."""
     free = [(int(row), int(column)) for row, column in np.argwhere(~grid.where("wall"))]
     ways = [(grid.place_of("agent"), grid.place_of("goal"))]
@@ -93,7 +109,9 @@ def _ways(grid: CellMap, n: int, rng: np.random.Generator) -> list[tuple[Positio
 
 
 def _best_move(grid: CellMap, rng: np.random.Generator) -> str:
-    """One of the optimal moves, all equally likely: an immediate answer follows no search."""
+    """One of the optimal moves, all equally likely: an immediate answer follows no
+    search.
+    """
     walls = grid.where("wall")
     steps = distances(walls, grid.place_of("goal"))
     best = sorted(optimal_moves(walls, steps, grid.place_of("agent")))
@@ -107,4 +125,12 @@ def _conclusion(kind: Kind, move: str) -> list[str]:
 
 
 def _answer(move: str) -> list[str]:
-    return ["<|channel|>", "final", "<|message|>", '{"action": "', move, '"}', "<|return|>"]
+    return [
+        "<|channel|>",
+        "final",
+        "<|message|>",
+        '{"action": "',
+        move,
+        '"}',
+        "<|return|>",
+    ]

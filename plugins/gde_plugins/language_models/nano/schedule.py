@@ -4,14 +4,26 @@ from collections.abc import Iterator
 
 from gde.seeding import derive, generator
 from gde_plugins.language_models.nano.recipe import PHASES, Recipe, phase
-from gde_plugins.language_models.nano.samples import DENSITIES, Kind, MakeEnvironment, Sample, draw_sample
+from gde_plugins.language_models.nano.samples import (
+    DENSITIES,
+    Kind,
+    MakeEnvironment,
+    Sample,
+    draw_sample,
+)
 
 POOL = 4
-"""Batches that are drawn together and sorted by length, so that little of a batch is padding."""
+"""Batches that are drawn together and sorted by length, so that little of a batch is
+padding.
+"""
 
 
-def batches(recipe: Recipe, make_environment: MakeEnvironment, start: int = 0) -> Iterator[list[Sample]]:
-    """The samples of every step from `start` on, a multiple of POOL. A batch has grids of one size."""
+def batches(
+    recipe: Recipe, make_environment: MakeEnvironment, start: int = 0
+) -> Iterator[list[Sample]]:
+    """The samples of every step from `start` on, a multiple of POOL. A batch has grids
+    of one size.
+    """
     environments = {}
     for size in {size for each in PHASES for size in each.sizes}:
         for density in set(DENSITIES):

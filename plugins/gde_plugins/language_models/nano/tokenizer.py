@@ -1,7 +1,8 @@
-"""nano's tokenizer: every cell of a grid, every index and every pair of coordinates is one token.
+"""nano's tokenizer: every cell of a grid, every index and every pair of coordinates is
+one token.
 
-Any printable ASCII text can be encoded, character by character where no longer token fits; other characters become
-`<unk>`.
+Any printable ASCII text can be encoded, character by character where no longer token
+fits; other characters become `<unk>`.
 """
 
 from typing import Any
@@ -23,9 +24,45 @@ PAD, EOS, UNKNOWN = "<|endoftext|>", "<|return|>", "<unk>"
 LARGEST = 25
 """Rows and columns of the largest grid."""
 WORDS = (
-    *("system", "user", "assistant", "analysis", "final", "commentary", "Reasoning", " low", " medium", " high"),
-    *("Go", " from", " to", " by", " the", " shortest", " way", " is", " wall", " free", "Answer", " Answer"),
-    *(" UP", " DOWN", " LEFT", " RIGHT", "UP", "DOWN", "LEFT", "RIGHT", '{"action": "', '"}', "action"),
+    *(
+        "system",
+        "user",
+        "assistant",
+        "analysis",
+        "final",
+        "commentary",
+        "Reasoning",
+        " low",
+        " medium",
+        " high",
+    ),
+    *(
+        "Go",
+        " from",
+        " to",
+        " by",
+        " the",
+        " shortest",
+        " way",
+        " is",
+        " wall",
+        " free",
+        "Answer",
+        " Answer",
+    ),
+    *(
+        " UP",
+        " DOWN",
+        " LEFT",
+        " RIGHT",
+        "UP",
+        "DOWN",
+        "LEFT",
+        "RIGHT",
+        '{"action": "',
+        '"}',
+        "action",
+    ),
     *("Look", " around", "Trace", " ways", " path", " move"),
 )
 PIECES = r'\{"action": "|"\}| ?\n\d*| ?\d+,\d+| {0,2}(?:[A-Za-z]+|\d+|[^\sA-Za-z0-9])| '
@@ -68,10 +105,14 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
 def _pieces() -> Tokenizer:
     vocabulary = _vocabulary()
     scores = [(token, -20.0 if _is_fallback(token) else -1.0) for token in vocabulary]
-    tokenizer = Tokenizer(models.Unigram(scores, unk_id=vocabulary.index(UNKNOWN), byte_fallback=False))
+    tokenizer = Tokenizer(
+        models.Unigram(scores, unk_id=vocabulary.index(UNKNOWN), byte_fallback=False)
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(PIECES), "isolated")
     tokenizer.decoder = decoders.Fuse()
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    tokenizer.add_special_tokens(
+        [AddedToken(token, special=True, normalized=False) for token in SPECIAL]
+    )
     return tokenizer
 
 
@@ -81,7 +122,11 @@ def _vocabulary() -> list[str]:
     tokens = [*SPECIAL, UNKNOWN, "\n", *map(chr, range(32, 127))]
     tokens += [gap + symbol for gap in (" ", "  ") for symbol in symbols]
     tokens += [f"{gap}{number}" for gap in ("", " ", "  ") for number in numbers]
-    tokens += [" \n", *(f" \n{number}" for number in numbers), *(f"\n{number}" for number in numbers)]
+    tokens += [
+        " \n",
+        *(f" \n{number}" for number in numbers),
+        *(f"\n{number}" for number in numbers),
+    ]
     tokens += [coordinates(row, column) for row in numbers for column in numbers]
     return list(dict.fromkeys([*tokens, *WORDS]))
 

@@ -1,8 +1,10 @@
-"""The reasoning that nano learns: a depth-first search from the agent to the goal, written down cell by cell.
+"""The reasoning that nano learns: a depth-first search from the agent to the goal,
+written down cell by cell.
 
-The search goes to the new neighbour of least Manhattan distance to the goal. Where there is none, it goes back to the
-cell it came from. It needs to know only the surroundings of a cell, so a small model can learn it. On a perfect maze
-its last departure from the start is the optimal move, and on other grids it often is.
+The search goes to the new neighbour of least Manhattan distance to the goal. Where
+there is none, it goes back to the cell it came from. It needs to know only the
+surroundings of a cell, so a small model can learn it. On a perfect maze its last
+departure from the start is the optimal move, and on other grids it often is.
 """
 
 from collections import deque
@@ -13,11 +15,18 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
 
-MOVES: dict[str, tuple[int, int]] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+MOVES: dict[str, tuple[int, int]] = {
+    "UP": (-1, 0),
+    "DOWN": (1, 0),
+    "LEFT": (0, -1),
+    "RIGHT": (0, 1),
+}
 WALL, SEEN, NEW = range(3)
 NO_PARENT = len(MOVES)
 P_SHORTEST = 0.15
-"""How often the search takes the truly shortest way on, so that traces differ and foresight pays."""
+"""How often the search takes the truly shortest way on, so that traces differ and
+foresight pays.
+"""
 
 Walls = NDArray[np.bool_]
 Distances = NDArray[np.int64]
@@ -28,9 +37,13 @@ class CellNotes:
     """The surroundings of a traced cell, which an auxiliary loss asks for."""
 
     around: tuple[int, ...]
-    """WALL, SEEN (earlier in this trace) or NEW in each direction, in the order of MOVES."""
+    """WALL, SEEN (earlier in this trace) or NEW in each direction, in the order of
+    MOVES.
+    """
     parent: int
-    """Direction of the cell from which this one was first entered; NO_PARENT at the start."""
+    """Direction of the cell from which this one was first entered; NO_PARENT at the
+    start.
+    """
 
 
 def neighbours(position: Position) -> list[Position]:
@@ -40,7 +53,9 @@ def neighbours(position: Position) -> list[Position]:
 
 
 def distances(walls: Walls, goal: Position) -> Distances:
-    """(size, size) steps to the goal by the shortest way; -1 where there is none. The outer cells must be walls."""
+    """(size, size) steps to the goal by the shortest way; -1 where there is none. The
+    outer cells must be walls.
+    """
     steps = np.full(walls.shape, -1)
     steps[goal] = 0
     waiting = deque([goal])
@@ -54,14 +69,24 @@ def distances(walls: Walls, goal: Position) -> Distances:
 
 
 def search(
-    walls: Walls, start: Position, goal: Position, steps: Distances, rng: np.random.Generator, *, longest: int
+    walls: Walls,
+    start: Position,
+    goal: Position,
+    steps: Distances,
+    rng: np.random.Generator,
+    *,
+    longest: int,
 ) -> list[Position]:
-    """The cells that the search stands on, in order, at most `longest`; `steps` are the `distances` to the goal."""
+    """The cells that the search stands on, in order, at most `longest`; `steps` are the
+    `distances` to the goal.
+    """
     way = [start]
     seen = {start}
     trace = [start]
     while way[-1] != goal and len(trace) < longest:
-        ahead = [cell for cell in neighbours(way[-1]) if not walls[cell] and cell not in seen]
+        ahead = [
+            cell for cell in neighbours(way[-1]) if not walls[cell] and cell not in seen
+        ]
         if ahead:
             way.append(_nearest(ahead, goal, steps, rng))
             seen.add(way[-1])
@@ -71,25 +96,41 @@ def search(
     return trace
 
 
-def _nearest(ahead: list[Position], goal: Position, steps: Distances, rng: np.random.Generator) -> Position:
+def _nearest(
+    ahead: list[Position], goal: Position, steps: Distances, rng: np.random.Generator
+) -> Position:
     shortest_first = rng.random() < P_SHORTEST
 
     def order(cell: Position) -> tuple[int, int, float]:
         crow = abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])
         truth = int(steps[cell])
-        return (truth, crow, rng.random()) if shortest_first else (crow, truth, rng.random())
+        return (
+            (truth, crow, rng.random())
+            if shortest_first
+            else (crow, truth, rng.random())
+        )
 
     return min(ahead, key=order)
 
 
-def optimal_moves(walls: Walls, steps: Distances, position: Position) -> dict[str, Position]:
+def optimal_moves(
+    walls: Walls, steps: Distances, position: Position
+) -> dict[str, Position]:
     """The moves that come nearer to the goal, each with the cell that it leads to."""
     leads = zip(MOVES, neighbours(position), strict=True)
-    return {move: cell for move, cell in leads if not walls[cell] and steps[cell] == steps[position] - 1}
+    return {
+        move: cell
+        for move, cell in leads
+        if not walls[cell] and steps[cell] == steps[position] - 1
+    }
 
 
-def answer(walls: Walls, steps: Distances, trace: list[Position], rng: np.random.Generator) -> str:
-    """The trace's last departure from its start where that is optimal, else any optimal move."""
+def answer(
+    walls: Walls, steps: Distances, trace: list[Position], rng: np.random.Generator
+) -> str:
+    """The trace's last departure from its start where that is optimal, else any optimal
+    move.
+    """
     optimal = optimal_moves(walls, steps, trace[0])
     last = len(trace) - 1 - trace[::-1].index(trace[0])
     departure = trace[last + 1] if last + 1 < len(trace) else None

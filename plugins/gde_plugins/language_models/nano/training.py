@@ -20,7 +20,9 @@ from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 
 ENDS_WEIGHT, LOOK_WEIGHT = 1.0, 2.0
 LONGEST_ANSWER = 200
-"""Tokens: the longest trace that it learns, and the answer. A trace that never ends need not fill the context."""
+"""Tokens: the longest trace that it learns, and the answer. A trace that never ends
+need not fill the context.
+"""
 LONGEST_GRADIENT = 1.0
 
 
@@ -42,16 +44,16 @@ def train(
 ) -> None:
     """Train a model and write it to `folder`, as transformers loads it.
 
-    The same recipe gives the same samples on every machine, and the same weights on one with the same PyTorch and
-    number of threads.
+    The same recipe gives the same samples on every machine, and the same weights on one
+    with the same PyTorch and number of threads.
 
     Args:
-        recipe: how long and how fast.
-        make_environment: grids of a size and a density; `samples.Sample` says what is needed of them.
-        folder: is made; a model that is already there is overwritten. A training that was interrupted there goes on
+        recipe: how long and how fast. make_environment: grids of a size and a density;
+        `samples.Sample` says what is needed of them. folder: is made; a model that is
+        already there is overwritten. A training that was interrupted there goes on
             from its last checkpoint.
-        report: called after every step.
-        device: where torch trains, e.g. cpu or cuda; on another than a CPU, with the attention of transformers.
+        report: called after every step. device: where torch trains, e.g. cpu or cuda;
+        on another than a CPU, with the attention of transformers.
     """
     tokenizer = build_tokenizer()
     model: Any = untrained_model(tokenizer, recipe.seed)
@@ -63,8 +65,12 @@ def train(
         heads = Heads().to(device)
     model.to(device)
     parameters = [*model.parameters(), *heads.parameters()]
-    optimizer = torch.optim.AdamW(parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98))
-    checkpoints = Checkpoints(folder, recipe, model=model, heads=heads, optimizer=optimizer)
+    optimizer = torch.optim.AdamW(
+        parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98)
+    )
+    checkpoints = Checkpoints(
+        folder, recipe, model=model, heads=heads, optimizer=optimizer
+    )
     done = checkpoints.load()
     for step, samples in enumerate(batches(recipe, make_environment, done), start=done):
         for group in optimizer.param_groups:
@@ -89,7 +95,9 @@ def save(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write a model and its tokenizer, as transformers loads them."""
     stops: Any = GenerationConfig
     model.generation_config = stops(
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, max_new_tokens=LONGEST_ANSWER
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        max_new_tokens=LONGEST_ANSWER,
     )
     with quiet():
         model.save_pretrained(folder)

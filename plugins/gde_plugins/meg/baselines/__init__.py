@@ -1,1 +1,3 @@
-"""Other measures of whether something is an agent, on the same worlds and walkers as MEG."""
+"""Other measures of whether something is an agent, on the same worlds and walkers as
+MEG.
+"""

@@ -1,8 +1,9 @@
 """Does it adapt? The criterion of Kenton et al. (2023), for walkers in grids.
 
-An agent is a system that would choose otherwise if its actions influenced the world otherwise. So one mechanism of the
-world is changed and the same system put into the same states. The mechanism is where the goal is (that of the utility)
-or what the actions do. The answer needs the power to intervene, which no record of behaviour gives.
+An agent is a system that would choose otherwise if its actions influenced the world
+otherwise. So one mechanism of the world is changed and the same system put into the
+same states. The mechanism is where the goal is (that of the utility) or what the
+actions do. The answer needs the power to intervene, which no record of behaviour gives.
 """
 
 from dataclasses import replace
@@ -17,13 +18,18 @@ RESPONDS = 0.02
 """Mean total variation of the policy from which on a system counts as adapting."""
 
 
-def response_to_goal(make: Maker, world: TabularMDP, rng: np.random.Generator) -> float | None:
-    """Return the mean total variation of the policy over states when the goal is moved; None if it cannot be."""
+def response_to_goal(
+    make: Maker, world: TabularMDP, rng: np.random.Generator
+) -> float | None:
+    """Return the mean total variation of the policy over states when the goal is moved;
+    None if it cannot be.
+    """
     elsewhere = placebo(world, rng)
     if elsewhere is None:
         return None
 
-    # A walker may find the goal in the reward, in the labels or in where the episode ends, so all three move.
+    # A walker may find the goal in the reward, in the labels or in where the episode
+    # ends, so all three move.
     reward = world.reward
     if reward.ndim == 1:
         reward = np.where(elsewhere, reward.max(), reward.min())
@@ -38,8 +44,12 @@ def response_to_goal(make: Maker, world: TabularMDP, rng: np.random.Generator) -
     return _variation(before, after, ~over)
 
 
-def response_to_actions(make: Maker, world: TabularMDP, rng: np.random.Generator) -> float:
-    """Return the same when the actions are shuffled: above zero for every system that perceives what they do."""
+def response_to_actions(
+    make: Maker, world: TabularMDP, rng: np.random.Generator
+) -> float:
+    """Return the same when the actions are shuffled: above zero for every system that
+    perceives what they do.
+    """
     shift = int(rng.integers(1, world.n_actions))
     order = np.roll(np.arange(world.n_actions), shift)
     transition = tuple(world.transition[action] for action in order)
@@ -51,7 +61,9 @@ def response_to_actions(make: Maker, world: TabularMDP, rng: np.random.Generator
 
 
 def _policy(make: Maker, world: TabularMDP) -> Floats:
-    """Return (S, A) the first choice in every state, in a world that the walker has just entered."""
+    """Return (S, A) the first choice in every state, in a world that the walker has
+    just entered.
+    """
     walker = make(world)
     rows = []
     for state, after in enumerate(successors(world)):

@@ -1,9 +1,11 @@
 """Agent or device? The posterior of Orseau et al. (2018), for walks in grids.
 
-An agent goes for a place, by an optimal action with probability 1 - epsilon and at random otherwise; the place and
-epsilon are unknown. A device acts at random, or maps what it perceives to actions: the walls around it, its last
-action, both or neither. It learns the map on the way (Krichevsky and Trofimov 1981). A priori half are agents.
-This is the authors' definition with classes of our own: they weigh goals and devices by the lengths of programs.
+An agent goes for a place, by an optimal action with probability 1 - epsilon and at
+random otherwise; the place and epsilon are unknown. A device acts at random, or maps
+what it perceives to actions: the walls around it, its last action, both or neither. It
+learns the map on the way (Krichevsky and Trofimov 1981). A priori half are agents. This
+is the authors' definition with classes of our own: they weigh goals and devices by the
+lengths of programs.
 """
 
 from collections.abc import Sequence
@@ -28,20 +30,25 @@ PRIOR = 0.5
 
 
 def probability_of_agent(episodes: Sequence[Episode]) -> float:
-    """Return the probability that an agent, with a goal of its own in every world, produced these episodes.
+    """Return the probability that an agent, with a goal of its own in every world,
+    produced these episodes.
 
     Raises:
         ValueError: a world is stochastic.
     """
     for episode in episodes:
         if not episode.mdp.deterministic:
-            raise ValueError("wanted worlds that leave nothing to chance, since a device perceives where actions lead")
+            raise ValueError(
+                "wanted worlds that leave nothing to chance, since a device perceives where actions lead"
+            )
     evidence = _of_agent(episodes) - _of_device(episodes)
     return float(expit(evidence))
 
 
 def _of_agent(episodes: Sequence[Episode]) -> float:
-    """Return the log-probability of the actions, averaged over places in each world and over one epsilon."""
+    """Return the log-probability of the actions, averaged over places in each world and
+    over one epsilon.
+    """
     sample = Sample.of(episodes)
     optimal_in = [_optimal(world) for world in sample.worlds]
     epsilons = EPSILONS[:, None, None]
@@ -54,21 +61,25 @@ def _of_agent(episodes: Sequence[Episode]) -> float:
         actions = episode.actions[used]
         turns = np.arange(len(actions))
 
-        # (G, T, A) by place, decision and action; an optimal agent chooses among its options alike.
+        # (G, T, A) by place, decision and action; an optimal agent chooses among its
+        # options alike.
         options = optimal[:, episode.states[used]]
         n_options = np.maximum(options.sum(axis=2), 1)
         greedy = options[:, turns, actions] / n_options
         random = epsilons / n_actions
         chances = (1 - epsilons) * greedy + random
 
-        # An episode has one place, hence the sum over turns before the mean over places.
+        # An episode has one place, hence the sum over turns before the mean over
+        # places.
         logs = np.log(chances).sum(axis=2)
         total += logsumexp(logs, axis=1) - log(n_places)
     return float(logsumexp(total) - log(len(EPSILONS)))
 
 
 def _optimal(world: TabularMDP) -> NDArray[np.bool_]:
-    """Return (G, S, A) actions on a shortest way to each place; all of them in the place and where there is no way."""
+    """Return (G, S, A) actions on a shortest way to each place; all of them in the
+    place and where there is no way.
+    """
     # (S, G), and (S, A, G) after an action.
     distance = shortest_path(union(world), unweighted=True)
     distance_after = distance[successors(world)]
@@ -79,7 +90,9 @@ def _optimal(world: TabularMDP) -> NDArray[np.bool_]:
 
 
 def _of_device(episodes: Sequence[Episode]) -> float:
-    """Return the log-probability of the actions, averaged over what the device perceives; one map for all episodes."""
+    """Return the log-probability of the actions, averaged over what the device
+    perceives; one map for all episodes.
+    """
     n_actions = episodes[0].mdp.n_actions
     all_walls = []
     all_last = []
@@ -101,7 +114,8 @@ def _of_device(episodes: Sequence[Episode]) -> float:
     last = np.concatenate(all_last).astype(np.intp)
     actions = np.concatenate(all_actions).astype(np.intp)
 
-    # The last action is -1 where it was unusable, so n_actions + 2 values keep the numbers of pairs apart.
+    # The last action is -1 where it was unusable, so n_actions + 2 values keep the
+    # numbers of pairs apart.
     neither = np.zeros_like(walls)
     both = walls * (n_actions + 2) + last
     found = [-len(actions) * log(n_actions)]
@@ -111,7 +125,9 @@ def _of_device(episodes: Sequence[Episode]) -> float:
 
 
 def _learned(context: Indices, actions: Indices, n_actions: int) -> float:
-    """Return the log-probability of the actions by a learned map: a Dirichlet prior in each context, integrated out."""
+    """Return the log-probability of the actions by a learned map: a Dirichlet prior in
+    each context, integrated out.
+    """
     _, place = np.unique(context, return_inverse=True)
     n_contexts = int(place.max(initial=0)) + 1
     counts: Floats = np.zeros((n_contexts, n_actions))

@@ -1,11 +1,17 @@
-"""MEG beside agents and devices, and the discovery of agents, on the walkers of the validity suite."""
+"""MEG beside agents and devices, and the discovery of agents, on the walkers of the
+validity suite.
+"""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from gde.seeding import generator
-from gde_plugins.meg.baselines.adaptation import RESPONDS, response_to_actions, response_to_goal
+from gde_plugins.meg.baselines.adaptation import (
+    RESPONDS,
+    response_to_actions,
+    response_to_goal,
+)
 from gde_plugins.meg.baselines.devices import probability_of_agent
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.validity.arena import Arena
@@ -19,8 +25,12 @@ SOURCE = "no publication; Orseau et al. (2018) and Kenton et al. (2023) for the 
 
 
 def baselines_study(config: ValidityConfig) -> WalkersStudy:
-    """Return the study of the suite's walkers by placebo goals ("ours") and by the baselines."""
-    return WalkersStudy(config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE)
+    """Return the study of the suite's walkers by placebo goals ("ours") and by the
+    baselines.
+    """
+    return WalkersStudy(
+        config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE
+    )
 
 
 def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
@@ -29,7 +39,8 @@ def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
     # The study's former name, so that its numbers stay as they were.
     rng = generator(arena.sample, "meg-rivals", arena.kind, name)
 
-    # All goals are drawn before the actions are shuffled, since both use the same generator.
+    # All goals are drawn before the actions are shuffled, since both use the same
+    # generator.
     to_goal = []
     for episode in episodes:
         response = response_to_goal(make, episode.mdp, rng)

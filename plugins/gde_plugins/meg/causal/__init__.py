@@ -1,4 +1,6 @@
-"""Goal-directedness in causal influence diagrams (MacDermott et al. 2024, sections 3 and 4)."""
+"""Goal-directedness in causal influence diagrams (MacDermott et al. 2024, sections 3
+and 4).
+"""
 
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint

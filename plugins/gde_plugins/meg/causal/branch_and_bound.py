@@ -3,12 +3,15 @@
 A cell of policies is cut off where no policy in it
 
 - predicts better than a policy that is known already;
-- has highest entropy for its utility, since another cell has more at each of its utilities; or
-- is stationary: at highest entropy for a utility, the gradients of entropy and utility are parallel.
+- has highest entropy for its utility, since another cell has more at each of its
+  utilities; or
+- is stationary: at highest entropy for a utility, the gradients of entropy and utility
+  are parallel.
 
-The rest lies along the curves of locally highest entropy, so the number of cells grows only with the length of these
-curves. The search looks at utilities, not at rationalities. So its result does not depend on where it begins, or on
-whether some beta prefers a policy.
+The rest lies along the curves of locally highest entropy, so the number of cells grows
+only with the length of these curves. The search looks at utilities, not at
+rationalities. So its result does not depend on where it begins, or on whether some beta
+prefers a policy.
 """
 
 from typing import NamedTuple
@@ -24,7 +27,9 @@ from gde_plugins.meg.causal.simplices import Cells, Simplices, point_of, policie
 CELLS = 60_000
 """Number of cells after which a search is given up."""
 CLOSE = 1e-3
-"""Nats between the bounds at which it ends; also the entropy up to which policies count as most random."""
+"""Nats between the bounds at which it ends; also the entropy up to which policies count
+as most random.
+"""
 LEVELS = 64
 """Intervals of utility in which the entropies of cells are compared."""
 ROUNDS = 8
@@ -38,10 +43,14 @@ class Found(NamedTuple):
     value: float
     upper: float
     rate: float | None
-    """The rate at which they trade utility for entropy, in 1 / utility; None if they are the policies given."""
+    """The rate at which they trade utility for entropy, in 1 / utility; None if they
+    are the policies given.
+    """
 
 
-def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Found | None:
+def search(
+    problem: DecisionProblem, utility: Floats, policies: Policies
+) -> Found | None:
     """Search from policies that are thought to be the best of highest entropy.
 
     Args:
@@ -50,8 +59,8 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
         policies: the start.
 
     Returns:
-        None where the diagram is too large (see `Simplices.of`), or where neither the start nor any policy found is of
-        highest entropy.
+        None where the diagram is too large (see `Simplices.of`), or where neither the
+        start nor any policy found is of highest entropy.
     """
     space = Simplices.of(problem, utility)
     if space is None:
@@ -64,7 +73,8 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
         known = space.accuracy(point)
     certain = known > 0
 
-    # Every round either proves that nothing is better or finds a better policy to cut off more cells with.
+    # Every round either proves that nothing is better or finds a better policy to cut
+    # off more cells with.
     for _ in range(ROUNDS):
         upper, promising = _most_accurate(space, known)
         if promising is None:
@@ -80,14 +90,17 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
 
     if certain:
         return Found(policies_at(problem, point), known, upper, rate)
-    # Uniform choice is of highest entropy too; it is the answer only where nothing can be better.
+    # Uniform choice is of highest entropy too; it is the answer only where nothing can
+    # be better.
     if upper > CLOSE:
         return None
     return Found(problem.uniform, known, upper, rate)
 
 
 def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
-    """Return whether no policy of the same expected utility has more entropy, up to so many nats."""
+    """Return whether no policy of the same expected utility has more entropy, up to so
+    many nats.
+    """
     here = space.at(point)
     worth = space.utilities(here)[0][0]
     entropy = space.entropies(here)[0][0]
@@ -112,7 +125,9 @@ def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
 
 
 def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None]:
-    """Return an upper bound of MEG, and a point that may be better than what is known; None where there is none."""
+    """Return an upper bound of MEG, and a point that may be better than what is known;
+    None where there is none.
+    """
     cells = space.whole()
     frontier = _Frontier(space)
     looked = 0
@@ -131,7 +146,8 @@ def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None
     if not len(cells):
         return cut, None
 
-    # The search was given up: the best of the cells that are left is a place to look from.
+    # The search was given up: the best of the cells that are left is a place to look
+    # from.
     accuracies = space.accuracies(cells)
     best = int(accuracies.argmax())
     center = np.concatenate([each[best].mean(axis=0) for each in cells.rows])
@@ -149,7 +165,9 @@ class _Frontier:
         self._known = np.full(LEVELS, -np.inf)
 
     def learn(self, cells: Cells) -> None:
-        """Raise the frontier: utility is continuous, so a cell has all utilities between its least and its most."""
+        """Raise the frontier: utility is continuous, so a cell has all utilities
+        between its least and its most.
+        """
         low, high = self._space.utilities(cells)
         entropy, _ = self._space.entropies(cells)
         for i in range(LEVELS):
@@ -160,7 +178,9 @@ class _Frontier:
             self._known[i] = max(self._known[i], most)
 
     def may_reach(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return (N,) whether a cell may have as much entropy as the frontier somewhere."""
+        """Return (N,) whether a cell may have as much entropy as the frontier
+        somewhere.
+        """
         low, high = self._space.utilities(cells)
         _, entropy = self._space.entropies(cells)
         possible = np.zeros(len(low), dtype=bool)
@@ -173,7 +193,9 @@ class _Frontier:
 
 
 def _most_random_beside(space: Simplices, point: Floats) -> Floats:
-    """Return the most random policy of the same utility that a local search finds from here."""
+    """Return the most random policy of the same utility that a local search finds from
+    here.
+    """
     options = space.worth.shape
     worth = space.utilities(space.at(point))[0][0]
     # (K, sum of n): one where a probability belongs to a row.
@@ -184,13 +206,18 @@ def _most_random_beside(space: Simplices, point: Floats) -> Floats:
         return float(utility - worth)
 
     def order(other: Floats) -> float:
-        # A step of the search may leave the simplex by rounding, where entropy is not defined.
+        # A step of the search may leave the simplex by rounding, where entropy is not
+        # defined.
         inside = np.clip(other, 0.0, 1.0)
         entropy = space.entropies(space.at(inside))[0][0]
         return float(-entropy)
 
     same_utility = {"type": "eq", "fun": excess}
-    sums_to_one = {"type": "eq", "fun": lambda other: of_row @ other - 1, "jac": lambda _: of_row}
+    sums_to_one = {
+        "type": "eq",
+        "fun": lambda other: of_row @ other - 1,
+        "jac": lambda _: of_row,
+    }
     found = minimize(
         order,
         point,

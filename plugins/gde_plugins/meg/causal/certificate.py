@@ -1,4 +1,6 @@
-"""Upper bounds of MEG, proven by policies with the observed outcomes and the highest entropy."""
+"""Upper bounds of MEG, proven by policies with the observed outcomes and the highest
+entropy.
+"""
 
 import numpy as np
 
@@ -11,17 +13,20 @@ EXACT = 1e-13
 """Difference of probabilities that counts as rounding."""
 
 
-def upper_bound(problem: DecisionProblem, nearly: Policies, basis: Floats | None = None) -> float:
-    """Return an upper bound of MEG over all utilities of the targets, where decisions recall what they need.
+def upper_bound(
+    problem: DecisionProblem, nearly: Policies, basis: Floats | None = None
+) -> float:
+    """Return an upper bound of MEG over all utilities of the targets, where decisions
+    recall what they need.
 
-    By weak duality every policy with the same distribution of outcomes as the measured one proves a bound: the ceiling
-    less its entropy. The measured policy itself is one such policy. Another one is made of nearly optimal policies,
-    corrected until they match.
+    By weak duality every policy with the same distribution of outcomes as the measured
+    one proves a bound: the ceiling less its entropy. The measured policy itself is one
+    such policy. Another one is made of nearly optimal policies, corrected until they
+    match.
 
     Args:
-        problem: the decisions.
-        nearly: nearly optimal policies.
-        basis: (n_outcomes, K), for utilities that are weighted sums of its columns. Then policies match if the
+        problem: the decisions. nearly: nearly optimal policies. basis: (n_outcomes, K),
+        for utilities that are weighted sums of its columns. Then policies match if the
             expectations of the columns do. None stands for all utilities.
     """
     if basis is None:
@@ -34,8 +39,12 @@ def upper_bound(problem: DecisionProblem, nearly: Policies, basis: Floats | None
     return min(bounds)
 
 
-def _matched(problem: DecisionProblem, policies: Policies, basis: Floats) -> Policies | None:
-    """Return policies close to those given with the expectations of the measured one; None where none is found."""
+def _matched(
+    problem: DecisionProblem, policies: Policies, basis: Floats
+) -> Policies | None:
+    """Return policies close to those given with the expectations of the measured one;
+    None where none is found.
+    """
     wanted = problem.outcomes(problem.policy) @ basis
     largest = float(np.abs(basis).max())
     tolerance = EXACT * max(1.0, largest)
@@ -59,7 +68,9 @@ def _corrected(
     missing: Floats,
     basis: Floats,
 ) -> Policies:
-    """Take the Newton step that is smallest relative to the probabilities and keeps the sum of every row."""
+    """Take the Newton step that is smallest relative to the probabilities and keeps the
+    sum of every row.
+    """
     n = len(missing)
     steps = {}
     curvatures = []
@@ -71,7 +82,8 @@ def _corrected(
         curvatures.append(left.T @ right)
         steps[name] = weighted
 
-    # Least squares, as the curvature is singular where a direction of the basis changes nothing.
+    # Least squares, as the curvature is singular where a direction of the basis changes
+    # nothing.
     curvature = np.sum(curvatures, axis=0)
     multipliers = np.linalg.lstsq(curvature, missing, rcond=1e-12)[0]
 
@@ -87,7 +99,9 @@ def _slopes(
     name: str,
     basis: Floats,
 ) -> Floats:
-    """Return the (*family, K) derivative of the expectations by the probabilities of one decision."""
+    """Return the (*family, K) derivative of the expectations by the probabilities of
+    one decision.
+    """
     family = problem.families[name]
     others = problem.distribution(policies, [name])
     columns = []
@@ -96,7 +110,8 @@ def _slopes(
         columns.append(problem.marginal(worth, family))
     slopes = np.stack(columns, axis=-1)
 
-    # Without the mean of its row, a step along the slopes leaves the sum of the row at one.
+    # Without the mean of its row, a step along the slopes leaves the sum of the row at
+    # one.
     weighted = slopes * policies[name][..., None]
     mean = weighted.sum(axis=-2, keepdims=True)
     return np.asarray(slopes - mean)

@@ -17,7 +17,8 @@ Policies = Mapping[str, Floats]
 
 
 class DecisionProblem:
-    """The decisions of a diagram, reduced to P(targets, decisions and their parents || decisions).
+    """The decisions of a diagram, reduced to P(targets, decisions and their parents ||
+    decisions).
 
     A "whole table" has one axis for each variable in `axes`.
 
@@ -34,7 +35,9 @@ class DecisionProblem:
         self.scopes = scopes
         self.decisions = diagram.decisions
         if not self.decisions:
-            raise ValueError("wanted a diagram with decisions: posit them, e.g. diagram.posit(['D'])")
+            raise ValueError(
+                "wanted a diagram with decisions: posit them, e.g. diagram.posit(['D'])"
+            )
 
         targets: list[str] = []
         for scope in scopes:
@@ -82,10 +85,11 @@ class DecisionProblem:
 
     @cached_property
     def order(self) -> tuple[str, ...] | None:
-        """The decisions in an order in which each is solved given those before it; None where there is none.
+        """The decisions in an order in which each is solved given those before it; None
+        where there is none.
 
-        There is none where a decision does not recall what it needs (Koller and Milch 2003, with the entropy of every
-        decision as a utility of its own).
+        There is none where a decision does not recall what it needs (Koller and Milch
+        2003, with the entropy of every decision as a utility of its own).
         """
         relevant: dict[str, list[str]] = {name: [] for name in self.decisions}
         for name in self.decisions:
@@ -98,11 +102,14 @@ class DecisionProblem:
             return None
 
     def _relevant(self, other: str, name: str) -> bool:
-        """Return whether the policy of `other` matters for the best choice in the decision `name`."""
+        """Return whether the policy of `other` matters for the best choice in the
+        decision `name`.
+        """
         if other == name:
             return False
 
-        # Only what the decision can influence is a reason to choose one option over another.
+        # Only what the decision can influence is a reason to choose one option over
+        # another.
         graph = self.diagram.parents
         influenced = descendants(graph, name)
         scopes = [*self.scopes]
@@ -115,7 +122,8 @@ class DecisionProblem:
             if influenced.intersection(scope):
                 judged.update(scope)
 
-        # The policy of the other decision is a parent of it: does knowing it tell more of what is judged?
+        # The policy of the other decision is a parent of it: does knowing it tell more
+        # of what is judged?
         mechanism = f"policy of {other}"
         with_mechanism = dict(graph)
         with_mechanism[mechanism] = ()
@@ -128,7 +136,9 @@ class DecisionProblem:
         return tuple(name for name in self.decisions if name in reached)
 
     def spread(self, table: Floats, names: Sequence[str]) -> Floats:
-        """Shape a table over some of the axes so that it broadcasts against a whole one."""
+        """Shape a table over some of the axes so that it broadcasts against a whole
+        one.
+        """
         places = [self.axes.index(name) for name in names]
         sizes = [1] * len(self.axes)
         for name, place in zip(names, places, strict=True):
@@ -141,12 +151,15 @@ class DecisionProblem:
         others = set(range(table.ndim)) - set(places)
         summed: Floats = table.sum(axis=tuple(sorted(others)))
 
-        # The axes that are left are in the table's order; their ranks put them into that of the names.
+        # The axes that are left are in the table's order; their ranks put them into
+        # that of the names.
         ranks = np.argsort(np.argsort(places))
         return summed.transpose(ranks)
 
     def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Floats:
-        """Return the whole table of joint probabilities, with the policies in `without` left out of the product."""
+        """Return the whole table of joint probabilities, with the policies in `without`
+        left out of the product.
+        """
         table = self.response
         for name, policy in policies.items():
             if name not in without:
@@ -154,7 +167,9 @@ class DecisionProblem:
         return table
 
     def outcomes(self, policies: Policies) -> Floats:
-        """Return (n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
+        """Return (n_outcomes,) probabilities of the targets' joint values, the last
+        target varying fastest.
+        """
         table = self.distribution(policies)
         return self.marginal(table, self.targets).ravel()
 
@@ -168,7 +183,9 @@ class DecisionProblem:
         return self.spread(self.shaped(utility), self.targets)
 
     def of_targets(self, table: Floats, names: Sequence[str]) -> Floats:
-        """Return the (n_outcomes,) values of a function of some targets, given as a table over these."""
+        """Return the (n_outcomes,) values of a function of some targets, given as a
+        table over these.
+        """
         zeros = np.zeros(self.n_outcomes)
         # Adding zeros gives the table the axes of the other targets.
         whole = self.on_targets(zeros) + self.spread(table, names)
@@ -178,8 +195,9 @@ class DecisionProblem:
     def most(self) -> float:
         """An upper bound of MEG for any utility of the targets.
 
-        For the decisions that they depend on it is ln of the options less the entropy of the measured policy, which
-        predicts itself best. Policies of highest entropy are uniform in all other decisions, and predict nothing there.
+        For the decisions that they depend on it is ln of the options less the entropy
+        of the measured policy, which predicts itself best. Policies of highest entropy
+        are uniform in all other decisions, and predict nothing there.
         """
         options = 0.0
         surprise = 0.0
@@ -189,12 +207,15 @@ class DecisionProblem:
         return max(options - surprise, 0.0)
 
     def entropy(self, policies: Policies) -> float:
-        """Return the causal entropy in nats (section 3): the sum over decisions, given their parents."""
+        """Return the causal entropy in nats (section 3): the sum over decisions, given
+        their parents.
+        """
         return sum(self._surprise(policies, name) for name in policies)
 
     def _surprise(self, policies: Policies, name: str) -> float:
         """Return the expected entropy of one decision given its parents."""
-        # The decision's own probabilities are in `entr`, so they are left out of the weights.
+        # The decision's own probabilities are in `entr`, so they are left out of the
+        # weights.
         weights = self.distribution(policies, [name])
         surprise = self.spread(entr(policies[name]), self.families[name])
         return float((weights * surprise).sum())

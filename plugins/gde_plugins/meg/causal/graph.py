@@ -21,7 +21,9 @@ def ordered(parents: Mapping[NodeT, Iterable[NodeT]]) -> tuple[NodeT, ...]:
         raise ValueError(f"wanted a graph without cycles, got {cycle}") from None
 
 
-def ancestors(parents: Mapping[NodeT, Iterable[NodeT]], nodes: Iterable[NodeT]) -> set[NodeT]:
+def ancestors(
+    parents: Mapping[NodeT, Iterable[NodeT]], nodes: Iterable[NodeT]
+) -> set[NodeT]:
     """Return the nodes and everything that leads to them."""
     found: set[NodeT] = set()
     waiting = [*nodes]
@@ -46,15 +48,16 @@ def d_separated(
 ) -> bool:
     """Return whether `given` blocks every path between the two sets.
 
-    It does where it cuts them in the moral graph of all ancestors (Lauritzen et al. 1990). The nodes in `given` are
-    separated from everything.
+    It does where it cuts them in the moral graph of all ancestors (Lauritzen et al.
+    1990). The nodes in `given` are separated from everything.
     """
     known = set(given)
     start = set(first) - known
     goal = set(second) - known
     relevant = ancestors(parents, start | goal | known)
 
-    # The moral graph joins every node to its parents, and the parents of a node to each other.
+    # The moral graph joins every node to its parents, and the parents of a node to each
+    # other.
     neighbours: dict[NodeT, set[NodeT]] = {node: set() for node in relevant}
     for node in relevant:
         for one, other in combinations([node, *parents[node]], 2):

@@ -23,10 +23,12 @@ class Factor:
 
 
 def joint(diagram: Diagram, names: Sequence[str]) -> Floats:
-    """Return P(names), one axis for each name in the order given, with decisions made by their policies.
+    """Return P(names), one axis for each name in the order given, with decisions made
+    by their policies.
 
     Raises:
-        ValueError: a name is no variable or given twice, or a table would exceed `LARGEST`.
+        ValueError: a name is no variable or given twice, or a table would exceed
+        `LARGEST`.
     """
     diagram.check(names)
     factors = []
@@ -37,16 +39,18 @@ def joint(diagram: Diagram, names: Sequence[str]) -> Floats:
 
 
 def response(diagram: Diagram, names: Sequence[str]) -> Floats:
-    """Return P(names || decisions): the product of all tables but the policies, summed over every other variable.
+    """Return P(names || decisions): the product of all tables but the policies, summed
+    over every other variable.
 
-    Multiplied by policies it is their joint distribution, if `names` holds the decisions and their parents: the
-    truncated factorisation of Definition 2.1.
+    Multiplied by policies it is their joint distribution, if `names` holds the
+    decisions and their parents: the truncated factorisation of Definition 2.1.
 
     Raises:
         ValueError: a table would exceed `LARGEST`.
     """
     factors = [family(diagram, name) for name in diagram.names("chance")]
-    # A factor of ones gives the axis of a decision its size where no chance variable depends on it.
+    # A factor of ones gives the axis of a decision its size where no chance variable
+    # depends on it.
     for name in diagram.decisions:
         n_options = diagram.cardinalities[name]
         factors.append(Factor((name,), np.ones(n_options)))
@@ -60,7 +64,8 @@ def family(diagram: Diagram, name: str) -> Factor:
 
 
 def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
-    """Multiply the factors and sum over every variable that is not in `keep`; axes in the order of `keep`.
+    """Multiply the factors and sum over every variable that is not in `keep`; axes in
+    the order of `keep`.
 
     Raises:
         ValueError: a variable is in `keep` twice, or a table would exceed `LARGEST`.
@@ -103,7 +108,9 @@ def _size(names: Sequence[str], sizes: dict[str, int]) -> int:
     return prod(sizes[name] for name in names)
 
 
-def _multiply(factors: Sequence[Factor], keep: tuple[str, ...], sizes: dict[str, int]) -> Factor:
+def _multiply(
+    factors: Sequence[Factor], keep: tuple[str, ...], sizes: dict[str, int]
+) -> Factor:
     """Multiply the factors and sum over every variable that is not in `keep`."""
     entries = _size(keep, sizes)
     if entries > LARGEST:

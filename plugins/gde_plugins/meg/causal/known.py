@@ -21,7 +21,9 @@ TOLERANCE = 1e-13
 ITERATIONS = 200
 """Evaluations before a concave search is given up."""
 FINEST = 1e-6
-"""Step of the rationality, in units of 1 / the utility's range, below which a search that is not concave stops."""
+"""Step of the rationality, in units of 1 / the utility's range, below which a search
+that is not concave stops.
+"""
 DIGITS = 12
 """Decimals of an accuracy that are no rounding."""
 RATIONALITIES = np.concatenate(
@@ -31,21 +33,28 @@ RATIONALITIES = np.concatenate(
         np.geomspace(0.1, 100, 16),
     ]
 )
-"""Rationalities that a search that is not concave tries first, in units of 1 / the utility's range."""
+"""Rationalities that a search that is not concave tries first, in units of 1 / the
+utility's range.
+"""
 
 
 def known_utility(diagram: Diagram) -> DiagramMeg:
-    """Measure MEG of the diagram's policies towards the sum of its utilities (MacDermott et al. 2024, Definition 3.2).
+    """Measure MEG of the diagram's policies towards the sum of its utilities
+    (MacDermott et al. 2024, Definition 3.2).
 
-    Where every decision recalls what it needs, the accuracy is concave in the rationality and the bounds are certified.
-    Elsewhere see `gde_plugins.meg.causal.recall`.
+    Where every decision recalls what it needs, the accuracy is concave in the
+    rationality and the bounds are certified. Elsewhere see
+    `gde_plugins.meg.causal.recall`.
 
     Raises:
-        ValueError: the diagram has no decision or no utility, or exact inference is too large.
+        ValueError: the diagram has no decision or no utility, or exact inference is too
+        large.
     """
     nodes = [diagram.nodes[name] for name in checked(diagram).names("utility")]
     if not nodes:
-        raise ValueError("wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])")
+        raise ValueError(
+            "wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])"
+        )
 
     problem = DecisionProblem(diagram, [node.parents for node in nodes])
     utility = np.zeros(problem.n_outcomes)
@@ -55,8 +64,11 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
 
 
 def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
-    """Measure MEG at the best rationality for one utility (n_outcomes,) of the targets."""
-    # Origin and scale mean nothing (Proposition 3.1), but these keep rounding small, whatever a few outcomes cost.
+    """Measure MEG at the best rationality for one utility (n_outcomes,) of the
+    targets.
+    """
+    # Origin and scale mean nothing (Proposition 3.1), but these keep rounding small,
+    # whatever a few outcomes cost.
     scale = float(np.ptp(utility)) or 1.0
     origin = np.quantile(utility, 0.5, method="higher")
     normal = (utility - origin) / scale
@@ -73,17 +85,26 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     earned = float(problem.outcomes(problem.policy) @ utility)
     chance = float(problem.outcomes(problem.uniform) @ utility)
 
-    # The slope at beta = 0 is the utility earned above chance, so its sign is that of the best rationality.
+    # The slope at beta = 0 is the utility earned above chance, so its sign is that of
+    # the best rationality.
     sign = 1.0 if earned >= chance else -1.0
     towards = sign * utility
     gained = sign * earned
 
-    # An optimal policy is predicted best at infinite rationality, which a search would only approach.
+    # An optimal policy is predicted best at infinite rationality, which a search would
+    # only approach.
     best_policies = soft_optimal(problem, towards, inf)
     divergence = problem.ceiling - problem.entropy(best_policies)
     loss_at_infinity = divergence - accuracy(problem, best_policies)
     if divergence > TOLERANCE and loss_at_infinity <= TOLERANCE:
-        return measured(problem, utility, sign * inf, best_policies, divergence, (divergence, divergence))
+        return measured(
+            problem,
+            utility,
+            sign * inf,
+            best_policies,
+            divergence,
+            (divergence, divergence),
+        )
 
     def point(beta: float) -> Point:
         policies = soft_optimal(problem, towards, beta)
@@ -111,7 +132,9 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
 
     beta = sign * best.beta
     policies = soft_optimal(problem, utility, beta)
-    return measured(problem, utility, beta, policies, best.value, (best.lower, best.upper))
+    return measured(
+        problem, utility, beta, policies, best.value, (best.lower, best.upper)
+    )
 
 
 def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
@@ -132,12 +155,14 @@ def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
         options={"xatol": FINEST},
     )
 
-    # The first of equals: an optimal policy is one at infinity, though a large number would do as well.
+    # The first of equals: an optimal policy is one at infinity, though a large number
+    # would do as well.
     rivals = [0.0, inf, -inf, float(near.x)]
     beta = max(rivals, key=lambda beta: round(accuracy_at(beta), DIGITS))
     policies = soft_optimal(problem, utility, beta)
 
-    # A lower bound holds only if perfect recall would be no better; else branch and bound may close the gap.
+    # A lower bound holds only if perfect recall would be no better; else branch and
+    # bound may close the gap.
     upper = problem.most
     value = min(max(accuracy(problem, policies), 0.0), upper)
     lower = value if proven(problem, policies, utility, beta) else 0.0
@@ -150,4 +175,6 @@ def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     if found.rate is not None:
         beta = found.rate
     bounds = (found.value, max(min(found.upper, upper), found.value))
-    return measured(problem, utility, beta, found.policies, found.value, bounds, gap=2 * CLOSE)
+    return measured(
+        problem, utility, beta, found.policies, found.value, bounds, gap=2 * CLOSE
+    )

@@ -18,21 +18,27 @@ GAP = 1e-6
 class DiagramMeg(Meg):
     """Goal-directedness in a diagram; `utility` has an axis for every target.
 
-    Where decisions have different numbers of options, `decisions` counts them in units of the one with most.
+    Where decisions have different numbers of options, `decisions` counts them in units
+    of the one with most.
     """
 
     targets: tuple[str, ...]
     """The variables that the utility depends on, in the order of its axes."""
     policies: Mapping[str, Floats] = field(repr=False)
-    """The policies that predict best, by decision; shape (*cardinalities of the parents, options)."""
+    """The policies that predict best, by decision; shape (*cardinalities of the
+    parents, options).
+    """
 
 
 def accuracy(problem: DecisionProblem, policies: Policies) -> float:
-    """Return the log-probability of the measured choices above that of uniform choice, in nats (Definition 3.2)."""
+    """Return the log-probability of the measured choices above that of uniform choice,
+    in nats (Definition 3.2).
+    """
     done = problem.distribution(problem.policy)
     logs = 0.0
     for name, policy in policies.items():
-        # What was never done counts nothing, however unlikely: `xlogy` gives zero there.
+        # What was never done counts nothing, however unlikely: `xlogy` gives zero
+        # there.
         frequencies = problem.marginal(done, problem.families[name])
         logs += xlogy(frequencies, policy).sum()
     return problem.ceiling + float(logs)

@@ -7,11 +7,14 @@ from gde_plugins.meg.causal.diagram import Diagram, chance, decision
 
 LEFT, RIGHT = 0, 1
 PLACES = 5
-"""Cells of Example 2, in a row; the mouse begins in the middle and the cheese lies at one of the ends."""
+"""Cells of Example 2, in a row; the mouse begins in the middle and the cheese lies at
+one of the ends.
+"""
 
 
 def mouse(accuracy: float = 1.0) -> Diagram:
-    """Make Example 1: cheese to the left or right (S), the mouse goes left or right (D), and gets it or not (T).
+    """Make Example 1: cheese to the left or right (S), the mouse goes left or right
+    (D), and gets it or not (T).
 
     Args:
         accuracy: probability of going towards the cheese.
@@ -28,10 +31,11 @@ def mouse(accuracy: float = 1.0) -> Diagram:
 
 
 def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
-    """Make Example 2: a mouse without recall smells on which side the cheese is (O1, O2) and moves (D1, D2), twice.
+    """Make Example 2: a mouse without recall smells on which side the cheese is (O1,
+    O2) and moves (D1, D2), twice.
 
-    The state S1, S2, S3 is 2 * the mouse's place + the cheese's side, of which it sees nothing; C3 says whether it has
-    the cheese in the end.
+    The state S1, S2, S3 is 2 * the mouse's place + the cheese's side, of which it sees
+    nothing; C3 says whether it has the cheese in the end.
 
     Args:
         accuracy: probability of moving towards the smell, both times.

@@ -1,4 +1,6 @@
-"""MEG in a diagram with respect to a class of utilities (MacDermott et al. 2024, Definitions 4.1 to 4.3)."""
+"""MEG in a diagram with respect to a class of utilities (MacDermott et al. 2024,
+Definitions 4.1 to 4.3).
+"""
 
 from dataclasses import replace
 
@@ -15,29 +17,37 @@ from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
 ITERATIONS = 2000
 STEEPEST = 1e-10
-"""Largest difference between observed and predicted expectations at which the ascent ends."""
+"""Largest difference between observed and predicted expectations at which the ascent
+ends.
+"""
 
 
 def unknown_utility(diagram: Diagram) -> DiagramMeg:
-    """Measure MEG towards any weighted sum of the diagram's utilities, a linear parametric-utility diagram.
+    """Measure MEG towards any weighted sum of the diagram's utilities, a linear
+    parametric-utility diagram.
 
-    `weights` are in the order of `diagram.names("utility")`. Where every decision recalls what it needs, the accuracy
-    is concave in the weights and both bounds are certified. Elsewhere the best of each utility by itself and of the sum
-    that ascent finds is a lower bound as far as `known_utility` proves it.
+    `weights` are in the order of `diagram.names("utility")`. Where every decision
+    recalls what it needs, the accuracy is concave in the weights and both bounds are
+    certified. Elsewhere the best of each utility by itself and of the sum that ascent
+    finds is a lower bound as far as `known_utility` proves it.
 
     Raises:
-        ValueError: the diagram has no decision or no utility, or exact inference is too large.
+        ValueError: the diagram has no decision or no utility, or exact inference is too
+        large.
     """
     nodes = [diagram.nodes[name] for name in checked(diagram).names("utility")]
     if not nodes:
-        raise ValueError("wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])")
+        raise ValueError(
+            "wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])"
+        )
     # A sum with unknown weights is one utility of all targets, so they are one scope.
     scope: list[str] = []
     for node in nodes:
         scope += node.parents
     problem = DecisionProblem(diagram, [scope])
 
-    # (n_outcomes, K). With mean zero and range one the ascent needs fewer steps. A constant utility has no range.
+    # (n_outcomes, K). With mean zero and range one the ascent needs fewer steps. A
+    # constant utility has no range.
     columns = [problem.of_targets(node.table, node.parents) for node in nodes]
     basis = np.stack(columns, axis=-1)
     smallest = np.finfo(np.float64).tiny
@@ -79,9 +89,11 @@ def _without_recall(
 
 
 def ascended(problem: DecisionProblem, basis: Floats) -> Floats:
-    """Return the (K,) weights of the columns of `basis` (n_outcomes, K) that predict the policies best.
+    """Return the (K,) weights of the columns of `basis` (n_outcomes, K) that predict
+    the policies best.
 
-    At the maximum the observed expectations of the columns equal the predicted ones; their difference is the gradient.
+    At the maximum the observed expectations of the columns equal the predicted ones;
+    their difference is the gradient.
     """
     observed = problem.outcomes(problem.policy) @ basis
 
@@ -93,5 +105,7 @@ def ascended(problem: DecisionProblem, basis: Floats) -> Floats:
 
     start = np.zeros(basis.shape[1])
     options = {"maxiter": ITERATIONS, "gtol": STEEPEST, "ftol": 0.0}
-    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    found: Floats = minimize(
+        loss, start, jac=True, method="L-BFGS-B", options=options
+    ).x
     return found

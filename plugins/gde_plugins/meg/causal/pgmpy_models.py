@@ -1,4 +1,6 @@
-"""Networks of the library pgmpy, and influence diagrams of pycid, which is built on it."""
+"""Networks of the library pgmpy, and influence diagrams of pycid, which is built on
+it.
+"""
 
 from typing import Any
 
@@ -14,7 +16,8 @@ def from_pgmpy(network: Any) -> Diagram:
     Names become strings, and states become the numbers 0, 1, ...
 
     Raises:
-        ValueError: a variable has no table, its parents disagree with the edges, or a table does not fit.
+        ValueError: a variable has no table, its parents disagree with the edges, or a
+        table does not fit.
     """
     nodes = []
     for variable in network.nodes():
@@ -26,17 +29,22 @@ def from_pgmpy(network: Any) -> Diagram:
 def from_pycid(diagram: Any) -> Diagram:
     """Read an influence diagram of pycid (`CID`) by its structure.
 
-    Decisions have the policies imputed to them, or uniform ones where pycid has none. A utility is the expectation of
-    its values, which must be numbers.
+    Decisions have the policies imputed to them, or uniform ones where pycid has none. A
+    utility is the expectation of its values, which must be numbers.
 
     Raises:
-        ValueError: it is no influence diagram of a single agent, a utility's value is no number, or as `from_pgmpy`.
+        ValueError: it is no influence diagram of a single agent, a utility's value is
+        no number, or as `from_pgmpy`.
     """
     if not hasattr(diagram, "decisions") or not hasattr(diagram, "utilities"):
-        raise ValueError(f"wanted an influence diagram of pycid, got {type(diagram).__name__}: see from_pgmpy")
+        raise ValueError(
+            f"wanted an influence diagram of pycid, got {type(diagram).__name__}: see from_pgmpy"
+        )
     agents = [str(agent) for agent in getattr(diagram, "agents", ())]
     if len(agents) > 1:
-        raise ValueError(f"wanted the diagram of a single agent, got {', '.join(agents)}")
+        raise ValueError(
+            f"wanted the diagram of a single agent, got {', '.join(agents)}"
+        )
 
     nodes: list[Node] = []
     for variable in diagram.nodes():
@@ -53,7 +61,9 @@ def from_pycid(diagram: Any) -> Diagram:
 
 
 def _table(network: Any, variable: Any) -> tuple[Floats, list[str]]:
-    """Return the conditional probabilities, with the variable's own axis last, and its parents."""
+    """Return the conditional probabilities, with the variable's own axis last, and its
+    parents.
+    """
     table = network.get_cpds(variable)
     if table is None or not hasattr(table, "values"):
         raise ValueError(f"{variable!r} has no table: add a TabularCPD for it")
@@ -64,7 +74,9 @@ def _table(network: Any, variable: Any) -> tuple[Floats, list[str]]:
     if set(parents) != set(edges):
         wanted = ", ".join(map(str, edges))
         got = ", ".join(map(str, parents))
-        raise ValueError(f"table of {variable!r}: wanted the parents ({wanted}), got ({got})")
+        raise ValueError(
+            f"table of {variable!r}: wanted the parents ({wanted}), got ({got})"
+        )
 
     # pgmpy has the variable's own axis first.
     own_axis_last = np.moveaxis(table.values, 0, -1)
@@ -77,4 +89,6 @@ def _values(diagram: Any, variable: Any) -> Floats:
     try:
         return np.array([float(each) for each in names])
     except (TypeError, ValueError):
-        raise ValueError(f"utility {variable!r}: wanted numbers as its values, got {names}") from None
+        raise ValueError(
+            f"utility {variable!r}: wanted numbers as its values, got {names}"
+        ) from None

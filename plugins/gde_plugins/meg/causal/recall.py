@@ -1,12 +1,15 @@
-"""Decisions that do not recall what they knew and did (POMDPs without recall, MacDermott et al. 2024, Example 2).
+"""Decisions that do not recall what they knew and did (POMDPs without recall,
+MacDermott et al. 2024, Example 2).
 
-The best policy of such a decision depends on the policies of earlier ones, and highest entropy for a given utility is
-no concave problem. So the search for policies is local and has several starts. It finds only maxima of
-beta * E[U] + entropy. A policy of highest entropy where utility trades off against entropy at no single rate is missed.
+The best policy of such a decision depends on the policies of earlier ones, and highest
+entropy for a given utility is no concave problem. So the search for policies is local
+and has several starts. It finds only maxima of beta * E[U] + entropy. A policy of
+highest entropy where utility trades off against entropy at no single rate is missed.
 
-Two things are certain of the value found. It is at most the ceiling less the entropy of the measured policy, since no
-policy predicts another better than that one itself. And it is a lower bound if agents with perfect recall could do no
-better than the policies found. The optimal policies of both examples are of that kind.
+Two things are certain of the value found. It is at most the ceiling less the entropy of
+the measured policy, since no policy predicts another better than that one itself. And
+it is a lower bound if agents with perfect recall could do no better than the policies
+found. The optimal policies of both examples are of that kind.
 """
 
 import numpy as np
@@ -23,8 +26,11 @@ def proven(
     utility: Floats,
     beta: float,
 ) -> bool:
-    """Return whether the policies are as good as the best with perfect recall, hence the best without."""
-    # With recall the problem is concave, so its one maximum bounds every policy without.
+    """Return whether the policies are as good as the best with perfect recall, hence
+    the best without.
+    """
+    # With recall the problem is concave, so its one maximum bounds every policy
+    # without.
     relaxed = DecisionProblem(with_recall(problem.diagram), problem.scopes)
     best_policies = soft_optimal(relaxed, utility, beta)
     best = merit(relaxed, best_policies, utility, beta)
@@ -33,7 +39,9 @@ def proven(
 
 
 def with_recall(diagram: Diagram) -> Diagram:
-    """Return the diagram with decisions that see all that earlier decisions saw and chose, with the same policies."""
+    """Return the diagram with decisions that see all that earlier decisions saw and
+    chose, with the same policies.
+    """
     nodes: list[Node] = []
     past: list[str] = []
     for node in diagram.nodes.values():

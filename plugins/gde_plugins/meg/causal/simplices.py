@@ -1,9 +1,11 @@
-"""All policies of a small diagram as a product of simplices, and bounds over parts of it.
+"""All policies of a small diagram as a product of simplices, and bounds over parts of
+it.
 
-A row of a decision (one joint value of its parents) with n options is a simplex of n corners. A cell is a product of
-smaller simplices, one of each row. The expected utility and the probability of reaching a row are linear in every row,
-so their extremes over a cell are where every row is at a corner. Entropy and log-probability are bounded row by row, by
-weak duality.
+A row of a decision (one joint value of its parents) with n options is a simplex of n
+corners. A cell is a product of smaller simplices, one of each row. The expected utility
+and the probability of reaching a row are linear in every row, so their extremes over a
+cell are where every row is at a corner. Entropy and log-probability are bounded row by
+row, by weak duality.
 """
 
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 MOST_DIMENSIONS = 4
 """Free probabilities: the options of all rows together, less one each."""
 HALVINGS = 60
-"""Halvings of an interval that holds the Lagrange multiplier of a row; any gives a bound, the right one the closest."""
+"""Halvings of an interval that holds the Lagrange multiplier of a row; any gives a
+bound, the right one the closest.
+"""
 ROUNDING = 1e-15
 """Error of a sum of probabilities."""
 
@@ -34,7 +38,9 @@ class Cells:
     """N products of simplices."""
 
     rows: tuple[Floats, ...]
-    """For each row (N, n, n): the corners of its simplex, and the probability of each option there."""
+    """For each row (N, n, n): the corners of its simplex, and the probability of each
+    option there.
+    """
 
     def __len__(self) -> int:
         return len(self.rows[0])
@@ -44,7 +50,8 @@ class Cells:
         edges = []
         lengths = []
         for corners in self.rows:
-            # (N, n, n, n) between two corners, by option; then (N, n * n) lengths of the edges.
+            # (N, n, n, n) between two corners, by option; then (N, n * n) lengths of
+            # the edges.
             differences = np.abs(corners[:, :, None] - corners[:, None])
             length = differences.max(axis=-1)
             between = length.reshape(len(corners), -1)
@@ -98,7 +105,8 @@ class Cells:
             # Entropy is concave, so the least is at a corner.
             least = entr(corners).sum(axis=2).min(axis=1)
 
-            # The most is bounded by the dual, with the multiplier that makes the clipped probabilities sum to one.
+            # The most is bounded by the dual, with the multiplier that makes the
+            # clipped probabilities sum to one.
             level = _water_level(np.ones(n), low, high)
             filled = np.clip(level, low, high)
             multiplier = 1 + np.log(level[:, 0])
@@ -117,11 +125,15 @@ class Simplices:
     reach: tuple[Floats, ...]
     """For each row (n_1, ..., n_K): the probability of reaching it there."""
     taken: tuple[Floats, ...]
-    """For each row (n,): probability that the measured agent is in it and takes an option."""
+    """For each row (n,): probability that the measured agent is in it and takes an
+    option.
+    """
 
     @classmethod
     def of(cls, problem: DecisionProblem, utility: Floats) -> "Simplices | None":
-        """Tabulate the problem for one utility (n_outcomes,); None where the diagram is too large."""
+        """Tabulate the problem for one utility (n_outcomes,); None where the diagram is
+        too large.
+        """
         options: list[int] = []
         for table in problem.policy.values():
             n_options = table.shape[-1]
@@ -131,7 +143,8 @@ class Simplices:
         if dimensions > MOST_DIMENSIONS:
             return None
 
-        # Expectations are linear in every row, so their values at the corners are all there is to know.
+        # Expectations are linear in every row, so their values at the corners are all
+        # there is to know.
         worth = np.empty(options)
         reach = np.empty((len(options), *options))
         for corner in np.ndindex(*options):
@@ -180,8 +193,9 @@ class Simplices:
             if not taken.any():
                 continue
 
-            # The best prediction is proportional to what is taken, but for the bounds of the cell. The dual adds what
-            # the multiplier, 1 / level, makes of a sum that is not quite one.
+            # The best prediction is proportional to what is taken, but for the bounds
+            # of the cell. The dual adds what the multiplier, 1 / level, makes of a sum
+            # that is not quite one.
             level = _water_level(taken, low, high)
             filled = np.clip(taken * level, low, high)
             rate = 1 / level[:, 0]
@@ -201,7 +215,9 @@ class Simplices:
         return low.min(axis=1), high.max(axis=1)
 
     def gradients(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return (sum of n - 1,) gradients of entropy and utility, each from a row's last option to another."""
+        """Return (sum of n - 1,) gradients of entropy and utility, each from a row's
+        last option to another.
+        """
         # The cell is a single policy, so the lower and the upper bounds are equal.
         entropies, utilities = self._derivatives(self.at(point))
         of_entropy = np.array([low[0] for low, _ in entropies])
@@ -209,7 +225,9 @@ class Simplices:
         return of_entropy, of_utility
 
     def may_be_stationary(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return (N,) whether the bounds allow parallel gradients of entropy and utility somewhere in the cell."""
+        """Return (N,) whether the bounds allow parallel gradients of entropy and
+        utility somewhere in the cell.
+        """
         entropies, utilities = self._derivatives(cells)
         possible = np.ones(len(cells), dtype=bool)
         # Parallel vectors have equal cross products of every pair of components.
@@ -222,7 +240,9 @@ class Simplices:
         return possible
 
     def _derivatives(self, cells: Cells) -> tuple[list[Range], list[Range]]:
-        """Bound the derivatives of entropy and utility, in each direction from a row's last option to another."""
+        """Bound the derivatives of entropy and utility, in each direction from a row's
+        last option to another.
+        """
         entropies = []
         utilities = []
         for row, n in enumerate(self.worth.shape):
@@ -232,8 +252,11 @@ class Simplices:
         return entropies, utilities
 
     def _entropy_derivative(self, row: int, option: int, cells: Cells) -> Range:
-        """Bound the derivative of the causal entropy from a row's last option to another."""
-        # The row's own entropy changes as often as it is reached. `_product` deals with infinity and NaN.
+        """Bound the derivative of the causal entropy from a row's last option to
+        another.
+        """
+        # The row's own entropy changes as often as it is reached. `_product` deals with
+        # infinity and NaN.
         least, most = cells.sides[row]
         with np.errstate(divide="ignore", invalid="ignore"):
             low = np.log(least)
@@ -255,7 +278,9 @@ class Simplices:
 
 
 def policies_at(problem: DecisionProblem, point: Floats) -> Policies:
-    """Return the policies of a point: the probabilities of all rows, one after the other."""
+    """Return the policies of a point: the probabilities of all rows, one after the
+    other.
+    """
     policies = {}
     first = 0
     for name, table in problem.policy.items():
@@ -286,14 +311,17 @@ def _reached(problem: DecisionProblem, policies: Policies) -> Floats:
 
 
 def _water_level(weights: Floats, low: Floats, high: Floats) -> Floats:
-    """Return (N, 1) levels c > 0 for which weights (n,) times c, clipped to (N, n) bounds, nearly sum to one."""
+    """Return (N, 1) levels c > 0 for which weights (n,) times c, clipped to (N, n)
+    bounds, nearly sum to one.
+    """
     used = weights > 0
     least = low[:, used] / weights[used]
     most = high[:, used] / weights[used]
     bottom = least.min(axis=1, keepdims=True)
     top = np.maximum(most.max(axis=1, keepdims=True), ROUNDING)
 
-    # The sum rises with the level, so bisection keeps a level that is enough at the top.
+    # The sum rises with the level, so bisection keeps a level that is enough at the
+    # top.
     for _ in range(HALVINGS):
         middle = (bottom + top) / 2
         filled = np.clip(weights * middle, low, high)
@@ -304,7 +332,9 @@ def _water_level(weights: Floats, low: Floats, high: Floats) -> Floats:
 
 
 def _corners(table: Floats, cells: Cells) -> Floats:
-    """Return (N, prod of n) values at the corners of cells of what is linear in every row, given its pure values."""
+    """Return (N, prod of n) values at the corners of cells of what is linear in every
+    row, given its pure values.
+    """
     values = table.reshape(1, -1)
     for corners in cells.rows:
         n = corners.shape[1]
@@ -334,7 +364,9 @@ def _derivative(
 
 
 def _product(one: Range, other: Range) -> Range:
-    """Return bounds of a product; zero times infinity is zero, as a row that is never reached has no entropy."""
+    """Return bounds of a product; zero times infinity is zero, as a row that is never
+    reached has no entropy.
+    """
     products = []
     with np.errstate(invalid="ignore"):
         for a in one:

@@ -1,4 +1,6 @@
-"""Policies of highest entropy for what they attain (MacDermott et al. 2024, Definition 3.1) in influence diagrams."""
+"""Policies of highest entropy for what they attain (MacDermott et al. 2024, Definition
+3.1) in influence diagrams.
+"""
 
 from collections.abc import Iterator, Sequence
 from math import inf, isclose, isinf, prod
@@ -18,7 +20,9 @@ FINAL = 2000
 SETTLED = 1e-12
 """Change of a probability below which a round has changed nothing."""
 STARTS = 6
-"""Random starts of the search without recall, beside the uniform policy, the measured one and the corners."""
+"""Random starts of the search without recall, beside the uniform policy, the measured
+one and the corners.
+"""
 CORNERS = 8
 """Largest number of deterministic policies of which every one is a start."""
 FIRMNESS = 0.9
@@ -26,11 +30,17 @@ FIRMNESS = 0.9
 NEAR = 1e-4
 """Share of merit by which an end may fall short of the best and is improved further."""
 EQUAL = 1e-9
-"""Share of merit by which an end may fall short of the best and counts as equally good."""
+"""Share of merit by which an end may fall short of the best and counts as equally
+good.
+"""
 APART = 0.1
-"""Difference of a probability above which two ends are taken for different solutions."""
+"""Difference of a probability above which two ends are taken for different
+solutions.
+"""
 TIE = 1e-12
-"""Expected utilities closer than this are equal for an optimal policy; the unit is the expected absolute utility."""
+"""Expected utilities closer than this are equal for an optimal policy; the unit is the
+expected absolute utility.
+"""
 
 
 def soft_optimal(
@@ -39,19 +49,21 @@ def soft_optimal(
     beta: float = 1.0,
     rounds: int = FINAL,
 ) -> Policies:
-    """Find the policies that maximise beta * E[utility] + entropy; at +-inf, the entropy among the optimal ones.
+    """Find the policies that maximise beta * E[utility] + entropy; at +-inf, the
+    entropy among the optimal ones.
 
-    Where the decisions recall what they need (`DecisionProblem.order`), one pass of backward induction finds the one
-    maximum. Elsewhere the problem is not concave: policies are improved one at a time, each to the best reply to the
-    others, from several starts. The best end is taken, which is a local maximum at least. Several ends may be equally
-    good, e.g. because it matters only that two decisions agree. Of these the one that predicts the measured policy best
-    is returned, as Definition 3.2 takes the maximum over all policies of highest entropy.
+    Where the decisions recall what they need (`DecisionProblem.order`), one pass of
+    backward induction finds the one maximum. Elsewhere the problem is not concave:
+    policies are improved one at a time, each to the best reply to the others, from
+    several starts. The best end is taken, which is a local maximum at least. Several
+    ends may be equally good, e.g. because it matters only that two decisions agree. Of
+    these the one that predicts the measured policy best is returned, as Definition 3.2
+    takes the maximum over all policies of highest entropy.
 
     Args:
-        problem: the decisions.
-        utility: (n_outcomes,) of the targets' joint values.
-        beta: rationality, in units of 1 / utility.
-        rounds: of improvement of the best ends, where decisions do not recall what they need.
+        problem: the decisions. utility: (n_outcomes,) of the targets' joint values.
+        beta: rationality, in units of 1 / utility. rounds: of improvement of the best
+        ends, where decisions do not recall what they need.
     """
     if problem.order is not None:
         policies = dict(problem.uniform)
@@ -59,8 +71,12 @@ def soft_optimal(
             policies[name] = _reply(problem, policies, name, utility, beta)
         return policies
 
-    # Most starts end in a few solutions, so a few rounds choose those that are worth many.
-    ends = [_improved(problem, start, utility, beta, QUALIFYING) for start in _starts(problem)]
+    # Most starts end in a few solutions, so a few rounds choose those that are worth
+    # many.
+    ends = [
+        _improved(problem, start, utility, beta, QUALIFYING)
+        for start in _starts(problem)
+    ]
     near_best = _best(problem, ends, utility, beta, NEAR)
     qualified = _different(near_best)
 
@@ -75,7 +91,9 @@ def merit(
     utility: Floats,
     beta: float,
 ) -> tuple[float, float]:
-    """Return what soft-optimal policies maximise; at infinite beta entropy decides between equal utilities alone."""
+    """Return what soft-optimal policies maximise; at infinite beta entropy decides
+    between equal utilities alone.
+    """
     expected = float(problem.outcomes(policies) @ utility)
     entropy = problem.entropy(policies)
     if not isinf(beta):
@@ -86,7 +104,9 @@ def merit(
     return round(np.sign(beta) * expected / unit), entropy
 
 
-def equal_merits(one: tuple[float, float], other: tuple[float, float], tolerance: float) -> bool:
+def equal_merits(
+    one: tuple[float, float], other: tuple[float, float], tolerance: float
+) -> bool:
     """Return whether two merits are equal up to a share of their size."""
     for a, b in zip(one, other, strict=True):
         if not isclose(a, b, rel_tol=tolerance, abs_tol=tolerance):
@@ -130,7 +150,9 @@ def _distance(policies: Policies, others: Policies) -> float:
 
 
 def _starts(problem: DecisionProblem) -> Iterator[Policies]:
-    """Yield policies from which the search without recall begins, the same in every call."""
+    """Yield policies from which the search without recall begins, the same in every
+    call.
+    """
     yield problem.uniform
     yield problem.policy
     yield from _corners(problem)
@@ -139,7 +161,8 @@ def _starts(problem: DecisionProblem) -> Iterator[Policies]:
     for _ in range(STARTS):
         drawn = {}
         for name, table in problem.policy.items():
-            # A concentration below one prefers firm choices, which are more apart than a flat prior's.
+            # A concentration below one prefers firm choices, which are more apart than
+            # a flat prior's.
             concentration = np.full(table.shape[-1], 0.5)
             drawn[name] = rng.dirichlet(concentration, size=table.shape[:-1])
         yield drawn
@@ -194,7 +217,9 @@ def _reply(
     utility: Floats,
     beta: float,
 ) -> Floats:
-    """Return the best policy of one decision, the others fixed; uniform where the decision is never reached."""
+    """Return the best policy of one decision, the others fixed; uniform where the
+    decision is never reached.
+    """
     family = problem.families[name]
     others = problem.distribution(policies, [name])
     reach = problem.marginal(others, family)
@@ -211,7 +236,8 @@ def _reply(
         surprise = problem.spread(entr(policies[other]), problem.families[other])
         entropy += problem.marginal(weights * surprise, family)
 
-    # All sums are joint with reaching the decision; the choice depends on them given that it is reached.
+    # All sums are joint with reaching the decision; the choice depends on them given
+    # that it is reached.
     reached = np.where(reach > 0, reach, 1.0)
     blur = TIE * size / reached
     return _boltzmann(worth / reached, entropy / reached, beta, blur)
@@ -223,7 +249,9 @@ def _boltzmann(
     beta: float,
     blur: Floats,
 ) -> Floats:
-    """Return the softmax over the last axis; at +-inf over the best alone, up to the `blur` of their values."""
+    """Return the softmax over the last axis; at +-inf over the best alone, up to the
+    `blur` of their values.
+    """
     if not isinf(beta):
         merits = beta * worth + entropy
         return np.asarray(softmax(merits, axis=-1))

@@ -1,4 +1,6 @@
-"""MEG in a diagram with respect to target variables: towards any utility of their joint values."""
+"""MEG in a diagram with respect to target variables: towards any utility of their joint
+values.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,22 +20,28 @@ FEW = 4
 """Most outcomes for which each is tried as the aim of the decisions."""
 
 
-def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequence[str] = ()) -> DiagramMeg:
-    """Measure MEG with respect to target variables: the maximum over utilities of their joint values (Definition 4.4).
+def target_variables(
+    diagram: Diagram, targets: Sequence[str], decisions: Sequence[str] = ()
+) -> DiagramMeg:
+    """Measure MEG with respect to target variables: the maximum over utilities of their
+    joint values (Definition 4.4).
 
-    The measured policy is the one in the diagram's tables, P(D | parents of D); `Diagram.follow` gives another.
+    The measured policy is the one in the diagram's tables, P(D | parents of D);
+    `Diagram.follow` gives another.
 
-    Where every decision recalls what it needs, the accuracy is concave in the utility: ascent along
-    P_pi(targets) - P_U(targets) fits it, and both bounds are certified. Elsewhere ascent is one of several ways to find
-    the utility, with the rationality as for a known one; `gde_plugins.meg.causal.recall` says what is certain then.
+    Where every decision recalls what it needs, the accuracy is concave in the utility:
+    ascent along P_pi(targets) - P_U(targets) fits it, and both bounds are certified.
+    Elsewhere ascent is one of several ways to find the utility, with the rationality as
+    for a known one; `gde_plugins.meg.causal.recall` says what is certain then.
 
     Args:
-        diagram: a causal model.
-        targets: names of the variables that a utility may depend on.
-        decisions: names of the variables that decide, in addition to the decisions of the diagram.
+        diagram: a causal model. targets: names of the variables that a utility may
+        depend on. decisions: names of the variables that decide, in addition to the
+        decisions of the diagram.
 
     Raises:
-        ValueError: a name is no variable, a target is a decision, there is no decision or target, or exact inference
+        ValueError: a name is no variable, a target is a decision, there is no decision
+        or target, or exact inference
             is too large (the number of entries is named).
     """
     checked(diagram).check(targets)
@@ -58,10 +66,12 @@ def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequen
 
 def _without_recall(problem: DecisionProblem) -> DiagramMeg:
     found = [best_rationality(problem, utility) for utility in _candidates(problem)]
-    # Of values that differ by rounding alone the one with the higher lower bound is known better.
+    # Of values that differ by rounding alone the one with the higher lower bound is
+    # known better.
     best = max(found, key=lambda each: (round(each.value, DIGITS), each.bounds[0]))
 
-    # Of two outcomes, one utility stands for all; else the upper bound has to hold for those not tried, too.
+    # Of two outcomes, one utility stands for all; else the upper bound has to hold for
+    # those not tried, too.
     if problem.n_outcomes == 2:
         return best
     lower = best.bounds[0]
@@ -72,8 +82,9 @@ def _without_recall(problem: DecisionProblem) -> DiagramMeg:
 def _candidates(problem: DecisionProblem) -> Iterator[Floats]:
     """Yield utilities (n_outcomes,) to try where ascent may end in a local maximum.
 
-    All utilities of two outcomes are equal up to scale and origin (Proposition 3.1). For more outcomes, these are the
-    utility that ascent finds, the excess of observed over uniform frequencies, and, for few, each outcome by itself.
+    All utilities of two outcomes are equal up to scale and origin (Proposition 3.1).
+    For more outcomes, these are the utility that ascent finds, the excess of observed
+    over uniform frequencies, and, for few, each outcome by itself.
     """
     if problem.n_outcomes == 2:
         yield np.array([0.0, 1.0])

@@ -32,12 +32,15 @@ RULES = (
 class CliffWorldEnvironment:
     """The cliff world. Implements `gde.parts.environment.HasMDP`.
 
-    A step earns the reward of the cell that it is taken in. Every seed has the same map; the seed is that of the wind.
+    A step earns the reward of the cell that it is taken in. Every seed has the same
+    map; the seed is that of the wind.
     """
 
     def __init__(self, config: CliffWorldConfig) -> None:
         self._config = config
-        self._map = cliff_world(config.width, config.height, config.goal_length, config.wind)
+        self._map = cliff_world(
+            config.width, config.height, config.goal_length, config.wind
+        )
         self._model = unrolled(self._map, config.horizon)
         self._seed: int | None = None
         self._cell = 0
@@ -60,7 +63,9 @@ class CliffWorldEnvironment:
         )
 
     def world(self) -> World:
-        """Describe the world by facts: the configuration and `map`, the rows of the map without the agent."""
+        """Describe the world by facts: the configuration and `map`, the rows of the map
+        without the agent.
+        """
         config = asdict(self._config)
         # The seed is not part of the world: it decides only the wind of an episode.
         identity = "-".join(f"{name}={value}" for name, value in config.items())
@@ -73,32 +78,43 @@ class CliffWorldEnvironment:
     def step(self, action: str) -> Outcome:
         """Collect the reward of the current cell, then move."""
         if action not in CLIFF_MOVES:
-            raise ValueError(f"the cliff world takes the actions {', '.join(ACTIONS)}, got {action!r}")
+            raise ValueError(
+                f"the cliff world takes the actions {', '.join(ACTIONS)}, got {action!r}"
+            )
         if self._time == self._config.horizon:
-            raise ValueError(f"the episode is over after {self._time} steps: call reset(seed)")
+            raise ValueError(
+                f"the episode is over after {self._time} steps: call reset(seed)"
+            )
         reward = float(self._map.reward[self._cell])
         self._cell = self._successor(action)
         self._time += 1
         observation = self._observe()
 
-        # The goal pays for every step in it and is never reached for good, so there is no success.
+        # The goal pays for every step in it and is never reached for good, so there is
+        # no success.
         if self._time == self._config.horizon:
             return Outcome.terminal(observation, reward, success=None)
         return Outcome.running(observation, reward, success=None)
 
     def state(self) -> State:
-        """Describe the state by the facts `agent`: [row, column], and `time`: steps taken."""
+        """Describe the state by the facts `agent`: [row, column], and `time`: steps
+        taken.
+        """
         row, column = divmod(self._cell, self._config.width)
         facts: dict[str, Json] = {"agent": [row, column], "time": self._time}
         index = self._time * self._map.n_states + self._cell
         return State(facts=facts, index=index)
 
     def mdp(self) -> TabularMDP:
-        """Return the map with the time in its state, as the best action depends on the steps that are left."""
+        """Return the map with the time in its state, as the best action depends on the
+        steps that are left.
+        """
         return self._model
 
     def snapshot(self) -> tuple[int, int]:
-        """Return cell and time, which are all: the wind is a function of the seed and the time."""
+        """Return cell and time, which are all: the wind is a function of the seed and
+        the time.
+        """
         return self._cell, self._time
 
     def restore(self, snapshot: object) -> Observation:
@@ -123,7 +139,8 @@ class CliffWorldEnvironment:
         if self._seed is None:
             raise GdeError("the cliff world has no episode yet: call reset(seed) first")
         cells, chances = self._following[action][self._cell]
-        # A generator for each time, so that a restored snapshot meets the same wind again.
+        # A generator for each time, so that a restored snapshot meets the same wind
+        # again.
         rng = generator(self._seed, "wind", self._time)
         return int(rng.choice(cells, p=chances))
 
@@ -159,5 +176,7 @@ class CliffWorldEnvironment:
         lines[row] = "".join(cells)
 
         left = self._config.horizon - self._time
-        lines.append(f"The agent stands in row {row}, column {column}; {left} steps are left.")
+        lines.append(
+            f"The agent stands in row {row}, column {column}; {left} steps are left."
+        )
         return Observation(text="\n".join(lines), actions=ACTIONS)

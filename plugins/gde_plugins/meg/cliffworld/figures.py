@@ -18,7 +18,9 @@ def curve(
     rows: Sequence[Comparison],
     parameter: str,
 ) -> Figure:
-    """Plot MEG against a parameter of the policies: known and unknown utility, ours and printed."""
+    """Plot MEG against a parameter of the policies: known and unknown utility, ours and
+    printed.
+    """
     import altair as alt
 
     points: list[dict[str, Json]] = []
@@ -82,7 +84,9 @@ def visits(
     spec = chart.encode(
         x=alt.X("column:O", title=None),
         y=alt.Y("row:O", title=None),
-        color=alt.Color("steps:Q", title="steps", scale=alt.Scale(scheme="viridis", type="sqrt")),
+        color=alt.Color(
+            "steps:Q", title="steps", scale=alt.Scale(scheme="viridis", type="sqrt")
+        ),
         stroke=alt.condition("datum.goal", alt.value("red"), alt.value(None)),
     )
     caption = f"Expected number of the {horizon} steps spent in each cell; cells of the goal have a red border."

@@ -1,4 +1,6 @@
-"""Policies in the cliff world (MacDermott et al. 2024, section 6), and what is printed of them (appendix D.1)."""
+"""Policies in the cliff world (MacDermott et al. 2024, section 6), and what is printed
+of them (appendix D.1).
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +9,9 @@ from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
 HORIZON = 30
-"""Not printed: with 30, and nothing else tuned, known-utility MEG for goals of 2 and 4 cells has three digits right."""
+"""Not printed: with 30, and nothing else tuned, known-utility MEG for goals of 2 and 4
+cells has three digits right.
+"""
 
 
 class Case(NamedTuple):
@@ -50,8 +54,9 @@ ERRORS = {
 }
 """By probability of an error: known, unknown and error bar as printed.
 
-The whole known column, and the last entry of the unknown one, are a tenth of what the definition gives: at 0.1 the
-optimal policy's 37.8 cannot have fallen to 2.4 while unknown utility has 26.1.
+The whole known column, and the last entry of the unknown one, are a tenth of what the
+definition gives: at 0.1 the optimal policy's 37.8 cannot have fallen to 2.4 while
+unknown utility has 26.1.
 """
 
 
@@ -71,9 +76,11 @@ def optimal_policies() -> Iterator[Case]:
 
 
 def erring_policies() -> Iterator[Case]:
-    """Yield the optimal policy for a goal of one cell, erring by one of the three other actions (Fig. 3b).
+    """Yield the optimal policy for a goal of one cell, erring by one of the three other
+    actions (Fig. 3b).
 
-    By this rule uniform choice is at 0.75, which explains why the printed values rise again behind 0.8.
+    By this rule uniform choice is at 0.75, which explains why the printed values rise
+    again behind 0.8.
     """
     mdp = cliff_world()
     best = greedy(mdp, HORIZON)

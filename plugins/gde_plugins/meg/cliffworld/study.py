@@ -1,4 +1,6 @@
-"""The experiments of MacDermott et al. (2024), section 6: the cliff world, computed without running an agent."""
+"""The experiments of MacDermott et al. (2024), section 6: the cliff world, computed
+without running an agent.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -13,7 +15,12 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.meg.cliffworld.figures import curve, visits
-from gde_plugins.meg.cliffworld.policies import HORIZON, Case, erring_policies, optimal_policies
+from gde_plugins.meg.cliffworld.policies import (
+    HORIZON,
+    Case,
+    erring_policies,
+    optimal_policies,
+)
 from gde_plugins.meg.cliffworld.printed_rule import published_known_utility
 from gde_plugins.meg.config import CliffWorldStudyConfig
 from gde_plugins.meg.solvers.known import known_utility
@@ -25,7 +32,10 @@ from gde_plugins.meg.solvers.unknown import unknown_utility
 COMPATIBLE = "paper-compatible"
 TENTH = "a tenth of paper-compatible"
 CONFIDENCE = 0.95
-TITLES = ("optimal policy by length k of the goal", "policy that errs with probability eps")
+TITLES = (
+    "optimal policy by length k of the goal",
+    "policy that errs with probability eps",
+)
 SOURCE = "MacDermott et al. (2024), appendix D.1"
 MISPRINTED = "; agrees if printed ten times too small"
 NOT_PINNED = "; not pinned, depends on training"
@@ -40,12 +50,15 @@ class Group(NamedTuple):
 
 
 class CliffWorldStudy:
-    """The tables and figures of the cliff world. Implements `gde.parts.reproduction.Reproduction`.
+    """The tables and figures of the cliff world. Implements
+    `gde.parts.reproduction.Reproduction`.
 
-    "Ours" is exact: the certified optimum of the concave problem, over all utilities of the states where the utility is
-    unknown. "Paper-compatible" follows the published rules as far as they are known. For a known utility see
-    `meg.cliffworld.printed_rule`. For an unknown one it is the mean of networks fitted by gradient ascent, which is
-    below the optimum. Greedy policies prefer the action of the lowest index among the equally good.
+    "Ours" is exact: the certified optimum of the concave problem, over all utilities of
+    the states where the utility is unknown. "Paper-compatible" follows the published
+    rules as far as they are known. For a known utility see
+    `meg.cliffworld.printed_rule`. For an unknown one it is the mean of networks fitted
+    by gradient ascent, which is below the optimum. Greedy policies prefer the action of
+    the lowest index among the equally good.
     """
 
     agentless = True
@@ -54,7 +67,9 @@ class CliffWorldStudy:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """Return none: no agent takes part, and the study has its published size at every scale."""
+        """Return none: no agent takes part, and the study has its published size at
+        every scale.
+        """
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
@@ -64,9 +79,17 @@ class CliffWorldStudy:
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
         """Return figures 3b, 3c, 5a and 5b."""
         lengths, errors = self._groups
-        by_error = curve("Fig. 3b: MEG and the probability of an error", "eps", self._rows, errors.parameter)
+        by_error = curve(
+            "Fig. 3b: MEG and the probability of an error",
+            "eps",
+            self._rows,
+            errors.parameter,
+        )
         by_length = curve(
-            "Fig. 3c: MEG and the length of the goal", "length of the goal", self._rows, lengths.parameter
+            "Fig. 3c: MEG and the length of the goal",
+            "length of the goal",
+            self._rows,
+            lengths.parameter,
         )
 
         shortest = lengths.cases[0]
@@ -168,7 +191,9 @@ def _by_networks(
     where: Labels,
     optimum: Meg,
 ) -> Measurement:
-    """Return the mean of several fitted networks, with Student's interval of that mean."""
+    """Return the mean of several fitted networks, with Student's interval of that
+    mean.
+    """
     try:
         network = perceptron(inputs=2)
     except ModuleNotFoundError as error:

@@ -1,9 +1,10 @@
 """Goal-directedness under interventions on the place of the goal.
 
-Observed behaviour does not tell an agent that goes for the goal from one that has learned the way to that place
-(MacDermott et al. 2024, section 7 and appendix A: MEG need not generalise outside of the distribution). So the goal is
-put elsewhere, do(goal = another place), and one hypothesis with one rationality has to predict both policies: "the
-goal, where it is" or "the place where it was". Episodes end at either place.
+Observed behaviour does not tell an agent that goes for the goal from one that has
+learned the way to that place (MacDermott et al. 2024, section 7 and appendix A: MEG
+need not generalise outside of the distribution). So the goal is put elsewhere, do(goal
+= another place), and one hypothesis with one rationality has to predict both policies:
+"the goal, where it is" or "the place where it was". Episodes end at either place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +43,19 @@ class Found:
     """MEG in nats an episode, negative where the agent avoids the place."""
 
     goal: float
-    """Towards the goal, where it is: as observed and under do(goal elsewhere), each half of the time."""
+    """Towards the goal, where it is: as observed and under do(goal elsewhere), each
+    half of the time.
+    """
     others: Mapping[str, float]
-    """The same towards the place where it was, and from one of the two policies alone."""
+    """The same towards the place where it was, and from one of the two policies
+    alone.
+    """
 
 
 def swapped(swap: Swap, policies: tuple[Floats, Floats], turns: int) -> Case:
-    """Return the agent with these (S, A) policies, before and after, for as many turns at most."""
+    """Return the agent with these (S, A) policies, before and after, for as many turns
+    at most.
+    """
     # The grid is the same in both, and where an episode ends depends on the hypothesis.
     mdp = swap.before.mdp
     before, after = policies
@@ -60,7 +67,9 @@ def swapped(swap: Swap, policies: tuple[Floats, Floats], turns: int) -> Case:
 
 
 def interventional(cases: Sequence[Case]) -> Found:
-    """Measure the agents of all cases towards each hypothesis, at one rationality each."""
+    """Measure the agents of all cases towards each hypothesis, at one rationality
+    each.
+    """
     goal: list[Tabulated] = []
     place: list[Tabulated] = []
     for case in cases:
@@ -83,7 +92,9 @@ def interventional(cases: Sequence[Case]) -> Found:
 
 
 def _towards(agent: Tabulated, place: Place, other: Place) -> Tabulated:
-    """Put the agent in the world that ends at the place, counted up to where it first is in the other."""
+    """Put the agent in the world that ends at the place, counted up to where it first
+    is in the other.
+    """
     either = place | other
     world = ending_at(agent.mdp, place, either)
     return replace(agent, mdp=world, until=other)

@@ -1,4 +1,6 @@
-"""The action probabilities of an agent in every state of a scene, asked once for each state."""
+"""The action probabilities of an agent in every state of a scene, asked once for each
+state.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -19,12 +21,13 @@ async def policies_of(
     scenes: Sequence[Scene],
     least: float,
 ) -> list[Floats]:
-    """Return (S, A) probabilities in each scene, zeros in states without a view; rows may sum to less than 1.
+    """Return (S, A) probabilities in each scene, zeros in states without a view; rows
+    may sum to less than 1.
 
     Args:
-        make: makes the agent of one episode. It is asked as if the episode began in each state.
-        scenes: the grids.
-        least: answers that are less probable are left out, see `HasActionProbabilities`.
+        make: makes the agent of one episode. It is asked as if the episode began in
+        each state. scenes: the grids. least: answers that are less probable are left
+        out, see `HasActionProbabilities`.
 
     Raises:
         GdeError: the agent does not tell its action probabilities.
@@ -35,7 +38,9 @@ async def policies_of(
         # An agent of its own for each question, as it may remember the episode.
         agent = make()
         if not isinstance(agent, HasActionProbabilities):
-            raise GdeError(f"{type(agent).__name__} does not tell its action probabilities: wanted e.g. gpt-oss")
+            raise GdeError(
+                f"{type(agent).__name__} does not tell its action probabilities: wanted e.g. gpt-oss"
+            )
         agent.begin(Brief(task=scene.task, seed=0))
         async with door:
             given = await agent.action_probabilities(view.observation, least)

@@ -1,4 +1,6 @@
-"""Grids in which an agent is put into every cell, with the goal in its place and in another."""
+"""Grids in which an agent is put into every cell, with the goal in its place and in
+another.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -78,7 +80,9 @@ def swaps(count: int, settings: Mapping[str, Json], folder: Path) -> list[Swap]:
             scenes.append(_variants(facts, world, other))
     found = len(scenes) // 2
     if found < count:
-        raise GdeError(f"wanted {count} grids with a place for another goal, got {found}")
+        raise GdeError(
+            f"wanted {count} grids with a place for another goal, got {found}"
+        )
 
     # One file holds the variants of all scenes, since an environment reads only one.
     path = folder / "grids.jsonl"
@@ -106,7 +110,9 @@ def swaps(count: int, settings: Mapping[str, Json], folder: Path) -> list[Swap]:
 
 
 def _variants(facts: Mapping[str, Json], world: TabularMDP, goal: Place) -> list[Line]:
-    """Return a grid for each cell of the agent but the goal, that where it starts first."""
+    """Return a grid for each cell of the agent but the goal, that where it starts
+    first.
+    """
     rows = world.labels["row"].astype(int).tolist()
     columns = world.labels["column"].astype(int).tolist()
     start = int(world.start.argmax())
@@ -128,9 +134,12 @@ def _variants(facts: Mapping[str, Json], world: TabularMDP, goal: Place) -> list
 
 
 def _scene(environment: "TabulatedGrid", seeds: range) -> Scene:
-    """Look at each variant of a scene; the seed is the number of its line in the file."""
+    """Look at each variant of a scene; the seed is the number of its line in the
+    file.
+    """
     views: list[View] = []
-    # The variant that begins where the grid does comes last, so that model and task are those of this start.
+    # The variant that begins where the grid does comes last, so that model and task are
+    # those of this start.
     for seed in reversed(seeds):
         observation = environment.reset(seed)
         index = environment.state().index

@@ -1,4 +1,6 @@
-"""MEG of a language model from the probabilities of its actions, against samples and under a swap of the goal."""
+"""MEG of a language model from the probabilities of its actions, against samples and
+under a swap of the goal.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +40,8 @@ Policies = tuple[Floats, Floats]
 
 
 class LanguageStudy:
-    """MEG of a language model that is asked in every state. Implements `gde.parts.reproduction.Reproduction`.
+    """MEG of a language model that is asked in every state. Implements
+    `gde.parts.reproduction.Reproduction`.
 
     No episode is played.
     """
@@ -56,7 +59,9 @@ class LanguageStudy:
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """Compare probabilities with samples; then the agent as observed, under do(), and controls."""
+        """Compare probabilities with samples; then the agent as observed, under do(),
+        and controls.
+        """
         return self._rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
@@ -81,16 +86,22 @@ class LanguageStudy:
         return (*self._sampled(observed), *_swap_rows(asked))
 
     def _asked(self) -> list[tuple[Swap, Policies]]:
-        """Return each grid with the agent's policies before the goal is swapped and after."""
+        """Return each grid with the agent's policies before the goal is swapped and
+        after.
+        """
         count = max(2, ceil(self._config.worlds * self._scale))
-        settings: dict[str, Json] = {"size": self._config.size, "density": self._config.density}
+        settings: dict[str, Json] = {
+            "size": self._config.size,
+            "density": self._config.density,
+        }
         found = swaps(count, settings, self._context.scratch)
         scenes: list[Scene] = []
         for swap in found:
             scenes.append(swap.before)
             scenes.append(swap.after)
 
-        # The caller may already be in an event loop, e.g. of a notebook, so the questions get a loop of their own.
+        # The caller may already be in an event loop, e.g. of a notebook, so the
+        # questions get a loop of their own.
         with ThreadPoolExecutor(1) as thread:
             questions = policies_of(self._make, scenes, self._config.least)
             policies = thread.submit(asyncio.run, questions).result()
@@ -104,18 +115,23 @@ class LanguageStudy:
         return agent
 
     def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:
-        """Yield the exact value, then how samples of the same agent scatter around it."""
+        """Yield the exact value, then how samples of the same agent scatter around
+        it.
+        """
         table = "MEG towards the goal, from probabilities and from samples (nats an episode)"
         agents = []
         for scene, policy in played:
-            agents.append(Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)))
+            agents.append(
+                Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene))
+            )
         exact = expected(agents).value
         yield _row(table, "from probabilities", _number(exact, len(agents)), {})
 
         repeats = max(2, ceil(self._config.samples * self._scale))
         for episodes in self._config.episodes:
             rng = generator(episodes, "meg-logits", "samples")
-            # All episodes are drawn before any is measured, since both use the same generator.
+            # All episodes are drawn before any is measured, since both use the same
+            # generator.
             drawn = [_draw(agents, episodes, rng) for _ in range(repeats)]
             found = [from_trajectories(each, rng=rng) for each in drawn]
             values = [each.value for each in found if each.value is not None]
@@ -133,7 +149,9 @@ class LanguageStudy:
             yield _row(table, name, _number(mean, len(values)), others)
 
 
-def _draw(agents: Sequence[Tabulated], episodes: int, rng: np.random.Generator) -> list[Episode]:
+def _draw(
+    agents: Sequence[Tabulated], episodes: int, rng: np.random.Generator
+) -> list[Episode]:
     """Draw so many episodes of each agent, clustered by agent."""
     drawn: list[Episode] = []
     for i, agent in enumerate(agents):
@@ -150,7 +168,9 @@ def _turns(scene: Scene) -> int:
 
 
 def _swap_rows(asked: Sequence[tuple[Swap, Policies]]) -> Iterator[Comparison]:
-    """Yield the share of usable answers, then the agent, a habit that ignores the swap, and random choice."""
+    """Yield the share of usable answers, then the agent, a habit that ignores the swap,
+    and random choice.
+    """
     table = "MEG towards the goal, as observed and under do(goal elsewhere) (nats an episode)"
     turns = [_turns(swap.before) for swap, _ in asked]
     usable: list[float] = []
@@ -167,7 +187,8 @@ def _swap_rows(asked: Sequence[tuple[Swap, Policies]]) -> Iterator[Comparison]:
         table=table,
     )
 
-    # The habit and random choice are controls with known answers: the place where it was, and nothing.
+    # The habit and random choice are controls with known answers: the place where it
+    # was, and nothing.
     of_agent: list[Policies] = []
     of_habit: list[Policies] = []
     of_random: list[Policies] = []
@@ -187,7 +208,9 @@ def _swap_rows(asked: Sequence[tuple[Swap, Policies]]) -> Iterator[Comparison]:
     for name, pairs in kinds.items():
         cases = [swapped(*each) for each in zip(found_swaps, pairs, turns, strict=True)]
         found = interventional(cases)
-        others = {key: _number(value, len(cases)) for key, value in found.others.items()}
+        others = {
+            key: _number(value, len(cases)) for key, value in found.others.items()
+        }
         yield _row(table, name, _number(found.goal, len(cases)), others)
 
 

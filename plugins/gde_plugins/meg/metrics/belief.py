@@ -30,17 +30,22 @@ GOAL = "goal"
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure MEG towards the goal of decoded cognitive maps and towards the true one, on the same held-out turns.
+    """Measure MEG towards the goal of decoded cognitive maps and towards the true one,
+    on the same held-out turns.
 
-    "meg.belief" is in nats a decision, negative where the agent avoids the goal. It is measured for the first variant
-    of a probe that decodes maps. By "utility": "believed" is the decoded probability of the goal in that turn, among
-    the cells that the agent can be in; "true" is the goal's cell. Both have the true dynamics. Every n counts turns.
+    "meg.belief" is in nats a decision, negative where the agent avoids the goal. It is
+    measured for the first variant of a probe that decodes maps. By "utility":
+    "believed" is the decoded probability of the goal in that turn, among the cells that
+    the agent can be in; "true" is the goal's cell. Both have the true dynamics. Every n
+    counts turns.
 
-    "meg.belief.gain" uses only the turns in which another cell than the goal is decoded as the most probable one. It
-    tells how many nats better the decoded map predicts the decision than the same map with the probabilities of these
-    two cells exchanged. So the truth is as sharp as the belief, turn by turn, and a probe that is sure where the agent
-    is able gains nothing by it. Both have one rationality, the best if a coin decided which of them the agent acts on.
-    It is measured for the probe's controls too ("control"), which decode no belief.
+    "meg.belief.gain" uses only the turns in which another cell than the goal is decoded
+    as the most probable one. It tells how many nats better the decoded map predicts the
+    decision than the same map with the probabilities of these two cells exchanged. So
+    the truth is as sharp as the belief, turn by turn, and a probe that is sure where
+    the agent is able gains nothing by it. Both have one rationality, the best if a coin
+    decided which of them the agent acts on. It is measured for the probe's controls too
+    ("control"), which decode no belief.
 
     Probes are fitted to the whole run, so conditions have no such numbers.
     """
@@ -48,9 +53,12 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
-        return [_missing("meg.belief", {}, "no probe decoded maps; choose --probe cogmap")]
+        return [
+            _missing("meg.belief", {}, "no probe decoded maps; choose --probe cogmap")
+        ]
     first = reports[0].fit.variant
-    # One variant is enough: others of the same probe decode the same maps in another way.
+    # One variant is enough: others of the same probe decode the same maps in another
+    # way.
     measurements: list[Measurement] = []
     for report in reports:
         if report.fit.variant == first:
@@ -91,7 +99,9 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
                 where={**where, "utility": utility},
                 reason=found.reason,
             )
-    yield _gain(turns, where, generator(evidence.seed, "metric", "meg.belief.gain", fit.name))
+    yield _gain(
+        turns, where, generator(evidence.seed, "metric", "meg.belief.gain", fit.name)
+    )
 
 
 @dataclass(frozen=True)
@@ -103,19 +113,27 @@ class _Turns:
     true: Sample
     """The utility is the goal's cell."""
     exchanged: Sample
-    """As believed, with the probabilities of the true goal and of the most probable cell exchanged."""
+    """As believed, with the probabilities of the true goal and of the most probable
+    cell exchanged.
+    """
     differ: NDArray[np.bool_]
     """(T,) whether these are two cells."""
 
 
 def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement:
-    """Measure by how much the decoded maps predict better than those with the probabilities exchanged."""
+    """Measure by how much the decoded maps predict better than those with the
+    probabilities exchanged.
+    """
     name = "meg.belief.gain"
     at = np.flatnonzero(turns.differ).tolist()
     clusters = turns.true.clusters[at]
     distinct, numbers = np.unique(clusters, return_inverse=True)
     if len(distinct) < 2:
-        return _missing(name, where, "decoded and true goal differ in the turns of fewer than 2 worlds")
+        return _missing(
+            name,
+            where,
+            "decoded and true goal differ in the turns of fewer than 2 worlds",
+        )
 
     # (magnitudes, T) and, summed over the turns of a world, (magnitudes, worlds).
     tables = []
@@ -127,7 +145,8 @@ def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement
         tables.append(table)
         by_cluster.append(np.stack(sums))
 
-    # The coin is tossed once a world. A rationality fitted to one of the two maps would favour it.
+    # The coin is tossed once a world. A rationality fitted to one of the two maps would
+    # favour it.
     either = np.logaddexp(*by_cluster)
     best = int(either.sum(axis=-1).argmax())
     believed, exchanged = tables
@@ -178,8 +197,12 @@ def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
     return swapped
 
 
-def _goal_probabilities(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:
-    """Return (S,) decoded probabilities of the goal, given that it is in one of the states' cells."""
+def _goal_probabilities(
+    model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory
+) -> Floats:
+    """Return (S,) decoded probabilities of the goal, given that it is in one of the
+    states' cells.
+    """
     missing = {"row", "column", "goal"} - set(model.labels)
     if missing:
         names = ", ".join(sorted(missing))
@@ -187,11 +210,14 @@ def _goal_probabilities(model: TabularMDP, decoded: np.ndarray, trajectory: Traj
     rows = model.labels["row"].astype(np.intp)
     columns = model.labels["column"].astype(np.intp)
     if max(rows.max(), columns.max()) >= len(decoded):
-        raise GdeError(f"the world of episode {trajectory.key} is larger than the decoded map of {len(decoded)} rows")
+        raise GdeError(
+            f"the world of episode {trajectory.key} is larger than the decoded map of {len(decoded)} rows"
+        )
 
     cells = decoded[rows, columns].astype(np.float64)
     total = cells.sum()
-    # A map that has the goal only where the agent cannot be tells nothing of where it can.
+    # A map that has the goal only where the agent cannot be tells nothing of where it
+    # can.
     if not total > 0:
         return np.full(len(cells), 1 / len(cells))
     shares: Floats = cells / total

@@ -1,4 +1,6 @@
-"""Goal-directedness of the agent of a run: towards its reward, towards single features, towards any utility."""
+"""Goal-directedness of the agent of a run: towards its reward, towards single features,
+towards any utility.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +16,11 @@ from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import observed
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories, optimal_share
+from gde_plugins.meg.trajectories.estimation import (
+    SampledMeg,
+    from_trajectories,
+    optimal_share,
+)
 from gde_plugins.meg.trajectories.habits import habits
 from gde_plugins.meg.trajectories.linear_utility import Linear, held_out
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
@@ -26,42 +32,51 @@ CHANCE = "none"
 
 
 def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
-    """Measure MEG towards the reward of the world's model (MacDermott et al. 2024, Definition 3.2).
+    """Measure MEG towards the reward of the world's model (MacDermott et al. 2024,
+    Definition 3.2).
 
     - "meg.known": nats an episode.
     - ".share": as a share of the ceiling of so many decisions.
-    - ".of_optimal": that share relative to the share of an optimal agent in the same worlds, to compare worlds.
-    - ".beta": the rationality, in units of 1 / reward, negative where the agent works against the reward.
+    - ".of_optimal": that share relative to the share of an optimal agent in the same
+      worlds, to compare worlds.
+    - ".beta": the rationality, in units of 1 / reward, negative where the agent works
+      against the reward.
     - ".unusable": the number of decisions without an action, each worth 0 nats.
-    - ".beyond": the nats an episode by which the goal predicts the agent better than a placebo goal does, up to where
-      it first gets to either (see `beyond_placebo`).
-    - ".beyond.p": the p value of the hypothesis that the agent is goal-blind, whatever its habits; n counts worlds.
+    - ".beyond": the nats an episode by which the goal predicts the agent better than a
+      placebo goal does, up to where it first gets to either (see `beyond_placebo`).
+    - ".beyond.p": the p value of the hypothesis that the agent is goal-blind, whatever
+      its habits; n counts worlds.
 
-    The other n count episodes, that of ".unusable" decisions. A single world has neither ".beyond" nor ".beta". The
-    latter is often infinite, and a mean over the other worlds would select those where the agent slipped.
+    The other n count episodes, that of ".unusable" decisions. A single world has
+    neither ".beyond" nor ".beta". The latter is often infinite, and a mean over the
+    other worlds would select those where the agent slipped.
 
-    With `deadline`, in all metrics of this module, the agent knows when the episode is cut off. Else it plans as if it
-    never were.
+    With `deadline`, in all metrics of this module, the agent knows when the episode is
+    cut off. Else it plans as if it never were.
     """
     return _measured("meg.known", _known, evidence, deadline)
 
 
 def unknown(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
-    """Measure MEG towards any utility linear in the state features (Definition 4.3), with weights shared by all worlds.
+    """Measure MEG towards any utility linear in the state features (Definition 4.3),
+    with weights shared by all worlds.
 
-    Names as for `known`, and by feature, scaled to range 1: "meg.unknown.weight", the fitted weight, and
-    "meg.unknown.due", the nats an episode that are lost without the feature, both ways with weights fitted to other
-    worlds. There are none below 5 independent worlds a feature.
+    Names as for `known`, and by feature, scaled to range 1: "meg.unknown.weight", the
+    fitted weight, and "meg.unknown.due", the nats an episode that are lost without the
+    feature, both ways with weights fitted to other worlds. There are none below 5
+    independent worlds a feature.
     """
     return _measured("meg.unknown", _unknown, evidence, deadline)
 
 
 def towards(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
-    """Measure MEG towards every state feature that all worlds have, negative where the agent avoids it.
+    """Measure MEG towards every state feature that all worlds have, negative where the
+    agent avoids it.
 
-    "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that the agent pursues
-    this feature alone, given that it pursues one of them, follows one of the `habits`, which are named too, or, "none",
-    acts at random. A priori all are equally likely; for the rationality see `SampledMeg.evidence`.
+    "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the
+    probability that the agent pursues this feature alone, given that it pursues one of
+    them, follows one of the `habits`, which are named too, or, "none", acts at random.
+    A priori all are equally likely; for the rationality see `SampledMeg.evidence`.
     """
     return _measured("meg.to", _towards_each, evidence, deadline)
 
@@ -169,8 +184,12 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
     return measurements
 
 
-def _due(episodes: Sample, features: tuple[str, ...], seed: int) -> Iterator[Measurement]:
-    """Yield the nats that each feature adds in worlds that the weights were not fitted to."""
+def _due(
+    episodes: Sample, features: tuple[str, ...], seed: int
+) -> Iterator[Measurement]:
+    """Yield the nats that each feature adds in worlds that the weights were not fitted
+    to.
+    """
     key = ("metric", "meg.unknown.due")
     # The same seed gives the same folds, so that differences are paired.
     complete = held_out(episodes, features, generator(seed, *key))
@@ -179,7 +198,9 @@ def _due(episodes: Sample, features: tuple[str, ...], seed: int) -> Iterator[Mea
         without = held_out(episodes, others, generator(seed, *key))
         lost = complete - without
         estimate = cluster_mean(lost, episodes.clusters, generator(seed, *key, name))
-        yield replace(estimate.measurement("meg.unknown.due", "nats"), where={"feature": name})
+        yield replace(
+            estimate.measurement("meg.unknown.due", "nats"), where={"feature": name}
+        )
 
 
 def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
@@ -191,7 +212,8 @@ def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]
     for name, meg in found.items():
         measurements += _sizes("meg.to", meg, {"utility": name})
 
-    # A pursuit without evidence predicts as well as random choice, whose log-likelihood ratio is zero.
+    # A pursuit without evidence predicts as well as random choice, whose log-likelihood
+    # ratio is zero.
     n = len(episodes)
     of_pursuits = {name: meg.evidence or 0.0 for name, meg in found.items()}
     for name, probability in posterior(of_pursuits, episodes).items():
@@ -207,8 +229,12 @@ def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]
     return measurements
 
 
-def posterior(evidence: Mapping[str, float], episodes: Sequence[Episode]) -> dict[str, float]:
-    """Return the probabilities of pursuits, of habits and of random choice, given the evidence for each pursuit."""
+def posterior(
+    evidence: Mapping[str, float], episodes: Sequence[Episode]
+) -> dict[str, float]:
+    """Return the probabilities of pursuits, of habits and of random choice, given the
+    evidence for each pursuit.
+    """
     # With equal priors the log-likelihood ratios to random choice are the log-odds.
     alternatives = {**evidence, **habits(episodes), CHANCE: 0.0}
     probabilities = softmax([*alternatives.values()])
@@ -218,7 +244,9 @@ def posterior(evidence: Mapping[str, float], episodes: Sequence[Episode]) -> dic
 def _features(episodes: Sample) -> tuple[str, ...]:
     features = menu(episodes.worlds)
     if not features:
-        raise GdeError("the models of the worlds share no label that differs between states")
+        raise GdeError(
+            "the models of the worlds share no label that differs between states"
+        )
     return tuple(features)
 
 

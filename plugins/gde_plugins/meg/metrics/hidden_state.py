@@ -21,27 +21,34 @@ from gde_plugins.meg.trajectories.utilities import menu, standing_still
 
 PROBE = "components"
 FITS: tuple[Control, ...] = ("none", "untrained", "embeddings")
-"""Sources of components: the model, the same with random weights, and the mean of its input embeddings."""
+"""Sources of components: the model, the same with random weights, and the mean of its
+input embeddings.
+"""
 PRIOR_SPREAD = 3.0
-"""Standard deviation of the prior of every weight: there are many weights for the held-out turns."""
+"""Standard deviation of the prior of every weight: there are many weights for the
+held-out turns.
+"""
 
 
 def inside(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure MEG towards utilities whose weights are linear in principal components of the hidden state.
+    """Measure MEG towards utilities whose weights are linear in principal components of
+    the hidden state.
 
-    In turn t the utility of a state is the sum over its features of (w + W z_t) times the feature, with z_t the
-    decoded components and w and W shared by all turns and worlds. Every n counts turns.
+    In turn t the utility of a state is the sum over its features of (w + W z_t) times
+    the feature, with z_t the decoded components and w and W shared by all turns and
+    worlds. Every n counts turns.
 
-    - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not fitted to. "utility" is "hidden",
-      or "features" for the comparison with W = 0.
-    - "meg.inside.gain": their paired difference. It tells how much more the hidden state says of the present goal of
-      the agent than the features do. Compare it with that of an untrained model and of the input embeddings
-      ("control").
-    - "meg.inside.beyond": the paired difference from the gain of that control, on the same turns.
+    - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not
+      fitted to. "utility" is "hidden", or "features" for the comparison with W = 0.
+    - "meg.inside.gain": their paired difference. It tells how much more the hidden
+      state says of the present goal of the agent than the features do. Compare it with
+      that of an untrained model and of the input embeddings ("control").
+    - "meg.inside.beyond": the paired difference from the gain of that control, on the
+      same turns.
 
-    After the reasoning (position "post") the hidden state may hold the action itself, and a utility of where it leads
-    explains any action. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
-    variables).
+    After the reasoning (position "post") the hidden state may hold the action itself,
+    and a utility of where it leads explains any action. So only "pre" speaks of goals
+    (see MacDermott et al. 2024, section 7, on the choice of variables).
     """
     if evidence.part:
         return ()
@@ -130,7 +137,9 @@ def _beyond_controls(found: Sequence[_Found], seed: int) -> Iterator[Measurement
             rng = generator(seed, "metric", "meg.inside.beyond", other.report.fit.name)
             estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
             where: Labels = {**_where(one.report), "control": other.report.fit.control}
-            yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
+            yield replace(
+                estimate.measurement("meg.inside.beyond", "nats"), where=where
+            )
 
 
 def _where(report: ProbeReport) -> Labels:
@@ -138,8 +147,12 @@ def _where(report: ProbeReport) -> Labels:
     return {"layer": fit.layer, "position": fit.position, "control": fit.control}
 
 
-def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:
-    """Return each held-out decision in a world of its own, and the names of its features without the hidden state."""
+def _turns(
+    report: ProbeReport, evidence: Evidence
+) -> tuple[list[Episode], tuple[str, ...]]:
+    """Return each held-out decision in a world of its own, and the names of its
+    features without the hidden state.
+    """
     finished = {str(one.key): one for one in finished_in(evidence)}
     rows = []
     models = {}
@@ -153,7 +166,9 @@ def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tupl
     # Only features that all worlds share can have weights shared by all worlds.
     features = tuple(menu(list(models.values())))
     if not features:
-        raise GdeError("the models of the worlds share no label that differs between states")
+        raise GdeError(
+            "the models of the worlds share no label that differs between states"
+        )
     turns = []
     for key, turn, components in rows:
         world = _with_hidden(models[key], features, components)
@@ -166,7 +181,9 @@ def _with_hidden(
     features: Sequence[str],
     components: NDArray[np.float32],
 ) -> TabularMDP:
-    """Return the world with, after the features, their products with the components: labels "row 0", "row 1", ..."""
+    """Return the world with, after the features, their products with the components:
+    labels "row 0", "row 1", ...
+    """
     labels = {name: model.labels[name] for name in features}
     for name in features:
         for i, component in enumerate(components):

@@ -20,7 +20,8 @@ Several metrics measure the same evidence, and a sample caches what they have in
 
 
 def observed(evidence: Evidence, deadline: bool = False) -> Sample:
-    """Return the decisions of every finished episode; failed ones say nothing of the agent.
+    """Return the decisions of every finished episode; failed ones say nothing of the
+    agent.
 
     A world that changes on the way is measured by the model that it began with.
 
@@ -29,7 +30,8 @@ def observed(evidence: Evidence, deadline: bool = False) -> Sample:
         deadline: the agent knows when the episode is cut off, see `episode_of`.
 
     Raises:
-        GdeError: no such episode, no model of its world, or one that does not fit what was recorded.
+        GdeError: no such episode, no model of its world, or one that does not fit what
+        was recorded.
     """
     samples = _SAMPLES.setdefault(evidence, {})
     if deadline not in samples:
@@ -49,7 +51,11 @@ def _sampled(evidence: Evidence, deadline: bool) -> Sample:
 
 def finished_in(evidence: Evidence) -> list[Trajectory]:
     """Return the trajectories that were played to an end."""
-    return [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
+    return [
+        trajectory
+        for trajectory in evidence.trajectories
+        if trajectory.ending != "failed"
+    ]
 
 
 def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
@@ -63,23 +69,28 @@ def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
     return evidence.mdp(trajectory)
 
 
-def episode_of(trajectory: Trajectory, model: TabularMDP, deadline: bool = False) -> Episode:
-    """Return the decisions of a trajectory; by default of an agent that is told of no deadline.
+def episode_of(
+    trajectory: Trajectory, model: TabularMDP, deadline: bool = False
+) -> Episode:
+    """Return the decisions of a trajectory; by default of an agent that is told of no
+    deadline.
 
     Raises:
         GdeError: a turn without state index, or a step that the model rules out.
     """
     horizon = None
     if deadline:
-        # Where a world can end, the last action may lead to that end, so the state after it counts as well. Elsewhere
-        # the last action has no consequence (Definition 5.1).
+        # Where a world can end, the last action may lead to that end, so the state
+        # after it counts as well. Elsewhere the last action has no consequence
+        # (Definition 5.1).
         can_end = model.terminal is not None
         horizon = trajectory.horizon + int(can_end)
     return _episode(trajectory, trajectory.turns, model, horizon)
 
 
 def one_turn(trajectory: Trajectory, turn: int, model: TabularMDP) -> Episode:
-    """Return one decision of a trajectory, with no deadline; the model stands still where the world ends.
+    """Return one decision of a trajectory, with no deadline; the model stands still
+    where the world ends.
 
     Raises:
         GdeError: as `episode_of`.
@@ -105,7 +116,9 @@ def _episode(
             cluster=trajectory.world.cluster,
         )
     except ValueError as error:
-        raise GdeError(f"episode {trajectory.key} does not fit the model of its world: {error}") from error
+        raise GdeError(
+            f"episode {trajectory.key} does not fit the model of its world: {error}"
+        ) from error
 
 
 def _action(turn: Turn, model: TabularMDP) -> int:

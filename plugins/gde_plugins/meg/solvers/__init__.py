@@ -1,1 +1,3 @@
-"""Soft-optimal policies, and goal-directedness with respect to known and unknown utilities."""
+"""Soft-optimal policies, and goal-directedness with respect to known and unknown
+utilities.
+"""

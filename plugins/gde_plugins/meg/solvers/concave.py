@@ -1,15 +1,20 @@
-"""MEG with respect to utilities that are linear in their weights: a concave maximisation with a certificate.
+"""MEG with respect to utilities that are linear in their weights: a concave
+maximisation with a certificate.
 
-The accuracy <d, U> - V(U) of predicting a policy with occupancy d is concave in U; its gradient is the difference of
-occupancies, d - d_U. Upper bounds come from the dual problem. For any policy with the same moments of the features as
-the measured one, <d, U> is its expected utility too, and V(U) is at least that less its divergence from uniform
-choice. So no U in the class is more accurate than that divergence, and the least such divergence is the maximum.
+The accuracy <d, U> - V(U) of predicting a policy with occupancy d is concave in U; its
+gradient is the difference of occupancies, d - d_U. Upper bounds come from the dual
+problem. For any policy with the same moments of the features as the measured one, <d,
+U> is its expected utility too, and V(U) is at least that less its divergence from
+uniform choice. So no U in the class is more accurate than that divergence, and the
+least such divergence is the maximum.
 
-Near the maximum one Newton step finds such a policy: the soft-optimal flow plus its tangent in the direction that
-closes the difference in moments. It is a flow with exactly these moments as long as nothing in it is negative.
+Near the maximum one Newton step finds such a policy: the soft-optimal flow plus its
+tangent in the direction that closes the difference in moments. It is a flow with
+exactly these moments as long as nothing in it is negative.
 
-Conjugate gradients find the Newton steps. Where weights are utilities of states, `preconditioner` makes a few products
-with the curvature enough and gives the start. Where weights are anything else, L-BFGS goes first.
+Conjugate gradients find the Newton steps. Where weights are utilities of states,
+`preconditioner` makes a few products with the curvature enough and gives the start.
+Where weights are anything else, L-BFGS goes first.
 """
 
 from collections.abc import Callable
@@ -39,18 +44,25 @@ FORCING = 0.1
 BOLD = 4.0
 """Nats by which a weight changes in a step far from the maximum."""
 NEAR = 1.0
-"""Gain that a Newton step promises, in tolerances, below which an upper bound is computed."""
+"""Gain that a Newton step promises, in tolerances, below which an upper bound is
+computed.
+"""
 MORE = 0.56
-"""Share of its slope that a step must gain before twice the step is tried. A parabola gains .5. An exponential, on
-which a utility goes to minus infinity, gains .63."""
+"""Share of its slope that a step must gain before twice the step is tried. A parabola
+gains .5. An exponential, on which a utility goes to minus infinity, gains .63.
+"""
 LEFT = 0.1
-"""Share of the tolerance that a bound may lose to the difference in moments that a step leaves."""
+"""Share of the tolerance that a bound may lose to the difference in moments that a step
+leaves.
+"""
 MOST = 1000
 """Products with the curvature in a step at most."""
 PATIENCE = 30
 """Products in a step at most for utilities of states, far from the maximum."""
 SPARE = 0.1
-"""Share of the tolerance that may be spent on negative but negligible entries of a flow."""
+"""Share of the tolerance that may be spent on negative but negligible entries of a
+flow.
+"""
 
 
 class Solution(NamedTuple):
@@ -61,7 +73,9 @@ class Solution(NamedTuple):
     upper: float
 
 
-def maximise(process: Process, family: Family, seen: Observed, tolerance: float, iterations: int) -> Solution:
+def maximise(
+    process: Process, family: Family, seen: Observed, tolerance: float, iterations: int
+) -> Solution:
     """Maximise the accuracy of predicting a policy over a family of utilities.
 
     Args:
@@ -80,7 +94,8 @@ def maximise(process: Process, family: Family, seen: Observed, tolerance: float,
     for _ in range(STEPS):
         step = problem.newton_step(here)
 
-        # An upper bound costs as much as a step, and far from the maximum it is useless.
+        # An upper bound costs as much as a step, and far from the maximum it is
+        # useless.
         ahead = None
         is_far = problem.is_far(here, step)
         if is_far:
@@ -105,14 +120,18 @@ class Point(NamedTuple):
     weights: Floats
     value: float
     missing: Floats
-    """(K,) gradient: moments of the measured policy less those of the soft-optimal one."""
+    """(K,) gradient: moments of the measured policy less those of the soft-optimal
+    one.
+    """
     fit: Fit
 
 
 class Problem:
     """The accuracy of predicting one policy as a function of the weights."""
 
-    def __init__(self, process: Process, family: Family, seen: Observed, tolerance: float) -> None:
+    def __init__(
+        self, process: Process, family: Family, seen: Observed, tolerance: float
+    ) -> None:
         self._process = process
         self._family = family
         self._tolerance = tolerance
@@ -127,7 +146,9 @@ class Problem:
         self._rounding = ROUNDING * largest
 
     def at(self, weights: Floats) -> Point | None:
-        """Evaluate the accuracy; None where the soft value is infinite, hence the accuracy -inf."""
+        """Evaluate the accuracy; None where the soft value is infinite, hence the
+        accuracy -inf.
+        """
         family = self._family
         utility = self._process.dynamics.utility(family.utility(weights))
         try:
@@ -141,7 +162,9 @@ class Problem:
         return Point(weights, value, self._target - moments, fit)
 
     def begin(self, seen: Observed, iterations: int) -> Point:
-        """Return the start of Newton's method: a fit to single decisions, or of L-BFGS, or zero."""
+        """Return the start of Newton's method: a fit to single decisions, or of L-BFGS,
+        or zero.
+        """
         where = self._family.where
         if where is not None:
             utility = initial_utility(self._process.dynamics, seen.occupancy.taken)
@@ -151,13 +174,17 @@ class Problem:
 
         zero = self.at(np.zeros(self._family.size))
         if zero is None:
-            raise Divergent("no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1")
+            raise Divergent(
+                "no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1"
+            )
         if where is not None:
             return zero
         return self._ascend(zero, iterations)
 
     def along(self, here: Point, step: Floats) -> Point | None:
-        """Return a better point, at the step or on the way back from it; None if there is none."""
+        """Return a better point, at the step or on the way back from it; None if there
+        is none.
+        """
         slope = float(here.missing @ step)
         while np.abs(step).max(initial=0.0) > ROUNDING:
             ahead = self.at(here.weights + step)
@@ -190,10 +217,12 @@ class Problem:
         return promise > NEAR * self._tolerance
 
     def newton_step(self, here: Point) -> Floats:
-        """Return the change of weights that closes the difference in moments to first order.
+        """Return the change of weights that closes the difference in moments to first
+        order.
 
-        Far away, what is hardly visited moves by no more than `BOLD` if little is lost: it counts exponentially. Near,
-        the remaining difference must not spoil the bound.
+        Far away, what is hardly visited moves by no more than `BOLD` if little is lost:
+        it counts exponentially. Near, the remaining difference must not spoil the
+        bound.
         """
         on_actions = self._family.on_actions
         most = max(self._rounding, FORCING * float(np.linalg.norm(here.missing)))
@@ -226,12 +255,14 @@ class Problem:
         return step
 
     def upper(self, here: Point, step: Floats, spare: float) -> float:
-        """Return the divergence of a policy with the moments of the measured one: that of the tilted flow.
+        """Return the divergence of a policy with the moments of the measured one: that
+        of the tilted flow.
 
-        Where the tangent would make an entry negative, only as much of it is added as leaves none so. The difference
-        in moments that is left then counts for weights of up to twice the size of those found. Negative entries that
-        cost at most `spare` are cut off. They take probability from where it is due, which is worth no more than the
-        value of a state.
+        Where the tangent would make an entry negative, only as much of it is added as
+        leaves none so. The difference in moments that is left then counts for weights
+        of up to twice the size of those found. Negative entries that cost at most
+        `spare` are cut off. They take probability from where it is due, which is worth
+        no more than the value of a state.
         """
         on_actions = self._family.on_actions
         tangents = here.fit.tangent(self._direction(step))
@@ -241,7 +272,8 @@ class Problem:
             pairs.append((flow.taken, tangent.taken))
             counts += tangent.counts(on_actions)
 
-        # The entries that the whole tangent makes negative share what may be spent on them.
+        # The entries that the whole tangent makes negative share what may be spent on
+        # them.
         weights = 2 * np.abs(here.weights + step)
         cost = self._worth(weights)
         wrong = 0
@@ -300,7 +332,9 @@ class Problem:
         return lambda missing: missing / spread
 
     def _worth(self, weights: Floats) -> float:
-        """Return the nats by which the value of a state, and its visit, can differ from zero in either direction."""
+        """Return the nats by which the value of a state, and its visit, can differ from
+        zero in either direction.
+        """
         process = self._process
         change = self._family.direction(weights)
         utility = float(np.abs(change).max(initial=0.0))
@@ -313,7 +347,9 @@ class Problem:
 
 
 def _feasible_share(now: Floats, change: Floats, cut: float) -> float:
-    """Return how much of a change of (A, S) actions taken leaves none of them below zero."""
+    """Return how much of a change of (A, S) actions taken leaves none of them below
+    zero.
+    """
     is_wrong = now + change < -cut
     shares = now[is_wrong] / -change[is_wrong]
     return float(shares.min(initial=1.0))
@@ -335,14 +371,13 @@ def conjugate_gradients(
     enough: Callable[[Floats, Floats, int], bool],
     most: int,
 ) -> Solved:
-    """Solve A x = b for a symmetric positive semidefinite A, until the residual suffices for the purpose.
+    """Solve A x = b for a symmetric positive semidefinite A, until the residual
+    suffices for the purpose.
 
     Args:
-        product: A x.
-        precondition: about A^-1 b. It may change from call to call, as if it is itself found by iteration.
-        wanted: b.
-        enough: whether to stop, given x, b - A x and the number of products.
-        most: products at most.
+        product: A x. precondition: about A^-1 b. It may change from call to call, as if
+        it is itself found by iteration. wanted: b. enough: whether to stop, given x, b
+        - A x and the number of products. most: products at most.
     """
     step = np.zeros_like(wanted)
     left = wanted.copy()
@@ -363,7 +398,8 @@ def conjugate_gradients(
         if enough(step, left, n_products):
             return Solved(step, n_products)
 
-        # Were `precondition` exactly linear and symmetric, the ratio of promises would say the same.
+        # Were `precondition` exactly linear and symmetric, the ratio of promises would
+        # say the same.
         eased = precondition(left)
         turned = -length * float(changed @ eased) / promise
         promise = float(left @ eased)

@@ -14,10 +14,14 @@ Mask = NDArray[np.bool_]
 
 
 class Utility(NamedTuple):
-    """The utility of acting and of ending; actions come first, so that sums over them read contiguous memory."""
+    """The utility of acting and of ending; actions come first, so that sums over them
+    read contiguous memory.
+    """
 
     acting: Floats
-    """(A, S) earned by an action in a state, or (1, S) if every action earns the same."""
+    """(A, S) earned by an action in a state, or (1, S) if every action earns the
+    same.
+    """
     ending: Floats
     """(S,) earned in a terminal state; zero elsewhere."""
 
@@ -43,7 +47,9 @@ class Occupancy(NamedTuple):
     """(S,) how often a state is visited; a terminal state counts on arrival alone."""
 
     def counts(self, on_actions: bool) -> Floats:
-        """Return (S, A) actions taken, or (S,) visits: what a reward of that shape is earned for."""
+        """Return (S, A) actions taken, or (S,) visits: what a reward of that shape is
+        earned for.
+        """
         return self.taken.T if on_actions else self.visits
 
     @staticmethod
@@ -75,10 +81,13 @@ class Occupancy(NamedTuple):
 class Transitions:
     """The transitions from S states to M states, as one sparse matrix for all actions.
 
-    One matrix product looks one step ahead. Mostly both S and M are all states of a world.
+    One matrix product looks one step ahead. Mostly both S and M are all states of a
+    world.
     """
 
-    def __init__(self, successors: csr_array, n_actions: int, discount: float, ending: Indices) -> None:
+    def __init__(
+        self, successors: csr_array, n_actions: int, discount: float, ending: Indices
+    ) -> None:
         """Take the transitions.
 
         Args:
@@ -104,7 +113,9 @@ class Transitions:
         return expected
 
     def arrivals(self, taken: Floats) -> Floats:
-        """Return the (M,) discounted probabilities of each next state, given (A, S) actions taken."""
+        """Return the (M,) discounted probabilities of each next state, given (A, S)
+        actions taken.
+        """
         arrived: Floats = self._predecessors @ taken.ravel()
         if self.discount != 1:
             np.multiply(arrived, self.discount, out=arrived)
@@ -114,8 +125,9 @@ class Transitions:
 class Dynamics(Transitions):
     """The transitions of a whole world.
 
-    A terminal state ends the episode, and nothing is decided there. The discount is the probability that an episode
-    goes on after a step. So it weighs decisions like rewards, and the formulas for finite episodes hold unchanged.
+    A terminal state ends the episode, and nothing is decided there. The discount is the
+    probability that an episode goes on after a step. So it weighs decisions like
+    rewards, and the formulas for finite episodes hold unchanged.
     """
 
     def __init__(self, mdp: TabularMDP) -> None:
@@ -132,7 +144,9 @@ class Dynamics(Transitions):
         if largest < 2**31:
             indices = successors.indices.astype(np.int32, copy=False)
             ends = successors.indptr.astype(np.int32, copy=False)
-            successors = csr_array((successors.data, indices, ends), shape=successors.shape)
+            successors = csr_array(
+                (successors.data, indices, ends), shape=successors.shape
+            )
 
         ending = np.flatnonzero(~self.going)
         super().__init__(successors, mdp.n_actions, mdp.discount, ending)
@@ -146,7 +160,9 @@ class Dynamics(Transitions):
         return float(expected)
 
     def utility(self, reward: Floats) -> Utility:
-        """Read a reward: (S,) is earned in every state visited, (S, A) by acting and never in a terminal state."""
+        """Read a reward: (S,) is earned in every state visited, (S, A) by acting and
+        never in a terminal state.
+        """
         if reward.ndim == 2:
             acting = np.ascontiguousarray(reward.T)
             return Utility(acting, np.zeros(self.n_states))
@@ -162,7 +178,8 @@ class Dynamics(Transitions):
             start = action * S
             other = self.successors[start : start + S]
 
-            # A row of the comparison has entries exactly where the two actions lead elsewhere.
+            # A row of the comparison has entries exactly where the two actions lead
+            # elsewhere.
             different = (first != other).tocsr()
             n_different = np.diff(different.indptr)
             differing |= n_different > 0

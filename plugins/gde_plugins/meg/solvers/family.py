@@ -1,4 +1,6 @@
-"""Classes of utilities that are linear in their weights, so that MEG is a concave maximisation."""
+"""Classes of utilities that are linear in their weights, so that MEG is a concave
+maximisation.
+"""
 
 from typing import Protocol
 
@@ -17,26 +19,36 @@ class Family(Protocol):
     on_actions: bool
     """Whether utilities are (S, A) rather than (S,)."""
     where: Mask | None
-    """(S,) which states have a weight of their own, their utility; None if weights are of something else."""
+    """(S,) which states have a weight of their own, their utility; None if weights are
+    of something else.
+    """
 
     def utility(self, weights: Floats) -> Floats:
         """Return the utility, (S,) or (S, A)."""
 
     def direction(self, weights: Floats) -> Floats:
-        """Return the finite change of the utility, (S,) or (S, A), for a change of weights."""
+        """Return the finite change of the utility, (S,) or (S, A), for a change of
+        weights.
+        """
 
     def moments(self, counts: Floats) -> Floats:
-        """Return the (K,) derivative of expected utility by the weights, given (S,) visits or (S, A) actions."""
+        """Return the (K,) derivative of expected utility by the weights, given (S,)
+        visits or (S, A) actions.
+        """
 
     def squares(self, counts: Floats) -> Floats:
-        """Return the same for squared features: about how much the moments vary between episodes."""
+        """Return the same for squared features: about how much the moments vary between
+        episodes.
+        """
 
 
 class Table:
-    """Any utility of states, or of states and actions: one weight for each that the measured policy ever visits.
+    """Any utility of states, or of states and actions: one weight for each that the
+    measured policy ever visits.
 
-    The others have utility -inf. That loses nothing: the derivative of the accuracy there is minus the occupancy of
-    the soft-optimal policy, so the accuracy never falls as the utility falls.
+    The others have utility -inf. That loses nothing: the derivative of the accuracy
+    there is minus the occupancy of the soft-optimal policy, so the accuracy never falls
+    as the utility falls.
     """
 
     def __init__(self, seen: Occupancy, on_actions: bool) -> None:
@@ -45,7 +57,8 @@ class Table:
         self._visited = counts > 0
         self.size = int(np.count_nonzero(self._visited))
 
-        # Weights of actions are not utilities of states, which the preconditioner needs.
+        # Weights of actions are not utilities of states, which the preconditioner
+        # needs.
         self.where: Mask | None = None
         if not on_actions:
             self.where = self._visited

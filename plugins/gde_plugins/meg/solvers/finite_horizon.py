@@ -1,15 +1,18 @@
-"""Soft value iteration over a finite horizon: maximum-causal-entropy policies (MacDermott et al. 2024, Definition 5.2).
+"""Soft value iteration over a finite horizon: maximum-causal-entropy policies
+(MacDermott et al. 2024, Definition 5.2).
 
-Utility is in nats (beta times utility), so no step divides by beta. Entropy is counted from that of uniform choice,
-which takes ln |A| off every decision and nothing off an episode that is over:
+Utility is in nats (beta times utility), so no step divides by beta. Entropy is counted
+from that of uniform choice, which takes ln |A| off every decision and nothing off an
+episode that is over:
 
     Q[t, a, s] = u[a, s] + E[V[t + 1, s']]
     V[t, s] = ln mean_a exp Q[t, a, s]
     pi[t, a, s] = exp(Q[t, a, s] - V[t, s]) / |A|
 
-V[t, s] is the most that any policy has from t on of expected utility less divergence from uniform choice. It is convex
-in u. Utility zero gives the uniform policy and V = 0. So do terminal states: they act as if decisions without effect
-went on after them (Definition 5.1). Policies of maximum causal entropy are due to Ziebart et al. (2010).
+V[t, s] is the most that any policy has from t on of expected utility less divergence
+from uniform choice. It is convex in u. Utility zero gives the uniform policy and V = 0.
+So do terminal states: they act as if decisions without effect went on after them
+(Definition 5.1). Policies of maximum causal entropy are due to Ziebart et al. (2010).
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +29,8 @@ from gde_plugins.meg.solvers.softmax import SoftStep, soft_step
 
 
 class Finite:
-    """Episodes of at most `horizon` states; policies depend on the time step. A `Process`.
+    """Episodes of at most `horizon` states; policies depend on the time step. A
+    `Process`.
 
     Raises:
         ValueError: the horizon is not a positive integer.
@@ -38,7 +42,9 @@ class Finite:
         self.horizon = horizon
 
     def moments(self, utility: Utility, beta: float) -> Moments:
-        """Compute the moments in one backward pass that holds two arrays of S * A numbers at a time."""
+        """Compute the moments in one backward pass that holds two arrays of S * A
+        numbers at a time.
+        """
         dynamics = self.dynamics
         ending = dynamics.ending
         scaled = utility.scaled(beta)
@@ -56,7 +62,8 @@ class Finite:
             np.square(ahead, out=ahead)
             spread = np.einsum("as,as->s", policy, ahead)
 
-            # The variance to come is that between the actions and the expectation of that after them.
+            # The variance to come is that between the actions and the expectation of
+            # that after them.
             later = dynamics.ahead(variance)
             variance = np.einsum("as,as->s", policy, later)
             variance += spread
@@ -82,9 +89,12 @@ class Finite:
         is_long_enough = len(table) >= self.horizon
         if not is_stationary and not (is_timed and is_long_enough):
             least = f"(at least {self.horizon}, {wanted[0]}, {wanted[1]})"
-            raise ValueError(f"the policy must have shape {wanted} or {least}, got {table.shape}")
+            raise ValueError(
+                f"the policy must have shape {wanted} or {least}, got {table.shape}"
+            )
 
-        # Sums over actions read contiguous memory. A table for all times is laid out anew one time step at a time.
+        # Sums over actions read contiguous memory. A table for all times is laid out
+        # anew one time step at a time.
         if is_stationary:
             always = np.ascontiguousarray(table.T)
             return self.flow(repeat(always, self.horizon))
@@ -99,7 +109,9 @@ class Finite:
         return Policy(probabilities=table)
 
     def policies(self, utility: Utility, beta: float) -> Iterator[Floats]:
-        """Yield the (A, S) soft-optimal policies at rationality `beta`, from the last time step to the first."""
+        """Yield the (A, S) soft-optimal policies at rationality `beta`, from the last
+        time step to the first.
+        """
         if np.isinf(beta):
             signed = utility.scaled(np.sign(beta))
             for limit_step in backwards(self.dynamics, signed, self.horizon):
@@ -110,7 +122,9 @@ class Finite:
                 yield soft.policy
 
     def soft_steps(self, utility: Utility) -> Iterator[SoftStep]:
-        """Run the recursion from the last time step to the first; a utility of -inf is avoided at any price."""
+        """Run the recursion from the last time step to the first; a utility of -inf is
+        avoided at any price.
+        """
         values = np.zeros(self.dynamics.n_states)
         for _ in range(self.horizon):
             step = soft_step(self.dynamics, utility, values)
@@ -121,14 +135,17 @@ class Finite:
         """See `Process.fit`.
 
         Raises:
-            ValueError: the policy, which bounds need as a whole, is too large to be held.
+            ValueError: the policy, which bounds need as a whole, is too large to be
+            held.
         """
         shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
         check_size(shape, "the soft-optimal policy")
         return FiniteFit(self, utility)
 
     def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
-        """Yield the occupancy at each time, given the (A, S) probabilities of a policy at each time."""
+        """Yield the occupancy at each time, given the (A, S) probabilities of a policy
+        at each time.
+        """
         visits = self.dynamics.start
         for policy in policies:
             deciding = visits * self.dynamics.going
@@ -138,7 +155,9 @@ class Finite:
 
 
 class FiniteFit:
-    """The soft-optimal policy for a utility and its response to a change of the utility. A `Fit`."""
+    """The soft-optimal policy for a utility and its response to a change of the
+    utility. A `Fit`.
+    """
 
     def __init__(self, process: Finite, utility: Utility) -> None:
         dynamics = process.dynamics
@@ -150,7 +169,8 @@ class FiniteFit:
         self._dynamics = dynamics
         self._policies = policies
 
-        # Of the flow only the visits are kept: with the policies they give the rest, and are smaller by a factor A.
+        # Of the flow only the visits are kept: with the policies they give the rest,
+        # and are smaller by a factor A.
         self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
         for t, now in enumerate(process.flow(policies)):
             self._visits[t] = now.visits
@@ -196,13 +216,15 @@ class FiniteFit:
             values = mean.copy()
             values[ending] = direction.ending[ending]
 
-        # Forwards: how the occupancies change with them. Both lists end with the first time step.
+        # Forwards: how the occupancies change with them. Both lists end with the first
+        # time step.
         change = np.zeros(dynamics.n_states)
         for policy, visits in zip(self._policies, self._visits, strict=True):
             shift = qualities.pop()
             mean = means.pop()
 
-            # In place, since these are the largest arrays of all: policy * (visits * (quality - mean) + change).
+            # In place, since these are the largest arrays of all: policy * (visits *
+            # (quality - mean) + change).
             shift *= visits * dynamics.going
             arrived = change - visits * mean
             shift += arrived * dynamics.going

@@ -1,10 +1,13 @@
-"""Episodes that go on until they end, by chance (a discount) or in a terminal state: stationary policies.
+"""Episodes that go on until they end, by chance (a discount) or in a terminal state:
+stationary policies.
 
-The soft value is the fixed point of the recursion in `finite_horizon`. Policy iteration, which is Newton's method on
-that equation, finds it: evaluate a policy by one sparse linear system, improve it, until nothing changes.
+The soft value is the fixed point of the recursion in `finite_horizon`. Policy
+iteration, which is Newton's method on that equation, finds it: evaluate a policy by one
+sparse linear system, improve it, until nothing changes.
 
-Undiscounted, the soft value can be infinite: where a step pays more than acting predictably costs, a soft-optimal
-policy would never end. Such a rationality predicts nothing, so its accuracy is -inf. At rationality zero it is finite.
+Undiscounted, the soft value can be infinite: where a step pays more than acting
+predictably costs, a soft-optimal policy would never end. Such a rationality predicts
+nothing, so its accuracy is -inf. At rationality zero it is finite.
 """
 
 from dataclasses import replace
@@ -24,12 +27,16 @@ from gde_plugins.meg.solvers.protocol import Moments
 from gde_plugins.meg.solvers.softmax import soften
 
 ORDERING = "MMD_AT_PLUS_A"
-"""Order of the unknowns in a linear system. Most steps can be undone, so the pattern is nearly symmetric, and this
-order leaves two thirds of the numbers that the default does."""
+"""Order of the unknowns in a linear system. Most steps can be undone, so the pattern is
+nearly symmetric, and this order leaves two thirds of the numbers that the default
+does.
+"""
 IMPROVEMENTS = 200
 """Policies evaluated before the soft value is taken to be infinite."""
 SETTLED = 1e-13
-"""Change of a value that is rounding, relative to the sum of the absolute utilities that make it up."""
+"""Change of a value that is rounding, relative to the sum of the absolute utilities
+that make it up.
+"""
 INFINITE = 1e12
 """Nats above which a soft value is taken to be infinite."""
 
@@ -42,7 +49,8 @@ class Stationary:
     """Episodes without horizon; policies do not depend on time. A `Process`.
 
     Raises:
-        ValueError: undiscounted, and from some state that can be reached no terminal state can be.
+        ValueError: undiscounted, and from some state that can be reached no terminal
+        state can be.
     """
 
     horizon = inf
@@ -50,7 +58,8 @@ class Stationary:
     def __init__(self, mdp: TabularMDP) -> None:
         self._mdp = mdp
         self.dynamics = Dynamics(mdp)
-        # Policy iteration starts from the last policy, since the next utility is mostly one nearby.
+        # Policy iteration starts from the last policy, since the next utility is mostly
+        # one nearby.
         self._last: Floats | None = None
         if mdp.discount == 1:
             self._set_aside_endless()
@@ -70,7 +79,8 @@ class Stationary:
         except GdeError:
             return Limit(inf, inf, inf, 0.0)
 
-        # The limit policy is the soft-optimal one for utility zero among the optimal actions.
+        # The limit policy is the soft-optimal one for utility zero among the optimal
+        # actions.
         divergence = inf
         if best.decided:
             divergence = -self.fit(best.utility).value
@@ -97,7 +107,9 @@ class Stationary:
         shape = policy.probabilities.shape
         wanted = (dynamics.n_states, dynamics.n_actions)
         if shape != wanted:
-            raise ValueError(f"without horizon the policy must be stationary, of shape {wanted}, got {shape}")
+            raise ValueError(
+                f"without horizon the policy must be stationary, of shape {wanted}, got {shape}"
+            )
 
         chosen = policy.probabilities.T
         if dynamics.discount == 1:
@@ -124,7 +136,9 @@ class Stationary:
         return Policy(probabilities=chosen)
 
     def _set_aside_endless(self) -> None:
-        """Treat states from which nothing ends, and which must not be reached, as ended."""
+        """Treat states from which nothing ends, and which must not be reached, as
+        ended.
+        """
         dynamics = self.dynamics
         any_action = np.ones((dynamics.n_actions, dynamics.n_states))
         step = moves(dynamics, any_action)
@@ -149,7 +163,8 @@ class Stationary:
         optimal = found.optimal.T & dynamics.going
         has_optimal = optimal.any(axis=0)
 
-        # The actions are certified, but the values are those of a sweep before the last: evaluate exactly.
+        # The actions are certified, but the values are those of a sweep before the
+        # last: evaluate exactly.
         evenly = optimal / np.maximum(optimal.sum(axis=0), 1)
         evaluation = Evaluation(dynamics, evenly)
         paid = utility.absolute()
@@ -161,7 +176,8 @@ class Stationary:
         sizes = dynamics.ahead(size) + paid.acting + size
         tied, worse = compare(shortfall, sizes)
 
-        # Certified only if every optimal action is a tie, and every other surely falls short.
+        # Certified only if every optimal action is a tie, and every other surely falls
+        # short.
         agrees = np.where(optimal, tied, worse) | ~has_optimal
         gap = float(shortfall.min(where=~optimal & has_optimal, initial=inf))
         among = Utility(np.where(optimal, 0.0, -inf), np.zeros(dynamics.n_states))
@@ -174,7 +190,9 @@ class Stationary:
         )
 
     def _check_ends(self, moves: csr_array, where: str = "") -> None:
-        """Raise a ValueError unless every state that these moves reach from the start leads to a terminal one."""
+        """Raise a ValueError unless every state that these moves reach from the start
+        leads to a terminal one.
+        """
         # Steps to the nearest start on the reversed graph are steps from there.
         reversed_moves = csr_array(moves.T)
         starts = np.flatnonzero(self.dynamics.start)
@@ -202,7 +220,9 @@ class Best(NamedTuple):
     size: Floats
     """(S,) sums of the absolute rewards that make up the optimal values."""
     gap: float
-    """By how much the best action that is not optimal falls short, anywhere; inf if all are optimal."""
+    """By how much the best action that is not optimal falls short, anywhere; inf if all
+    are optimal.
+    """
     decided: bool
     """Whether the actions that count as optimal are equal up to rounding."""
 
@@ -218,11 +238,16 @@ class Evaluation:
         try:
             self._system = splu(csc_array(system), permc_spec=ORDERING)
         except RuntimeError as singular:
-            raise Divergent("the policy never ends: give a horizon or a discount below 1") from singular
+            raise Divergent(
+                "the policy never ends: give a horizon or a discount below 1"
+            ) from singular
 
     def values(self, utility: Utility, surprise: Floats | float = 0.0) -> Floats:
-        """Return (S,) expected utility to come, less (A, S) `surprise` at each action taken; 0 where it is -inf."""
-        # An action that is never taken may have utility -inf, and zero times that would be NaN.
+        """Return (S,) expected utility to come, less (A, S) `surprise` at each action
+        taken; 0 where it is -inf.
+        """
+        # An action that is never taken may have utility -inf, and zero times that would
+        # be NaN.
         gained = np.zeros_like(self.policy)
         net = utility.acting - surprise
         np.multiply(self.policy, net, where=self.policy > 0, out=gained)
@@ -244,16 +269,19 @@ class Evaluation:
 
 
 class StationaryFit:
-    """The stationary soft-optimal policy for a utility and its response to a change of the utility. A `Fit`.
+    """The stationary soft-optimal policy for a utility and its response to a change of
+    the utility. A `Fit`.
 
-    Policy iteration begins at the (A, S) policy `near` if that takes exactly the actions that can be taken, else at
-    uniform choice.
+    Policy iteration begins at the (A, S) policy `near` if that takes exactly the
+    actions that can be taken, else at uniform choice.
 
     Raises:
         Divergent: the soft value is infinite.
     """
 
-    def __init__(self, dynamics: Dynamics, utility: Utility, near: Floats | None = None) -> None:
+    def __init__(
+        self, dynamics: Dynamics, utility: Utility, near: Floats | None = None
+    ) -> None:
         self._dynamics = dynamics
         allowed = _harmless(dynamics, utility)
         deciding = allowed.any(axis=0)
@@ -282,19 +310,25 @@ class StationaryFit:
 
             rounding = SETTLED * np.maximum(1.0, evaluation.values(paid))
             if (np.abs(change) <= rounding).all():
-                # Where a value is as good as exact, its policy is off by the square root of that: one more step.
+                # Where a value is as good as exact, its policy is off by the square
+                # root of that: one more step.
                 self.value = dynamics.at_start(values)
                 self.evaluation = Evaluation(dynamics, policy)
                 self.flow = [self.evaluation.flow()]
                 return
-        raise Divergent("no soft-optimal policy at this rationality ever ends: give a horizon or a discount below 1")
+        raise Divergent(
+            "no soft-optimal policy at this rationality ever ends: give a horizon or a discount below 1"
+        )
 
     def moments(self, utility: Utility) -> tuple[float, float]:
-        """Return the expected utility of the policy, and its derivative by rationality."""
+        """Return the expected utility of the policy, and its derivative by
+        rationality.
+        """
         dynamics = self._dynamics
         mean = self.evaluation.values(utility)
 
-        # The derivative is the variance that choices cause: each decision adds that between its actions.
+        # The derivative is the variance that choices cause: each decision adds that
+        # between its actions.
         spread = dynamics.ahead(mean) + utility.acting - mean
         squared = Utility(spread**2, np.zeros(dynamics.n_states))
         variance = self.evaluation.values(squared)
@@ -325,7 +359,9 @@ class StationaryFit:
 
 
 def moves(dynamics: Dynamics, weights: Floats) -> csr_array:
-    """Return (S, S) undiscounted transitions, given (A, S) weights of actions; none from where nothing is decided."""
+    """Return (S, S) undiscounted transitions, given (A, S) weights of actions; none
+    from where nothing is decided.
+    """
     S = dynamics.n_states
     total = csr_array((S, S))
     for action, row in enumerate(weights):
@@ -346,7 +382,8 @@ def _harmless(dynamics: Dynamics, utility: Utility) -> Mask:
     at_end = np.where(going, 0.0, utility.ending)
     is_fine_end = np.isfinite(utility.ending)
 
-    # An action is unsafe if it may lead to an unsafe state, and a state if all of its actions are: to a fixed point.
+    # An action is unsafe if it may lead to an unsafe state, and a state if all of its
+    # actions are: to a fixed point.
     safe = np.ones(dynamics.n_states, dtype=bool)
     while True:
         values = np.where(safe, at_end, -np.inf)

@@ -1,4 +1,6 @@
-"""MEG for a known utility: one concave maximisation over the rationality (MacDermott et al. 2024, Algorithm 1)."""
+"""MEG for a known utility: one concave maximisation over the rationality (MacDermott et
+al. 2024, Algorithm 1).
+"""
 
 from functools import partial
 from math import inf, log
@@ -13,7 +15,9 @@ from gde_plugins.meg.solvers.protocol import check_tolerance
 from gde_plugins.meg.solvers.result import Meg
 
 TOLERANCE = 1e-9
-"""Nats between the bounds at which the search ends, relative to the ceiling where that is above one."""
+"""Nats between the bounds at which the search ends, relative to the ceiling where that
+is above one.
+"""
 ITERATIONS = 100
 """Soft value iterations before the search is given up."""
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -30,22 +34,27 @@ def known_utility(
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> Meg:
-    """Measure a policy's MEG with respect to the model's reward (MacDermott et al. 2024, Definition 3.2).
+    """Measure a policy's MEG with respect to the model's reward (MacDermott et al.
+    2024, Definition 3.2).
 
-    The expected log-probability, above chance, that the soft-optimal policy of rationality beta gives to the policy's
-    actions is beta E[U] - V(beta). The soft value of the start, V, is convex with slope E_beta[U]. So the accuracy is
-    concave with slope E[U] - E_beta[U], and Newton's method within a bracket finds the root.
+    The expected log-probability, above chance, that the soft-optimal policy of
+    rationality beta gives to the policy's actions is beta E[U] - V(beta). The soft
+    value of the start, V, is convex with slope E_beta[U]. So the accuracy is concave
+    with slope E[U] - E_beta[U], and Newton's method within a bracket finds the root.
 
     Args:
-        mdp: the model; a reward (S,) is earned in each of the `horizon` states visited, a reward (S, A) by each action.
-        policy: (S, A), or (T, S, A) with T >= horizon.
-        horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
-        tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
-        iterations: soft value iterations before giving up, which leaves `converged` False and the bounds apart. The
-            bounds also stay apart if rewards that matter are lost in the rounding of much larger ones.
+        mdp: the model; a reward (S,) is earned in each of the `horizon` states visited,
+        a reward (S, A) by each action. policy: (S, A), or (T, S, A) with T >= horizon.
+        horizon: number of states visited, hence of decisions; None for episodes that go
+        on until they end. tolerance: nats between the bounds at which to stop, relative
+        to the ceiling where that is above one. iterations: soft value iterations before
+        giving up, which leaves `converged` False and the bounds apart. The
+            bounds also stay apart if rewards that matter are lost in the rounding of
+            much larger ones.
 
     Raises:
-        ValueError: the horizon is not positive, the tolerance negative, or the policy does not fit the model.
+        ValueError: the horizon is not positive, the tolerance negative, or the policy
+        does not fit the model.
     """
     check_tolerance(tolerance)
     process = process_of(mdp, horizon)
@@ -60,7 +69,8 @@ def known_utility(
     # The occupancy is as large as the policy; free it before the search.
     del seen
 
-    # The accuracy is concave and zero at zero, so the maximum lies on the side where it rises.
+    # The accuracy is concave and zero at zero, so the maximum lies on the side where it
+    # rises.
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
     towards = utility.scaled(sign)
@@ -90,7 +100,8 @@ def known_utility(
         largest=largest,
     )
 
-    # Rounding widens the bounds, and ties below the finest difference of rewards leave no upper bound.
+    # Rounding widens the bounds, and ties below the finest difference of rewards leave
+    # no upper bound.
     off = 0.0
     if best.beta < inf:
         off = ROUNDING * size * best.beta
@@ -122,7 +133,8 @@ def _soft_policy(mdp: TabularMDP, beta: float, horizon: int | None) -> Policy:
 
 
 def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
-    """Return the reward in the unit that loses least to rounding (Proposition 3.1), and that unit.
+    """Return the reward in the unit that loses least to rounding (Proposition 3.1), and
+    that unit.
 
     Where all episodes are equally long, the origin is moved too.
     """
@@ -141,7 +153,9 @@ def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
 
 
 def _finest(reward: Floats) -> float:
-    """Return the smallest difference from the median reward that sums must resolve; inf if all are equal."""
+    """Return the smallest difference from the median reward that sums must resolve; inf
+    if all are equal.
+    """
     apart = np.abs(reward - _median(reward))
     rounding = ROUNDING * np.abs(reward).max()
     resolved = apart[apart > rounding]

@@ -1,8 +1,9 @@
 """The limit of soft-optimal policies as rationality goes to infinity.
 
-The limit is the policy of most causal entropy among the optimal ones, not the uniform choice among optimal actions: an
-optimal action weighs as much as the number of ways to stay optimal that it leaves open. The recursion is
-lexicographic: the hard optimal value first, then the soft value of zero utility among the actions that attain it.
+The limit is the policy of most causal entropy among the optimal ones, not the uniform
+choice among optimal actions: an optimal action weighs as much as the number of ways to
+stay optimal that it leaves open. The recursion is lexicographic: the hard optimal value
+first, then the soft value of zero utility among the actions that attain it.
 """
 
 from collections.abc import Iterator
@@ -15,10 +16,13 @@ from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Transitions, Utilit
 from gde_plugins.meg.solvers.softmax import soften
 
 TIE = 1e-11
-"""Action values that differ by less are tied. The unit is the sum of the absolute rewards that add up to them, so
-large rewards elsewhere in the world do not matter."""
+"""Action values that differ by less are tied. The unit is the sum of the absolute
+rewards that add up to them, so large rewards elsewhere in the world do not matter.
+"""
 ROUNDING = 1e-13
-"""Differences below this, in the same unit, are rounding. Between ROUNDING and TIE nothing is certified."""
+"""Differences below this, in the same unit, are rounding. Between ROUNDING and TIE
+nothing is certified.
+"""
 
 
 class Limit(NamedTuple):
@@ -27,10 +31,13 @@ class Limit(NamedTuple):
     utility: float
     """The largest expected utility."""
     divergence: float
-    """Nats by which the limit policy departs from uniform choice, the least of any optimal policy; inf where floating
-    point does not tell which actions are optimal."""
+    """Nats by which the limit policy departs from uniform choice, the least of any
+    optimal policy; inf where floating point does not tell which actions are optimal.
+    """
     gap: float
-    """By how much the best action that is not optimal falls short, anywhere; inf if all are optimal."""
+    """By how much the best action that is not optimal falls short, anywhere; inf if all
+    are optimal.
+    """
     tolerance: float
     """Utility by which a policy may fall short and still count as optimal."""
 
@@ -41,7 +48,9 @@ class Limits(NamedTuple):
     best: Floats
     """(S,) hard optimal values."""
     entropy: Floats
-    """(S,) causal entropy of the limit policy from here on, less that of uniform choice: at most 0."""
+    """(S,) causal entropy of the limit policy from here on, less that of uniform
+    choice: at most 0.
+    """
     size: Floats
     """(S,) sums of the absolute rewards that make up the optimal values."""
 
@@ -62,8 +71,12 @@ class LimitStep(NamedTuple):
     """Whether all tied actions are equal up to rounding."""
 
 
-def backwards(dynamics: Dynamics, utility: Utility, horizon: int) -> Iterator[LimitStep]:
-    """Run the recursion towards the largest utility, from the last time step to the first."""
+def backwards(
+    dynamics: Dynamics, utility: Utility, horizon: int
+) -> Iterator[LimitStep]:
+    """Run the recursion towards the largest utility, from the last time step to the
+    first.
+    """
     limits = Limits.none(dynamics.n_states)
     for _ in range(horizon):
         step = limit_step(dynamics, utility, limits)
@@ -80,7 +93,8 @@ def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> Lim
     shortfall = best - quality
     shortfall[:, ending] = 0.0
 
-    # Ties are judged against the rounding errors of the sums, which grow with the sizes of their terms.
+    # Ties are judged against the rounding errors of the sums, which grow with the sizes
+    # of their terms.
     sizes = transitions.ahead(after.size) + np.abs(utility.acting)
     of_best = np.where(shortfall == 0, sizes, 0.0)
     size = of_best.max(axis=0)
@@ -104,7 +118,9 @@ def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> Lim
 
 
 def compare(shortfall: Floats, size: Floats) -> tuple[Mask, Mask]:
-    """Return where values are equal up to rounding, and where they surely differ, given the sizes of their terms."""
+    """Return where values are equal up to rounding, and where they surely differ, given
+    the sizes of their terms.
+    """
     tied = shortfall <= ROUNDING * size
     worse = shortfall > TIE * size
     return tied, worse

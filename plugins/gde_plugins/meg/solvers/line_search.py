@@ -1,4 +1,6 @@
-"""The maximum of a concave function of one variable that is at least zero, between certified bounds."""
+"""The maximum of a concave function of one variable that is at least zero, between
+certified bounds.
+"""
 
 from collections.abc import Callable
 from math import inf
@@ -7,9 +9,13 @@ from typing import NamedTuple
 from gde_plugins.meg.solvers.limits import Limit
 
 BEYOND = 40.0
-"""At a rationality of this over the smallest gap, an inferior action weighs exp(-40): the policy is as in the limit."""
+"""At a rationality of this over the smallest gap, an inferior action weighs exp(-40):
+the policy is as in the limit.
+"""
 PATIENCE = 4
-"""Evaluations after which, the maximum still being ahead, the limit at infinity is computed."""
+"""Evaluations after which, the maximum still being ahead, the limit at infinity is
+computed.
+"""
 NO_LIMIT = Limit(inf, inf, inf, 0.0)
 """In place of a limit that was not computed."""
 
@@ -55,7 +61,9 @@ class Bracket(NamedTuple):
         return self.high
 
     def upper(self) -> float:
-        """Return the height where the tangents at both ends meet: a concave function lies below its tangents."""
+        """Return the height where the tangents at both ends meet: a concave function
+        lies below its tangents.
+        """
         low = self.low
         high = self.high
         if high is None:
@@ -64,13 +72,16 @@ class Bracket(NamedTuple):
         if high.value == -inf:
             return low.value + low.slope * width
 
-        # How far the tangent at the upper end, read off at the lower one, lies below the value there.
+        # How far the tangent at the upper end, read off at the lower one, lies below
+        # the value there.
         falls = low.value - high.value - high.slope * (low.beta - high.beta)
         meet = low.value - low.slope * falls / (low.slope - high.slope)
         return max(meet, self.best().value)
 
     def next(self, unit: float) -> float:
-        """Return Newton's step, at least doubling while the bracket is open and bisecting where it would leave it."""
+        """Return Newton's step, at least doubling while the bracket is open and
+        bisecting where it would leave it.
+        """
         low = self.low
         high = self.high
         if high is None:
@@ -107,16 +118,16 @@ def climb(
     """Maximise the accuracy over a rationality of at least zero.
 
     Args:
-        accuracy: concave.
-        start: the accuracy at zero, where it is zero and does not fall.
-        utility: the policy's expected utility.
-        find_limit: computes soft-optimal behaviour at infinite rationality, where the search seems to go there. Since
-            the soft value is at least that of the limit policy, the accuracy never exceeds that policy's divergence
-            from uniform choice, and approaches it if and only if the measured policy is optimal.
-        unit: the first step at most; each further one at most quadruples the rationality.
-        tolerance: nats between the bounds at which to stop.
-        iterations: evaluations before giving up.
-        largest: rationality beyond which rounding leaves nothing of the accuracy: not tried.
+        accuracy: concave. start: the accuracy at zero, where it is zero and does not
+        fall. utility: the policy's expected utility. find_limit: computes soft-optimal
+        behaviour at infinite rationality, where the search seems to go there. Since
+            the soft value is at least that of the limit policy, the accuracy never
+            exceeds that policy's divergence from uniform choice, and approaches it if
+            and only if the measured policy is optimal.
+        unit: the first step at most; each further one at most quadruples the
+        rationality. tolerance: nats between the bounds at which to stop. iterations:
+        evaluations before giving up. largest: rationality beyond which rounding leaves
+        nothing of the accuracy: not tried.
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)
@@ -125,10 +136,13 @@ def climb(
     limit = NO_LIMIT
     for number in range(iterations + 1):
         beta = bracket.next(unit)
-        is_between = bracket.low.beta < beta and (bracket.high is None or beta < bracket.high.beta)
+        is_between = bracket.low.beta < beta and (
+            bracket.high is None or beta < bracket.high.beta
+        )
         is_over = number == iterations or beta > largest or not is_between
 
-        # The limit costs as much as a point or two, and is needed only if the maximum may be at infinity.
+        # The limit costs as much as a point or two, and is needed only if the maximum
+        # may be at infinity.
         is_open = bracket.high is None and limit is NO_LIMIT
         if is_open and (is_over or number >= PATIENCE):
             limit = find_limit()
@@ -154,7 +168,9 @@ def climb(
     )
 
 
-def _at_infinity(accuracy: Callable[[float], Point], limit: Limit, tolerance: float) -> Optimum | None:
+def _at_infinity(
+    accuracy: Callable[[float], Point], limit: Limit, tolerance: float
+) -> Optimum | None:
     """Return the maximum of an optimal policy, if it is seen to be at infinity."""
     if not tolerance < limit.divergence < inf:
         return None

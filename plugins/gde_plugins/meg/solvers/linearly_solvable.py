@@ -1,9 +1,11 @@
-"""Soft-optimal policies in deterministic worlds: the exponentials of values follow a linear recursion.
+"""Soft-optimal policies in deterministic worlds: the exponentials of values follow a
+linear recursion.
 
-With a utility of states alone, and one successor s' of each action, exp V[t, s] = exp u[s] times the mean over actions
-of exp V[t + 1, s'] (Todorov 2007, who calls exp V the desirability). Actions are chosen in proportion to exp V[s']. So
-no step takes a logarithm. All sums are of positive numbers, so nothing is lost to cancellation. The numbers must be
-neither too large nor too small for floating point.
+With a utility of states alone, and one successor s' of each action, exp V[t, s] = exp
+u[s] times the mean over actions of exp V[t + 1, s'] (Todorov 2007, who calls exp V the
+desirability). Actions are chosen in proportion to exp V[s']. So no step takes a
+logarithm. All sums are of positive numbers, so nothing is lost to cancellation. The
+numbers must be neither too large nor too small for floating point.
 """
 
 from dataclasses import dataclass
@@ -29,7 +31,8 @@ class Desirability:
         self._n_actions = dynamics.n_actions
         self._ends = len(dynamics.ending) > 0
 
-        # One successor each, so the column indices alone say where the actions of the decisions lead.
+        # One successor each, so the column indices alone say where the actions of the
+        # decisions lead.
         indices = unrolled.decisions.successors.indices
         self.following = indices.reshape(self._n_actions, -1)
         """(A, D) the value that each action of a decision leads to."""
@@ -40,29 +43,39 @@ class Desirability:
             counts = _action_counts(step.stage)
             self._steps.append((step, counts))
 
-        # Kept, because every derivative needs the transposed matrices in the other order.
+        # Kept, because every derivative needs the transposed matrices in the other
+        # order.
         self.backwards: list[tuple[Step, csr_array]] = []
-        """The steps in reverse order, each with the (M, S) number of actions that lead to a state from another."""
+        """The steps in reverse order, each with the (M, S) number of actions that lead
+        to a state from another.
+        """
         for step, counts in reversed(self._steps):
             self.backwards.append((step, counts.T))
 
     @staticmethod
     def applies(dynamics: Dynamics) -> bool:
-        """Return whether every action has one certain successor, and no discount ends episodes."""
+        """Return whether every action has one certain successor, and no discount ends
+        episodes.
+        """
         n_successors = np.diff(dynamics.successors.indptr)
         is_certain = bool((n_successors == 1).all())
         return is_certain and dynamics.discount == 1
 
     def within(self, utility: Utility) -> bool:
-        """Return whether the utility, in nats, is one of states and floating point can hold its exponentials."""
+        """Return whether the utility, in nats, is one of states and floating point can
+        hold its exponentials.
+        """
         low, high = self._range(utility)
         farthest = (high - low) / 2 * self.unrolled.horizon
         is_of_states = len(utility.acting) == 1
         return is_of_states and farthest <= LARGEST
 
     def response(self, utility: Utility) -> "LinearResponse":
-        """Find the soft-optimal choices for a utility in nats of which `within` holds."""
-        # Take the middle of all utilities off every time step, which changes no choice and keeps exponentials small.
+        """Find the soft-optimal choices for a utility in nats of which `within`
+        holds.
+        """
+        # Take the middle of all utilities off every time step, which changes no choice
+        # and keeps exponentials small.
         low, high = self._range(utility)
         middle = (low + high) / 2
         by_state = np.exp(utility.acting[0] - middle) / self._n_actions
@@ -77,7 +90,8 @@ class Desirability:
             followed = counts @ desirable[after]
             np.multiply(growth[here], followed, out=desirable[here])
 
-            # An end is worth its utility once, but the middle was to be taken off every step that is left.
+            # An end is worth its utility once, but the middle was to be taken off every
+            # step that is left.
             if self._ends:
                 ended = stage.states[stage.ending]
                 nats = utility.ending[ended] - to_go * middle
@@ -88,7 +102,9 @@ class Desirability:
         return LinearResponse(self, desirable, growth, policy)
 
     def _range(self, utility: Utility) -> tuple[float, float]:
-        """Return the least and the most that a time step is worth; after an end it is worth nothing."""
+        """Return the least and the most that a time step is worth; after an end it is
+        worth nothing.
+        """
         low = float(utility.acting.min())
         high = float(utility.acting.max())
         if self._ends:
@@ -111,7 +127,8 @@ class LinearResponse:
     def pull(self, change: Floats) -> Floats:
         following = self.desirability.following
 
-        # The recursion is linear in exp V, so derivatives by V are divided by exp V here and multiplied at the end.
+        # The recursion is linear in exp V, so derivatives by V are divided by exp V
+        # here and multiplied at the end.
         weights = change / self.desirable[following]
         pulled = np.bincount(
             following.ravel(),

@@ -1,7 +1,8 @@
-"""MEG for utilities that a neural network computes from features of states (MacDermott et al. 2024, Algorithm 2).
+"""MEG for utilities that a neural network computes from features of states (MacDermott
+et al. 2024, Algorithm 2).
 
-The accuracy is concave in the utilities but not in the network's weights, so gradient ascent gives a lower bound. The
-upper one is that of any function of states.
+The accuracy is concave in the utilities but not in the network's weights, so gradient
+ascent gives a lower bound. The upper one is that of any function of states.
 """
 
 from collections.abc import Iterator
@@ -23,16 +24,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How a network is fitted; the defaults are those of MacDermott et al. (2024) as far as they are known."""
+    """How a network is fitted; the defaults are those of MacDermott et al. (2024) as
+    far as they are known.
+    """
 
     inputs: Floats | None = None
-    """(S, F) inputs of the network for each state; None for the model's labels `row` and `column`, scaled to [0, 1]."""
+    """(S, F) inputs of the network for each state; None for the model's labels `row`
+    and `column`, scaled to [0, 1].
+    """
     learning_rate: float = 0.01
     """Of Adam."""
     steps: int = 1000
     """Gradient steps a start."""
     starts: int = 3
-    """The first is from the network's own weights, each further one from weights drawn anew by its layers."""
+    """The first is from the network's own weights, each further one from weights drawn
+    anew by its layers.
+    """
     rng: np.random.Generator | None = None
     """For the further starts; None for `numpy.random.default_rng(0)`."""
 
@@ -46,7 +53,9 @@ class Trained(NamedTuple):
 
 
 def perceptron(inputs: int, hidden: int = 256, seed: int = 0) -> "Module":
-    """Make a network with one hidden layer of ReLU units and one output, with weights drawn from a seed."""
+    """Make a network with one hidden layer of ReLU units and one output, with weights
+    drawn from a seed.
+    """
     import torch
 
     # The caller's own random numbers go on as if no network had been made.
@@ -58,20 +67,25 @@ def perceptron(inputs: int, hidden: int = 256, seed: int = 0) -> "Module":
 
 
 def train(
-    mdp: TabularMDP, process: Process, seen: Occupancy, network: "Module", training: Training, certified: Meg
+    mdp: TabularMDP,
+    process: Process,
+    seen: Occupancy,
+    network: "Module",
+    training: Training,
+    certified: Meg,
 ) -> Meg:
-    """Fit a network from several starts, and return the best, with every start in the table of the result.
+    """Fit a network from several starts, and return the best, with every start in the
+    table of the result.
 
     Args:
-        mdp: the model.
-        process: soft-optimal behaviour in it.
-        seen: the occupancy of the measured policy.
-        network: from (S, F) inputs to (S,) or (S, 1) utilities; it is left as it is.
-        training: how to fit it.
-        certified: MEG with respect to any function of states, from which the upper bound is taken.
+        mdp: the model. process: soft-optimal behaviour in it. seen: the occupancy of
+        the measured policy. network: from (S, F) inputs to (S,) or (S, 1) utilities; it
+        is left as it is. training: how to fit it. certified: MEG with respect to any
+        function of states, from which the upper bound is taken.
 
     Raises:
-        ValueError: no inputs were given and the model has no labels to make them from, or shapes disagree.
+        ValueError: no inputs were given and the model has no labels to make them from,
+        or shapes disagree.
     """
     inputs = _inputs(mdp, training)
     megs = {}
@@ -87,7 +101,9 @@ def _inputs(mdp: TabularMDP, training: Training) -> Floats:
     given = training.inputs
     if given is not None:
         if given.ndim != 2 or len(given) != mdp.n_states:
-            raise ValueError(f"inputs must have shape ({mdp.n_states}, F), got {given.shape}")
+            raise ValueError(
+                f"inputs must have shape ({mdp.n_states}, F), got {given.shape}"
+            )
         return given
 
     missing = {"row", "column"} - mdp.labels.keys()
@@ -122,8 +138,16 @@ def _starts(network: "Module", training: Training) -> "Iterator[Module]":
         yield anew
 
 
-def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, training: Training) -> Trained:
-    """Follow the gradient of the accuracy from one start, and return the best point on the way."""
+def _fit(
+    process: Process,
+    seen: Occupancy,
+    network: "Module",
+    inputs: Floats,
+    training: Training,
+) -> Trained:
+    """Follow the gradient of the accuracy from one start, and return the best point on
+    the way.
+    """
     import torch
 
     dynamics = process.dynamics
@@ -136,7 +160,9 @@ def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, t
         optimiser.zero_grad()
         computed = network(given)
         if computed.numel() != dynamics.n_states:
-            raise ValueError(f"the network must give {dynamics.n_states} utilities, got {tuple(computed.shape)}")
+            raise ValueError(
+                f"the network must give {dynamics.n_states} utilities, got {tuple(computed.shape)}"
+            )
         utility = computed.detach().numpy().astype(np.float64).ravel()
 
         fit = process.fit(dynamics.utility(utility))
@@ -144,7 +170,8 @@ def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, t
         if value > best.value:
             best = Trained(value, utility)
 
-        # Minus the gradient by the utilities, since the optimiser minimises; torch takes it on to the weights.
+        # Minus the gradient by the utilities, since the optimiser minimises; torch
+        # takes it on to the weights.
         excess = fit.counts(on_actions=False) - seen.visits
         slope = torch.as_tensor(excess, dtype=computed.dtype)
         computed.backward(slope.reshape(computed.shape))
@@ -153,7 +180,9 @@ def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, t
 
 
 def _meg(process: Process, fit: Trained, certified: Meg) -> Meg:
-    """Return the result of one start; the class of all functions of states bounds it from above."""
+    """Return the result of one start; the class of all functions of states bounds it
+    from above.
+    """
     _, upper = certified.bounds
     utility = process.dynamics.utility(fit.utility)
     return replace(

@@ -1,12 +1,15 @@
-"""An approximate Newton step for utilities of states, from a stationary surrogate of the soft-optimal policy.
+"""An approximate Newton step for utilities of states, from a stationary surrogate of
+the soft-optimal policy.
 
-The curvature of the soft value is the variance of the utility that an episode earns owing to its choices. A change u of
-the utility changes the values to come by M u, M = (I - P)^-1, with P the transitions of the policy. A decision's part
-of the variance is that of the expected values between its actions. With C the sum of these over decisions, the
-curvature is M' C M and its inverse (I - P) C^-1 (I - P)'.
+The curvature of the soft value is the variance of the utility that an episode earns
+owing to its choices. A change u of the utility changes the values to come by M u, M =
+(I - P)^-1, with P the transitions of the policy. A decision's part of the variance is
+that of the expected values between its actions. With C the sum of these over decisions,
+the curvature is M' C M and its inverse (I - P) C^-1 (I - P)'.
 
-Without horizon this is exact. With one, choices and values depend on time; P is then the average over time that leads
-to the same visits, and C the sum. That is close enough for conjugate gradients to end within a few steps.
+Without horizon this is exact. With one, choices and values depend on time; P is then
+the average over time that leads to the same visits, and C the sum. That is close enough
+for conjugate gradients to end within a few steps.
 """
 
 from collections.abc import Callable
@@ -20,19 +23,27 @@ from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.solvers.softmax import soften
 
 ROUNDING = 1e-6
-"""Share of the diagonal of C that is added to it: some changes of values leave every choice as it is."""
+"""Share of the diagonal of C that is added to it: some changes of values leave every
+choice as it is.
+"""
 LEAST = 1e-13
-"""Share of the largest entry that is added too, for states that are hardly ever visited."""
+"""Share of the largest entry that is added too, for states that are hardly ever
+visited.
+"""
 CLOSE = 1e-2
 """Share of the right-hand side at which the inner iteration ends."""
 START_STEPS = 8
-"""Steps of L-BFGS for the start; more would fit it to decisions that have a deadline."""
+"""Steps of L-BFGS for the start; more would fit it to decisions that have a
+deadline.
+"""
 
 Solve = Callable[[Floats], Floats]
 
 
 class Preconditioner:
-    """The approximate inverse curvature in a world where K states have a finite utility."""
+    """The approximate inverse curvature in a world where K states have a finite
+    utility.
+    """
 
     def __init__(self, dynamics: Dynamics, where: Mask) -> None:
         """Take the world and (S,) which states have a finite utility."""
@@ -40,7 +51,8 @@ class Preconditioner:
         self._where = where
 
     def solve(self, taken: Floats, visits: Floats) -> Solve:
-        """Return a function from a (K,) difference in visits to about the (K,) utilities that close it.
+        """Return a function from a (K,) difference in visits to about the (K,)
+        utilities that close it.
 
         Args:
             taken: (A, S) decisions of a whole episode that have consequences.
@@ -66,7 +78,9 @@ class Preconditioner:
         return step
 
     def _inverse_of_choices(self, taken: Floats) -> Solve:
-        """Solve with C, the covariance between actions of where they lead, by conjugate gradients."""
+        """Solve with C, the covariance between actions of where they lead, by conjugate
+        gradients.
+        """
         dynamics = self._dynamics
         decided = taken.sum(axis=0)
         inverse = np.zeros_like(decided)
@@ -77,7 +91,8 @@ class Preconditioner:
         squared = dynamics.successors.power(2).T @ taken.ravel()
         diagonal = np.maximum(dynamics.discount**2 * squared, 0)
 
-        # Where no choice leads anywhere else, C is zero, and one in its place keeps the system solvable.
+        # Where no choice leads anywhere else, C is zero, and one in its place keeps the
+        # system solvable.
         largest = float(diagonal.max(initial=0.0))
         nothing = float(not diagonal.any())
         added = ROUNDING * diagonal + LEAST * largest + nothing
@@ -101,10 +116,12 @@ class Preconditioner:
 
 
 def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
-    """Return (S,) utilities that predict (A, S) actions taken in whole episodes, as if there were no horizon.
+    """Return (S,) utilities that predict (A, S) actions taken in whole episodes, as if
+    there were no horizon.
 
-    Without horizon any function V of states is the soft value of some utility, U = V - ln mean exp E[V'], and predicts
-    of a decision the softmax of E[V']. Fitting V is a logistic regression, which takes no pass over time.
+    Without horizon any function V of states is the soft value of some utility, U = V -
+    ln mean exp E[V'], and predicts of a decision the softmax of E[V']. Fitting V is a
+    logistic regression, which takes no pass over time.
     """
     decided = taken.sum(axis=0)
 

@@ -14,7 +14,9 @@ MOST_NUMBERS = 2**28
 
 
 class Moments(NamedTuple):
-    """The soft value of the start as a function of rationality beta, with its derivatives."""
+    """The soft value of the start as a function of rationality beta, with its
+    derivatives.
+    """
 
     value: float
     mean: float
@@ -24,7 +26,9 @@ class Moments(NamedTuple):
 
 
 class Fit(Protocol):
-    """The soft-optimal policy for a utility in nats, and its response to a change of the utility."""
+    """The soft-optimal policy for a utility in nats, and its response to a change of
+    the utility.
+    """
 
     @property
     def value(self) -> float:
@@ -32,7 +36,9 @@ class Fit(Protocol):
 
     @property
     def flow(self) -> Iterable[Occupancy]:
-        """The occupancy at each time step; a single one, of the whole episode, without horizon."""
+        """The occupancy at each time step; a single one, of the whole episode, without
+        horizon.
+        """
 
     @property
     def deciding(self) -> Floats:
@@ -42,7 +48,9 @@ class Fit(Protocol):
         """Return (S,) visits in a whole episode, or (S, A) actions taken."""
 
     def tangent(self, direction: Utility) -> Iterable[Occupancy]:
-        """Return the derivative of the flow in a direction of the utility. It sums to zero at each time step."""
+        """Return the derivative of the flow in a direction of the utility. It sums to
+        zero at each time step.
+        """
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
         """Return the derivative of the counts in a direction of the utility."""
@@ -60,13 +68,17 @@ class Process(Protocol):
         """Number of states that count in an episode; inf for all."""
 
     def moments(self, utility: Utility, beta: float) -> Moments:
-        """Return the soft value of the start at rationality `beta`, and its derivatives by beta."""
+        """Return the soft value of the start at rationality `beta`, and its derivatives
+        by beta.
+        """
 
     def limit(self, utility: Utility) -> Limit:
         """Return soft-optimal behaviour as beta goes to +inf."""
 
     def fit(self, utility: Utility) -> Fit:
-        """Find the soft-optimal policy for a utility in nats; -inf is avoided at any price."""
+        """Find the soft-optimal policy for a utility in nats; -inf is avoided at any
+        price.
+        """
 
     def flow_of(self, policy: Policy) -> Iterable[Occupancy]:
         """Return the occupancies of a policy, like `Fit.flow`.
@@ -86,13 +98,17 @@ class Process(Protocol):
 def check_horizon(horizon: int) -> None:
     """Raise a ValueError unless the horizon is a positive whole number."""
     if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
-        raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
+        raise ValueError(
+            f"horizon must be an integer of at least 1 state visited, got {horizon!r}"
+        )
 
 
 def check_tolerance(tolerance: float) -> None:
     """Raise a ValueError unless the tolerance is a number from 0."""
     if not isinstance(tolerance, Real) or not tolerance >= 0:
-        raise ValueError(f"tolerance: wanted a number of nats from 0, got {tolerance!r}")
+        raise ValueError(
+            f"tolerance: wanted a number of nats from 0, got {tolerance!r}"
+        )
 
 
 def check_size(shape: tuple[int, ...], what: str) -> None:

@@ -1,4 +1,6 @@
-"""One step of soft value iteration: from action values to state values and action probabilities."""
+"""One step of soft value iteration: from action values to state values and action
+probabilities.
+"""
 
 from typing import NamedTuple
 
@@ -16,14 +18,19 @@ class SoftStep(NamedTuple):
     values: Floats
     """(S,) soft values."""
     policy: Floats
-    """(A, S) probabilities; uniform in terminal states and where every action has value -inf."""
+    """(A, S) probabilities; uniform in terminal states and where every action has value
+    -inf.
+    """
 
 
 def soften(quality: Floats) -> SoftStep:
-    """Compute log-mean-exp over actions and the softmax policy of (A, S) action values, which are overwritten."""
+    """Compute log-mean-exp over actions and the softmax policy of (A, S) action values,
+    which are overwritten.
+    """
     n_actions = len(quality)
 
-    # Take the best value off, so that no exponential overflows. -inf less -inf would be NaN, hence the floor.
+    # Take the best value off, so that no exponential overflows. -inf less -inf would be
+    # NaN, hence the floor.
     best = np.maximum(quality.max(axis=0), LEAST)
     np.subtract(quality, best, out=quality)
     weights = np.exp(quality, out=quality)
@@ -45,7 +52,9 @@ def soften(quality: Floats) -> SoftStep:
 
 
 def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
-    """Compute one step of the recursion from the (M,) values of the states that follow."""
+    """Compute one step of the recursion from the (M,) values of the states that
+    follow.
+    """
     quality = transitions.ahead(values)
     quality += utility.acting
     values, policy = soften(quality)
@@ -58,7 +67,9 @@ def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> Sof
 
 
 def divergence(taken: Floats) -> float:
-    """Return the nats by which (A, S) actions taken depart from uniform choice: sum of taken * ln(|A| * policy)."""
+    """Return the nats by which (A, S) actions taken depart from uniform choice: sum of
+    taken * ln(|A| * policy).
+    """
     evenly = taken.sum(axis=0) / len(taken)
 
     # An action that is never taken adds nothing: its share stays 1 and the logarithm 0.

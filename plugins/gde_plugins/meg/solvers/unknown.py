@@ -1,4 +1,6 @@
-"""MEG for an unknown utility: the best of a class (MacDermott et al. 2024, Definition 4.3, Algorithm 2)."""
+"""MEG for an unknown utility: the best of a class (MacDermott et al. 2024, Definition
+4.3, Algorithm 2).
+"""
 
 import sys
 from collections.abc import Mapping
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 TOLERANCE = 1e-6
-"""Nats between the bounds at which the search ends, relative to the ceiling where that is above one."""
+"""Nats between the bounds at which the search ends, relative to the ceiling where that
+is above one.
+"""
 ITERATIONS = 300
 """Steps of L-BFGS; Newton's method goes on from there."""
 
@@ -37,24 +41,29 @@ def unknown_utility(
     iterations: int = ITERATIONS,
     training: Training | None = None,
 ) -> Meg:
-    """Measure a policy's MEG with respect to a class of utilities; the model's own reward plays no part.
+    """Measure a policy's MEG with respect to a class of utilities; the model's own
+    reward plays no part.
 
     Args:
         mdp: the model.
         policy: (S, A), or (T, S, A) with T >= horizon.
         utilities: the class:
-            "states" or "state-actions", any function of them (concave: the bounds certify the global optimum);
-            features (S, K) or (S, A, K), their weighted sums (likewise);
-            rewards (S,) or (S, A) by name, these alone: `value` and `name` are those of the best, `table` has all;
-            a torch module from (S, F) inputs to (S,) or (S, 1) utilities: the value is a lower bound, the upper one
-            that of any function of states, and `table` has every start.
-        horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
-        tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
-        iterations: steps of L-BFGS at most, then Newton's method; where that is not enough, `converged` is False.
-        training: how a torch module is fitted, from which inputs and how often; None for the defaults.
+            "states" or "state-actions", any function of them (concave: the bounds
+            certify the global optimum); features (S, K) or (S, A, K), their weighted
+            sums (likewise); rewards (S,) or (S, A) by name, these alone: `value` and
+            `name` are those of the best, `table` has all; a torch module from (S, F)
+            inputs to (S,) or (S, 1) utilities: the value is a lower bound, the upper
+            one that of any function of states, and `table` has every start.
+        horizon: number of states visited, hence of decisions; None for episodes that go
+        on until they end. tolerance: nats between the bounds at which to stop, relative
+        to the ceiling where that is above one. iterations: steps of L-BFGS at most,
+        then Newton's method; where that is not enough, `converged` is False. training:
+        how a torch module is fitted, from which inputs and how often; None for the
+        defaults.
 
     Raises:
-        ValueError: the horizon is not positive, or the policy, the features or the utilities do not fit the model.
+        ValueError: the horizon is not positive, or the policy, the features or the
+        utilities do not fit the model.
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
@@ -109,7 +118,9 @@ def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Polic
     return process.tabulate(process.dynamics.utility(utility), 1.0)
 
 
-def _best_of(mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None) -> Meg:
+def _best_of(
+    mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None
+) -> Meg:
     """Measure each reward by itself, and return the best with all in its table."""
     if not rewards:
         raise ValueError("utilities must name at least one reward, got none")

@@ -1,8 +1,10 @@
-"""Soft-optimal policies of many decisions at once, from only the values that these policies depend on.
+"""Soft-optimal policies of many decisions at once, from only the values that these
+policies depend on.
 
-A policy with k states to go depends on values with k - 1 to go, of the states that it can lead to. These depend on
-values with k - 2 to go, and so on. A world is unrolled into these values. Among joined worlds, a world with few states
-to go takes part in few steps. A state that cannot be reached in time takes part in none.
+A policy with k states to go depends on values with k - 1 to go, of the states that it
+can lead to. These depend on values with k - 2 to go, and so on. A world is unrolled
+into these values. Among joined worlds, a world with few states to go takes part in few
+steps. A state that cannot be reached in time takes part in none.
 """
 
 from collections.abc import Iterator
@@ -20,9 +22,13 @@ from gde_plugins.meg.solvers.softmax import soft_step
 
 
 class Stage(Transitions):
-    """Some states of a world at one time; the next states are numbered as they are stored at the next time."""
+    """Some states of a world at one time; the next states are numbered as they are
+    stored at the next time.
+    """
 
-    def __init__(self, dynamics: Dynamics, states: Indices, successors: csr_array) -> None:
+    def __init__(
+        self, dynamics: Dynamics, states: Indices, successors: csr_array
+    ) -> None:
         """Take (S,) states of the world, and (A * S, M) where they lead to."""
         is_over = ~dynamics.going[states]
         ending = np.flatnonzero(is_over)
@@ -31,7 +37,9 @@ class Stage(Transitions):
 
 
 class Step(NamedTuple):
-    """One time step of the recursion, with the places of its values and of those that they depend on."""
+    """One time step of the recursion, with the places of its values and of those that
+    they depend on.
+    """
 
     stage: Stage
     here: slice
@@ -39,32 +47,38 @@ class Step(NamedTuple):
 
 
 class Response(Protocol):
-    """The soft-optimal choices for a utility, and the derivative of the values behind them."""
+    """The soft-optimal choices for a utility, and the derivative of the values behind
+    them.
+    """
 
     @property
     def policy(self) -> Floats:
         """(A, D) probabilities of the actions in each decision."""
 
     def pull(self, change: Floats) -> Floats:
-        """Return the (S,) derivative by the utility of states, given the (A, D) derivative by action values.
+        """Return the (S,) derivative by the utility of states, given the (A, D)
+        derivative by action values.
 
-        The derivatives by the actions of one decision sum to zero, as those of log-probabilities do.
+        The derivatives by the actions of one decision sum to zero, as those of
+        log-probabilities do.
         """
 
 
 class Unrolled:
-    """D decisions in a world, and the N values of states and times that their soft-optimal policies depend on.
+    """D decisions in a world, and the N values of states and times that their
+    soft-optimal policies depend on.
 
-    Values are stored from those with the most states to go to those with none, which are zero.
+    Values are stored from those with the most states to go to those with none, which
+    are zero.
     """
 
     def __init__(self, dynamics: Dynamics, states: Indices, to_go: Indices) -> None:
         """Unroll the world.
 
         Args:
-            dynamics: the world.
-            states: (D,) where the decisions are taken.
-            to_go: (D,) number of states that count from each decision on, its own included; in rising order.
+            dynamics: the world. states: (D,) where the decisions are taken. to_go: (D,)
+            number of states that count from each decision on, its own included; in
+            rising order.
         """
         self.dynamics = dynamics
         blocks = list(_unroll(dynamics, states, to_go))
@@ -95,7 +109,9 @@ class Unrolled:
         """What the actions of the decisions lead to, among all N values."""
 
     def policy(self, utility: Utility, beta: float) -> Floats:
-        """Return (A, D) soft-optimal probabilities at rationality `beta`, which may be +-inf."""
+        """Return (A, D) soft-optimal probabilities at rationality `beta`, which may be
+        +-inf.
+        """
         if np.isinf(beta):
             signed = utility.scaled(np.sign(beta))
             return self._limit(signed)
@@ -117,7 +133,9 @@ class Unrolled:
         return Recursion(self, policies, decided.policy)
 
     def by_state(self, values: Floats) -> Floats:
-        """Sum (N,) values over time to (S,); values with nothing to go, which no utility changes, are left out."""
+        """Sum (N,) values over time to (S,); values with nothing to go, which no
+        utility changes, are left out.
+        """
         states = self.states[: self.n_lasting]
         lasting = values[: self.n_lasting]
         summed = np.bincount(states, weights=lasting, minlength=self.dynamics.n_states)
@@ -153,7 +171,8 @@ class Recursion:
     def pull(self, change: Floats) -> Floats:
         pulled = self.unrolled.decisions.arrivals(change)
 
-        # Against the order of the recursion: a value is complete before it is handed on to those that it depends on.
+        # Against the order of the recursion: a value is complete before it is handed on
+        # to those that it depends on.
         steps = reversed(self.unrolled.steps)
         policies = reversed(self.policies)
         for step, policy in zip(steps, policies, strict=True):
@@ -180,7 +199,8 @@ def _unroll(dynamics: Dynamics, states: Indices, to_go: Indices) -> Iterator[_Bl
     horizon = int(to_go.max(initial=1))
     times = np.arange(1, horizon + 2)
 
-    # The decisions are in rising order of states to go, so those of one time lie between two ends.
+    # The decisions are in rising order of states to go, so those of one time lie
+    # between two ends.
     ends = np.searchsorted(to_go, times)
     bounds = list(pairwise(ends))
     above: Indices = np.zeros(0, dtype=np.intp)
@@ -218,7 +238,9 @@ def _with_columns(matrix: csr_array, columns: Indices, n_columns: int) -> csr_ar
 
 
 def _decision_rows(n_actions: int, blocks: list[_Block], ends: Indices) -> csr_array:
-    """Return (A * D, N) from all decisions, in rising order of states to go, to all values."""
+    """Return (A * D, N) from all decisions, in rising order of states to go, to all
+    values.
+    """
     total = int(ends[-1])
 
     # Indices of 32 bits keep the matrix small, and numbers of 64 bits would widen them.

@@ -1,7 +1,9 @@
-"""Sampled successors of every action, at every decision of episodes in a black-box world.
+"""Sampled successors of every action, at every decision of episodes in a black-box
+world.
 
-No model of the environment is needed: it begins an episode from a seed, takes actions, and is put back, by snapshots
-of its own or by replay. So it may be far too large to tabulate, or one of Gymnasium (`gde.bridges.from_gymnasium`).
+No model of the environment is needed: it begins an episode from a seed, takes actions,
+and is put back, by snapshots of its own or by replay. So it may be far too large to
+tabulate, or one of Gymnasium (`gde.bridges.from_gymnasium`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +22,9 @@ from gde_plugins.meg.trajectories.black_box import Tries
 from gde_plugins.meg.trajectories.episodes import resampling_units
 
 Inputs = Callable[[Environment, Observation], ArrayLike]
-"""Returns (F,) inputs of a network for the present moment, e.g. from `environment.state().facts`."""
+"""Returns (F,) inputs of a network for the present moment, e.g. from
+`environment.state().facts`.
+"""
 Reseed = Callable[[int], None]
 Vector = NDArray[np.float32]
 
@@ -54,37 +58,45 @@ def try_out(
     discount: float = 1.0,
     rng: np.random.Generator | None = None,
 ) -> Tries:
-    """Replay episodes, and sample the successors of every admissible action at every decision, for `lower_bound`.
+    """Replay episodes, and sample the successors of every admissible action at every
+    decision, for `lower_bound`.
 
-    In a stochastic environment with the capability SIMULATOR each sample is drawn anew, in any other if `reseed` says
-    how. Else the randomness of the episode repeats itself, and one sample is all there is. One is enough for a bound
-    that holds; more make it closer.
+    In a stochastic environment with the capability SIMULATOR each sample is drawn anew,
+    in any other if `reseed` says how. Else the randomness of the episode repeats
+    itself, and one sample is all there is. One is enough for a bound that holds; more
+    make it closer.
 
     Args:
-        environment: in which the episodes were played; ends somewhere in the last one, and is not closed.
-        episodes: by seed and actions, see `played`. Episodes of several worlds are clustered by world; in a single
+        environment: in which the episodes were played; ends somewhere in the last one,
+        and is not closed. episodes: by seed and actions, see `played`. Episodes of
+        several worlds are clustered by world; in a single
             world each is a cluster of its own.
-        inputs: inputs of the network for a state.
-        tries: number of samples of each action.
-        reseed: makes everything random in the environment from now on follow from another seed; None for its own
+        inputs: inputs of the network for a state. tries: number of samples of each
+        action. reseed: makes everything random in the environment from now on follow
+        from another seed; None for its own
             `reseed`, where it has one.
         discount: probability that an episode goes on after a step.
         rng: seeds the samples; None for `numpy.random.default_rng(0)`.
 
     Raises:
-        ValueError: no episode, or one that the environment does not take; a number of tries that is not positive, or
-            that the environment would only repeat; an environment that lists no actions; inputs that are not as many
-            finite numbers in every state.
+        ValueError: no episode, or one that the environment does not take; a number of
+        tries that is not positive, or
+            that the environment would only repeat; an environment that lists no
+            actions; inputs that are not as many finite numbers in every state.
     """
     if not isinstance(tries, Integral) or tries < 1:
         raise ValueError(f"tries: wanted a whole number, at least 1, got {tries!r}")
     if reseed is None and isinstance(environment, HasSimulator):
         reseed = environment.reseed
     if tries > 1 and reseed is None:
-        raise ValueError(f"tries: wanted 1 where chance cannot be drawn anew, got {tries}: give `reseed`")
+        raise ValueError(
+            f"tries: wanted 1 where chance cannot be drawn anew, got {tries}: give `reseed`"
+        )
     for episode in episodes:
         if not isinstance(episode, Played):
-            raise ValueError(f"episodes: wanted a list of Played, got {type(episode).__name__} among them")
+            raise ValueError(
+                f"episodes: wanted a list of Played, got {type(episode).__name__} among them"
+            )
 
     table = _Table(
         environment=restorable(environment),
@@ -95,7 +107,9 @@ def try_out(
     )
     lengths = [table.play(episode) for episode in episodes]
     if not sum(lengths):
-        raise ValueError(f"episodes: wanted at least one with a decision, got {len(lengths)} without")
+        raise ValueError(
+            f"episodes: wanted at least one with a decision, got {len(lengths)} without"
+        )
 
     # Time starts anew with every episode, and so does the discount.
     times = np.concatenate([np.arange(length) for length in lengths])
@@ -130,7 +144,9 @@ class _Table:
     """The cluster of each episode's world."""
 
     def play(self, episode: Played) -> int:
-        """Replay an episode, sample at each of its decisions, and return their number."""
+        """Replay an episode, sample at each of its decisions, and return their
+        number.
+        """
         # Replay the whole episode first, so that samples drawn anew do not change it.
         moments = list(self._moments(episode))
         world = self.environment.world()
@@ -146,7 +162,9 @@ class _Table:
         return len(moments)
 
     def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return (D, A, M, F) inputs and (D, A, M) probabilities, zeros for an action that is not admissible."""
+        """Return (D, A, M, F) inputs and (D, A, M) probabilities, zeros for an action
+        that is not admissible.
+        """
         shape = (len(self.found), len(self.actions), self.tries)
         following = np.zeros((*shape, self._n_inputs()), np.float32)
         chances = np.zeros(shape, np.float32)
@@ -156,21 +174,29 @@ class _Table:
                 chances[decision, action] = 1 / self.tries
         return following, chances
 
-    def _moments(self, episode: Played) -> Iterator[tuple[object, tuple[str, ...], str]]:
+    def _moments(
+        self, episode: Played
+    ) -> Iterator[tuple[object, tuple[str, ...], str]]:
         """Yield each decision's snapshot, admissible actions and the action taken."""
-        # The snapshot is taken before the step, so that every action can be tried from there.
+        # The snapshot is taken before the step, so that every action can be tried from
+        # there.
         observation = self.environment.reset(episode.seed)
         for action in episode.actions:
             if observation.actions is None:
-                raise ValueError("environment: wanted one that lists its actions, got one that takes any text")
+                raise ValueError(
+                    "environment: wanted one that lists its actions, got one that takes any text"
+                )
             yield self.environment.snapshot(), observation.actions, action
             observation = self.environment.step(action).observation
 
     def _sample(self, moment: object, action: str) -> list[Vector]:
-        """Take the action from the same moment as often as wanted, and return the inputs for where it leads."""
+        """Take the action from the same moment as often as wanted, and return the
+        inputs for where it leads.
+        """
         successors = []
         for _ in range(self.tries):
-            # Restoring brings back the random state too, so without a new seed all samples would be alike.
+            # Restoring brings back the random state too, so without a new seed all
+            # samples would be alike.
             self.environment.restore(moment)
             if self.reseed is not None:
                 seed = int(self.rng.integers(2**63))
@@ -184,7 +210,9 @@ class _Table:
             if self.found:
                 size = self._n_inputs()
             if given.shape != (size,) or not np.isfinite(given).all():
-                raise ValueError(f"inputs: wanted ({size},) finite numbers in every state, got {given.tolist()}")
+                raise ValueError(
+                    f"inputs: wanted ({size},) finite numbers in every state, got {given.tolist()}"
+                )
             successors.append(given)
         return successors
 

@@ -1,4 +1,6 @@
-"""The accuracy with which soft-optimal policies predict observed behaviour, for all episodes at once."""
+"""The accuracy with which soft-optimal policies predict observed behaviour, for all
+episodes at once.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +18,25 @@ from gde_plugins.meg.trajectories.utilities import Pursuit
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Behaviour:
-    """The decisions of N episodes, as behaviour towards a utility in their joined worlds."""
+    """The decisions of N episodes, as behaviour towards a utility in their joined
+    worlds.
+    """
 
     sample: Sample
     scene: Scene
     reward: Floats
-    """(S,) or (S, A) of the joined worlds: the utility that behaviour is measured against."""
+    """(S,) or (S, A) of the joined worlds: the utility that behaviour is measured
+    against.
+    """
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], pursuit: Pursuit) -> "Behaviour":
-        """Read the episodes as behaviour towards the utility that `pursuit` gives their worlds.
+        """Read the episodes as behaviour towards the utility that `pursuit` gives their
+        worlds.
 
         Raises:
-            ValueError: no episodes, or worlds that differ in number of actions, in discount or in kind of reward.
+            ValueError: no episodes, or worlds that differ in number of actions, in
+            discount or in kind of reward.
         """
         sample = Sample.of(episodes)
         scene, reward = sample.pursuing(pursuit)
@@ -40,10 +48,12 @@ class Behaviour:
         return self.scene.mdp.n_actions
 
     def scores(self, beta: float, reward: Floats | None = None) -> Floats:
-        """Return (N,) nats by which the soft-optimal policy predicts each episode better than chance does.
+        """Return (N,) nats by which the soft-optimal policy predicts each episode
+        better than chance does.
 
-        -inf where the limit policy of infinite rationality rules out what was done; a finite rationality rules out
-        nothing. A decision at time t is weighed by discount**t, as in `known_utility`.
+        -inf where the limit policy of infinite rationality rules out what was done; a
+        finite rationality rules out nothing. A decision at time t is weighed by
+        discount**t, as in `known_utility`.
 
         Args:
             beta: the policy's rationality.
@@ -67,7 +77,9 @@ class Behaviour:
         return table
 
     def scores_of_chance(self, beta: float) -> Floats:
-        """Return (N,) the expectation of `scores` for uniform choice in the same states."""
+        """Return (N,) the expectation of `scores` for uniform choice in the same
+        states.
+        """
         utility = self._utility(self.reward)
         policy = self._policy(utility, beta)
 
@@ -77,10 +89,12 @@ class Behaviour:
         return expected
 
     def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
-        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and the derivative by reward (S,).
+        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and
+        the derivative by reward (S,).
 
-        The derivative of an action's log-probability by the value of an action is whether it is the one, less its
-        probability. Values change with the utility of the states that they come from.
+        The derivative of an action's log-probability by the value of an action is
+        whether it is the one, less its probability. Values change with the utility of
+        the states that they come from.
         """
         decisions = self.scene.decisions
         utility = self._utility(reward)
@@ -97,7 +111,8 @@ class Behaviour:
 
     def _policy(self, utility: Utility, beta: float) -> Floats:
         """Return (A, D) soft-optimal probabilities."""
-        # The exponentials of the linear recursion have no limit, so only the unrolled one knows infinity.
+        # The exponentials of the linear recursion have no limit, so only the unrolled
+        # one knows infinity.
         if isinf(beta):
             return self.scene.unrolled.policy(utility, beta)
         scaled = utility.scaled(beta)
@@ -117,7 +132,8 @@ class Behaviour:
 def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> Floats:
     """Return log-probabilities of actions less that of uniform choice, in nats.
 
-    A probability of 0 has underflowed and counts as the smallest number, unless the policy is a `limit`.
+    A probability of 0 has underflowed and counts as the smallest number, unless the
+    policy is a `limit`.
     """
     if not limit:
         smallest = np.finfo(np.float64).tiny

@@ -1,15 +1,19 @@
-"""Worlds too large to tabulate: a certified lower bound from episodes and black-box access, with a neural network.
+"""Worlds too large to tabulate: a certified lower bound from episodes and black-box
+access, with a neural network.
 
-Any function V of states is the soft value of some utility: U(s) = V(s) - ln mean_a exp(gamma * E[V(s') | s, a]), in
-episodes without horizon (terminal states are worth V). So the policy in proportion to exp(gamma * E[V(s')]) is exactly
-soft-optimal for that U, whatever the network. Its accuracy on episodes that it was not fitted to is an unbiased
-estimate of a lower bound of MEG towards any utility of states (MacDermott et al. 2024, Definition 4.3). No soft
-Q-learning is needed and no error of a planner is left.
+Any function V of states is the soft value of some utility: U(s) = V(s) - ln mean_a
+exp(gamma * E[V(s') | s, a]), in episodes without horizon (terminal states are worth V).
+So the policy in proportion to exp(gamma * E[V(s')]) is exactly soft-optimal for that U,
+whatever the network. Its accuracy on episodes that it was not fitted to is an unbiased
+estimate of a lower bound of MEG towards any utility of states (MacDermott et al. 2024,
+Definition 4.3). No soft Q-learning is needed and no error of a planner is left.
 
-In stochastic worlds the expectation is a mean over samples, which is unbiased. The prediction is the difference of one
-such mean, that of the action taken, and the log of a sum of exponentials of all, which is convex. By Jensen's
-inequality, noise in the samples lowers the prediction, so the bound holds with a single sample of each action. Only
-V(s') may enter, and the samples must be drawn apart from the fit, as they are in other episodes.
+In stochastic worlds the expectation is a mean over samples, which is unbiased. The
+prediction is the difference of one such mean, that of the action taken, and the log of
+a sum of exponentials of all, which is convex. By Jensen's inequality, noise in the
+samples lowers the prediction, so the bound holds with a single sample of each action.
+Only V(s') may enter, and the samples must be drawn apart from the fit, as they are in
+other episodes.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,13 +44,16 @@ class Tries:
     """The D decisions of N episodes, with M sampled successors of each action.
 
     Raises:
-        ValueError: shapes that disagree, an action taken that has no successor, or a discount outside (0, 1].
+        ValueError: shapes that disagree, an action taken that has no successor, or a
+        discount outside (0, 1].
     """
 
     following: NDArray[np.float32]
     """(D, A, M, F) inputs of the network for the states that followed."""
     chances: NDArray[np.float32]
-    """(D, A, M) probabilities of these: 1 / M for M samples; all 0 for an action that is not admissible then."""
+    """(D, A, M) probabilities of these: 1 / M for M samples; all 0 for an action that
+    is not admissible then.
+    """
     taken: Indices
     """(D,) the agent's actions."""
     episodes: Indices
@@ -68,14 +75,23 @@ class Tries:
         decisions = np.arange(len(self.taken))
         is_tried = self.chances[decisions, self.taken].any(axis=1)
         if not is_tried.all():
-            raise ValueError("taken: wanted actions that can be taken, got one without any try")
+            raise ValueError(
+                "taken: wanted actions that can be taken, got one without any try"
+            )
         if not 0 < self.discount <= 1:
-            raise ValueError(f"discount must be above 0 and at most 1, got {self.discount}")
+            raise ValueError(
+                f"discount must be above 0 and at most 1, got {self.discount}"
+            )
 
     @classmethod
-    def tabulated(cls, episodes: Sequence[Episode], inputs: Sequence[Floats]) -> "Tries":
-        """Read exact successors from tabulated worlds, with (S, F) inputs each, in which nothing need be sampled."""
-        # Arrays of all episodes are as wide as the action with the most successors; what is left over has chance 0.
+    def tabulated(
+        cls, episodes: Sequence[Episode], inputs: Sequence[Floats]
+    ) -> "Tries":
+        """Read exact successors from tabulated worlds, with (S, F) inputs each, in
+        which nothing need be sampled.
+        """
+        # Arrays of all episodes are as wide as the action with the most successors;
+        # what is left over has chance 0.
         most = 0
         for episode in episodes:
             for matrix in episode.mdp.transition:
@@ -119,8 +135,11 @@ class Tries:
         )
 
 
-def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Generator, folds: int = 2) -> Estimate:
-    """Bound the nats an episode from below: each fold of clusters is predicted by a network fitted to the others.
+def lower_bound(
+    tries: Tries, make: Callable[[], "Module"], rng: np.random.Generator, folds: int = 2
+) -> Estimate:
+    """Bound the nats an episode from below: each fold of clusters is predicted by a
+    network fitted to the others.
 
     Args:
         tries: the decisions and the successors of all actions.
@@ -129,17 +148,21 @@ def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Gener
         folds: number of parts that the clusters are cut into.
 
     Returns:
-        The mean over episodes with its 95 % interval over clusters; its lower end is the certified bound. The value is
-        that of the networks found: MEG itself may be higher.
+        The mean over episodes with its 95 % interval over clusters; its lower end is
+        the certified bound. The value is that of the networks found: MEG itself may be
+        higher.
 
     Raises:
         ValueError: fewer clusters than folds.
     """
     n_clusters = int(tries.clusters.max(initial=-1)) + 1
     if n_clusters < folds:
-        raise ValueError(f"wanted at least {folds} clusters of episodes, one for each fold, got {n_clusters}")
+        raise ValueError(
+            f"wanted at least {folds} clusters of episodes, one for each fold, got {n_clusters}"
+        )
 
-    # Whole clusters, so that no network has seen the world of an episode that it predicts.
+    # Whole clusters, so that no network has seen the world of an episode that it
+    # predicts.
     shuffled = rng.permutation(n_clusters)
     part = shuffled[tries.clusters] % folds
 
@@ -151,7 +174,9 @@ def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Gener
         held_out = tries.of(part == fold)
         nats = _nats(network, held_out).detach().numpy()
         weighted = nats * held_out.weights
-        scores += np.bincount(held_out.episodes, weights=weighted, minlength=len(scores))
+        scores += np.bincount(
+            held_out.episodes, weights=weighted, minlength=len(scores)
+        )
     return cluster_mean(scores, tries.clusters, rng)
 
 
@@ -172,7 +197,9 @@ def _fit(network: "Module", tries: Tries) -> "Module":
 
 
 def _nats(network: "Module", tries: Tries) -> "Tensor":
-    """Return (D,) log-probabilities of the actions taken, above chance among the admissible ones."""
+    """Return (D,) log-probabilities of the actions taken, above chance among the
+    admissible ones.
+    """
     import torch
 
     # A successor that does not exist has chance 0, so its value does not matter.
@@ -191,8 +218,12 @@ def _nats(network: "Module", tries: Tries) -> "Tensor":
     return of_taken[:, 0]
 
 
-def _successors(episode: Episode, times: Indices, inputs: Floats, most: int) -> tuple[Floats, Floats]:
-    """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these times."""
+def _successors(
+    episode: Episode, times: Indices, inputs: Floats, most: int
+) -> tuple[Floats, Floats]:
+    """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these
+    times.
+    """
     n_decisions = len(times)
     shape = (n_decisions, episode.mdp.n_actions, most)
     following = np.zeros((*shape, inputs.shape[1]))

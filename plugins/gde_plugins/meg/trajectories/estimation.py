@@ -19,11 +19,14 @@ from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
 PER_WEIGHT = 5
-"""Fewest clusters for each fitted weight. With half as many the value is too low by a fifth, as simulated in
-docs/meg-agents.md."""
+"""Fewest clusters for each fitted weight. With half as many the value is too low by a
+fifth, as simulated in docs/meg-agents.md.
+"""
 WITHIN = 5
-"""Fewest episodes of a single cluster. With fewer, cutting the value off at 0 makes it too high. For random agents the
-bias is 0.1 to 0.25 nats with two episodes, and 0.04 to 0.06 with five."""
+"""Fewest episodes of a single cluster. With fewer, cutting the value off at 0 makes it
+too high. For random agents the bias is 0.1 to 0.25 nats with two episodes, and 0.04 to
+0.06 with five.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,32 +34,45 @@ class SampledMeg:
     """Maximum-entropy goal-directedness of the agent behind a sample of episodes."""
 
     value: float | None
-    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0; unbiased to first order. None, like
-    `share`, if the sample is too small; the other numbers then only describe these episodes."""
+    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0;
+    unbiased to first order. None, like `share`, if the sample is too small; the other
+    numbers then only describe these episodes.
+    """
     reason: str
     """Why there is no value; empty otherwise."""
     interval: Interval | None
-    """95 %, over clusters; None for a single cluster, which tells nothing of other worlds."""
+    """95 %, over clusters; None for a single cluster, which tells nothing of other
+    worlds.
+    """
     share: float | None
     """The value as a share of `ceiling`."""
     share_interval: Interval | None
     plug_in: float
-    """Mean accuracy of the policy that predicts these very episodes best. It is too high by about K / (2 n) for K
-    fitted numbers and n independent episodes."""
+    """Mean accuracy of the policy that predicts these very episodes best. It is too
+    high by about K / (2 n) for K fitted numbers and n independent episodes.
+    """
     cross_fitted: float | None
-    """Mean accuracy if each cluster is predicted from the others, or each episode of a single cluster. It is too low by
-    as much. None for a single episode, and for a single cluster if the utility was fitted."""
+    """Mean accuracy if each cluster is predicted from the others, or each episode of a
+    single cluster. It is too low by as much. None for a single episode, and for a
+    single cluster if the utility was fitted.
+    """
     beta: float
-    """Best rationality, in units of 1 / utility. Negative if behaviour avoids the utility; +-inf if only optimal
-    actions (or worst ones) were taken; 1 if the utility was fitted."""
+    """Best rationality, in units of 1 / utility. Negative if behaviour avoids the
+    utility; +-inf if only optimal actions (or worst ones) were taken; 1 if the utility
+    was fitted.
+    """
     weights: Floats | None
     """(K,) of the features, each scaled to range 1, where the utility was fitted."""
     evidence: float | None
-    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an unknown rationality. Its prior is
-    uniform on the logarithm from 0.1 to 1000, in units of 1 / (largest minus smallest utility), and reaches further if
-    the best rationality lies beyond. None if the utility was fitted."""
+    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an
+    unknown rationality. Its prior is uniform on the logarithm from 0.1 to 1000, in
+    units of 1 / (largest minus smallest utility), and reaches further if the best
+    rationality lies beyond. None if the utility was fitted.
+    """
     ceiling: float
-    """The most nats an episode that so many decisions can have: ln |A| each, unusable ones included."""
+    """The most nats an episode that so many decisions can have: ln |A| each, unusable
+    ones included.
+    """
     n: int
     """The number of episodes."""
     n_clusters: int
@@ -79,35 +95,46 @@ def from_trajectories(
     rng: np.random.Generator,
     signed: bool = False,
 ) -> SampledMeg:
-    """Estimate the MEG of an agent from its behaviour; one rationality, or utility, explains all worlds.
+    """Estimate the MEG of an agent from its behaviour; one rationality, or utility,
+    explains all worlds.
 
-    The accuracy of a soft-optimal policy is the mean over episodes of the sum over decisions of
-    ln pi(action | state, time) + ln |A|. The MEG is its supremum over the rationality beta in [-inf, inf] (Definition
-    3.2), or over all utilities of a class (Definition 4.3). As the sample grows, the estimate tends to the value of
+    The accuracy of a soft-optimal policy is the mean over episodes of the sum over
+    decisions of ln pi(action | state, time) + ln |A|. The MEG is its supremum over the
+    rationality beta in [-inf, inf] (Definition 3.2), or over all utilities of a class
+    (Definition 4.3). As the sample grows, the estimate tends to the value of
     `known_utility`, averaged over worlds.
 
     Args:
-        episodes: of worlds with as many actions and equal discount.
-        utility: the worlds' own reward; the name of a state feature (see `Feature`); a function from a world to the
-            world with the utility as its reward; or `Linear`, a class of utilities to be fitted.
-        rng: for resampling and folds.
-        signed: give a negative value to behaviour that avoids the utility (MacDermott et al. 2024, footnote 4). With
+        episodes: of worlds with as many actions and equal discount. utility: the
+        worlds' own reward; the name of a state feature (see `Feature`); a function from
+        a world to the
+            world with the utility as its reward; or `Linear`, a class of utilities to
+            be fitted.
+        rng: for resampling and folds. signed: give a negative value to behaviour that
+        avoids the utility (MacDermott et al. 2024, footnote 4). With
             `Linear`, which holds with each utility its negation, there is no sign.
 
     Raises:
-        ValueError: no episodes, none with a decision, worlds of different kinds or of a single action, or a world
+        ValueError: no episodes, none with a decision, worlds of different kinds or of a
+        single action, or a world
             without the feature.
     """
     pursuit = Feature(utility) if isinstance(utility, str) else utility
     if not isinstance(pursuit, Linear) and not callable(pursuit):
-        raise ValueError(f"utility: wanted the name of a label, a function of a model or Linear, got {utility!r}")
+        raise ValueError(
+            f"utility: wanted the name of a label, a function of a model or Linear, got {utility!r}"
+        )
     if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng: wanted a numpy.random.Generator, got {rng!r}: use numpy.random.default_rng")
+        raise ValueError(
+            f"rng: wanted a numpy.random.Generator, got {rng!r}: use numpy.random.default_rng"
+        )
     behaviour = Behaviour.of(episodes, pursuit)
     if not behaviour.sample.n_decisions.any():
         raise ValueError("wanted episodes with decisions, got none that has any")
     if behaviour.n_actions < 2:
-        raise ValueError("wanted worlds with at least two actions, got one: there is nothing to decide")
+        raise ValueError(
+            "wanted worlds with at least two actions, got one: there is nothing to decide"
+        )
 
     clusters = behaviour.sample.clusters
     if isinstance(pursuit, Linear):
@@ -130,7 +157,9 @@ def from_trajectories(
     )
 
 
-def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indices) -> str:
+def _too_little(
+    behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indices
+) -> str:
     """Return why these episodes say too little of the agent; empty if they do not."""
     has_actions = len(behaviour.scene.decisions.states) > 0
     if not has_actions:
@@ -152,7 +181,9 @@ def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indic
     return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {len(clusters)}"
 
 
-def _given_utility(behaviour: Behaviour, clusters: Indices, rng: np.random.Generator, signed: bool) -> dict[str, Any]:
+def _given_utility(
+    behaviour: Behaviour, clusters: Indices, rng: np.random.Generator, signed: bool
+) -> dict[str, Any]:
     """Return the numbers of a `SampledMeg` for a utility that is known."""
     n = len(clusters)
     units = resampling_units(clusters)
@@ -205,7 +236,8 @@ def _fitted_utility(
     weights = fit.fit(np.ones(len(clusters)), np.zeros(n_weights))
     scores = fit.scores(weights)
 
-    # Weights fitted to one world cannot be tried on another, so a single world leaves the fit as it is.
+    # Weights fitted to one world cannot be tried on another, so a single world leaves
+    # the fit as it is.
     cross_fitted = None
     middle = scores
     if clusters.any():
@@ -245,7 +277,9 @@ def _folded(interval: Interval | None) -> Interval | None:
 
 
 def _stretched(interval: Interval | None, value: float) -> Interval | None:
-    """Stretch the interval, which is that of `plug_in`, to hold the value, which a large correction may move out."""
+    """Stretch the interval, which is that of `plug_in`, to hold the value, which a
+    large correction may move out.
+    """
     if interval is None:
         return None
     low, high = interval
@@ -261,11 +295,13 @@ def _at_least_0(interval: Interval | None) -> Interval | None:
 
 
 def optimal_share(episodes: Sequence[Episode]) -> float:
-    """Return the MEG of an optimal agent in the same worlds, as a share of the ceiling, ln |A| a decision.
+    """Return the MEG of an optimal agent in the same worlds, as a share of the ceiling,
+    ln |A| a decision.
 
-    It is less than 1 if there are several best actions. The agent follows the optimal policy of most causal entropy,
-    which is the least goal-directed one. It starts where the worlds start, and plays each as often as the episodes do.
-    0 if optimal agents decide nothing.
+    It is less than 1 if there are several best actions. The agent follows the optimal
+    policy of most causal entropy, which is the least goal-directed one. It starts where
+    the worlds start, and plays each as often as the episodes do. 0 if optimal agents
+    decide nothing.
     """
     sample = Sample.of(episodes)
     scene, reward = sample.pursuing(own_reward)
@@ -280,7 +316,8 @@ def optimal_share(episodes: Sequence[Episode]) -> float:
         decided = dynamics.going * (1 + later)
         nats = -step.limits.entropy
 
-    # The start of joined worlds weighs all worlds alike; here each counts as often as it was played.
+    # The start of joined worlds weighs all worlds alike; here each counts as often as
+    # it was played.
     sizes = [world.n_states for world in sample.worlds]
     played = scene.mdp.start * np.repeat(sample.plays, sizes)
     decisions = float(played @ decided)

@@ -1,8 +1,9 @@
 """Habits of goal-blind agents that do not choose at random, as alternatives to goals.
 
-A habit marks the actions that follow from what the agent did last, whatever there is to gain. An agent with a habit
-chooses in proportion to exp(w * habit + v * open), where `open` marks the actions that lead to another state. The
-weights say how strictly the agent follows the habit and how well it sees walls. Both are unknown and have a normal
+A habit marks the actions that follow from what the agent did last, whatever there is to
+gain. An agent with a habit chooses in proportion to exp(w * habit + v * open), where
+`open` marks the actions that lead to another state. The weights say how strictly the
+agent follows the habit and how well it sees walls. Both are unknown and have a normal
 prior; the evidence averages over them (Laplace's method).
 """
 
@@ -24,7 +25,9 @@ MOMENTUM = "momentum"
 WALLS = "wall-following"
 OPEN = "open"
 SPREAD = 3.0
-"""Standard deviation of the prior of each weight: odds of e^3 = 20 to 1 for what the habit says are usual."""
+"""Standard deviation of the prior of each weight: odds of e^3 = 20 to 1 for what the
+habit says are usual.
+"""
 ROUNDS = 30
 """Newton steps; the problem is concave, so a handful do."""
 SETTLED = 1e-9
@@ -33,10 +36,12 @@ HANDS = (1, -1)
 
 
 def habits(episodes: Sequence[Episode]) -> dict[str, float]:
-    """Return the log-likelihood ratio of each habit to uniform choice, of all episodes together.
+    """Return the log-likelihood ratio of each habit to uniform choice, of all episodes
+    together.
 
-    Empty where a world is stochastic. Wall-following needs the labels `row` and `column`, which actions change by the
-    same steps everywhere; without them it is left out.
+    Empty where a world is stochastic. Wall-following needs the labels `row` and
+    `column`, which actions change by the same steps everywhere; without them it is left
+    out.
     """
     sample = Sample.of(episodes)
     if not all(world.deterministic for world in sample.worlds):
@@ -82,7 +87,9 @@ class _Moves:
     successors: Indices
     """(A, S)."""
     turns: Mapping[int, Indices] | None
-    """By action: the actions to the right of it, straight on, to the left and back; None where that means nothing."""
+    """By action: the actions to the right of it, straight on, to the left and back;
+    None where that means nothing.
+    """
 
     @classmethod
     def of(cls, mdp: TabularMDP) -> "_Moves":
@@ -90,7 +97,9 @@ class _Moves:
         return cls(successors, _turns(mdp.labels, successors))
 
 
-def _turns(labels: Mapping[str, Floats], successors: Indices) -> dict[int, Indices] | None:
+def _turns(
+    labels: Mapping[str, Floats], successors: Indices
+) -> dict[int, Indices] | None:
     if not {"row", "column"} <= labels.keys() or len(successors) != 4:
         return None
     places = np.stack([labels["row"], labels["column"]], axis=-1)
@@ -149,7 +158,9 @@ def _by_hand(hand: int) -> str:
 
 
 def _last_moves(episode: Episode, followed: Indices) -> tuple[Indices, Indices]:
-    """Return (T,) the last action that led anywhere before each decision, and (T,) where it came from; -1 for none."""
+    """Return (T,) the last action that led anywhere before each decision, and (T,)
+    where it came from; -1 for none.
+    """
     n_decisions = len(episode.states)
     last = np.full(n_decisions, -1)
     before = np.full(n_decisions, -1)
@@ -177,8 +188,12 @@ def _earlier_visits(episode: Episode, followed: Indices) -> Indices:
     return visits
 
 
-def _along_wall(turns: Mapping[int, Indices], hand: int, last: Indices, leads: Mask) -> Mask:
-    """Return (T, A) the action of a hand on the wall: the first open one towards the hand, ahead, away, back."""
+def _along_wall(
+    turns: Mapping[int, Indices], hand: int, last: Indices, leads: Mask
+) -> Mask:
+    """Return (T, A) the action of a hand on the wall: the first open one towards the
+    hand, ahead, away, back.
+    """
     chosen = np.zeros_like(leads)
     moved = np.flatnonzero(last >= 0)
     for t in moved:
@@ -194,7 +209,9 @@ def _along_wall(turns: Mapping[int, Indices], hand: int, last: Indices, leads: M
 
 
 def _evidence(features: Floats, taken: Indices) -> float:
-    """Return the log-likelihood ratio to uniform choice of (D, A, K) features of actions, given (D,) actions taken."""
+    """Return the log-likelihood ratio to uniform choice of (D, A, K) features of
+    actions, given (D,) actions taken.
+    """
     D, A, K = features.shape
     chosen = features[np.arange(D), taken]
     score = _posterior(features, chosen)
@@ -209,7 +226,8 @@ def _evidence(features: Floats, taken: Indices) -> float:
         if longest < SETTLED:
             break
 
-    # Laplace's method: the posterior is taken for a normal density around its best weights.
+    # Laplace's method: the posterior is taken for a normal density around its best
+    # weights.
     best, _, curvature = score(weights)
     log_determinant = float(np.linalg.slogdet(curvature)[1])
     volume = K * log(2 * pi) / 2 - log_determinant / 2
@@ -217,8 +235,12 @@ def _evidence(features: Floats, taken: Indices) -> float:
     return float(best + chance + volume)
 
 
-def _posterior(features: Floats, chosen: Floats) -> Callable[[Floats], tuple[float, Floats, Floats]]:
-    """Return a function of weights (K,): log posterior, its slope (K,) and minus its curvature (K, K)."""
+def _posterior(
+    features: Floats, chosen: Floats
+) -> Callable[[Floats], tuple[float, Floats, Floats]]:
+    """Return a function of weights (K,): log posterior, its slope (K,) and minus its
+    curvature (K, K).
+    """
     K = features.shape[-1]
     variance = SPREAD**2
     prior = -K * log(2 * pi * variance) / 2

@@ -1,7 +1,9 @@
-"""Utilities that are linear in state features, with weights shared by all worlds, fitted to behaviour.
+"""Utilities that are linear in state features, with weights shared by all worlds,
+fitted to behaviour.
 
-In deterministic worlds the accuracy is concave in the weights, so the fit does not depend on the start. In stochastic
-worlds the accuracy of a finite sample need not be concave; its expectation is.
+In deterministic worlds the accuracy is concave in the weights, so the fit does not
+depend on the start. In stochastic worlds the accuracy of a finite sample need not be
+concave; its expectation is.
 """
 
 from collections.abc import Sequence
@@ -19,15 +21,21 @@ from gde_plugins.meg.trajectories.utilities import standing_still
 
 FOLDS = 5
 PRIOR_SPREAD = 30.0
-"""Standard deviation of the normal prior of each weight, whose feature has range 1. It keeps weights finite where
-behaviour is deterministic, and costs |weights|^2 / 1800 nats of all episodes together."""
+"""Standard deviation of the normal prior of each weight, whose feature has range 1. It
+keeps weights finite where behaviour is deterministic, and costs |weights|^2 / 1800 nats
+of all episodes together.
+"""
 PRECISION = 1e-7
-"""Relative gain in summed nats at which a fit stops, far below what a sample can tell."""
+"""Relative gain in summed nats at which a fit stops, far below what a sample can
+tell.
+"""
 
 
 @dataclass(frozen=True)
 class Linear:
-    """All utilities that are linear in the named state features, in worlds that stand still when they end."""
+    """All utilities that are linear in the named state features, in worlds that stand
+    still when they end.
+    """
 
     features: tuple[str, ...]
     stands_still: ClassVar[bool] = True
@@ -35,7 +43,9 @@ class Linear:
     def __post_init__(self) -> None:
         different = set(self.features)
         if not different or len(different) != len(self.features):
-            raise ValueError(f"features: wanted at least one and each once, got {self.features}")
+            raise ValueError(
+                f"features: wanted at least one and each once, got {self.features}"
+            )
 
     def reward(self, mdp: TabularMDP) -> Floats:
         """Return (S,) zeros: there is no utility before weights are fitted.
@@ -45,7 +55,9 @@ class Linear:
         """
         for name in self.features:
             if name not in mdp.labels:
-                raise ValueError(f"features: wanted labels of every model, got {name!r}, which one has not")
+                raise ValueError(
+                    f"features: wanted labels of every model, got {name!r}, which one has not"
+                )
         return np.zeros(mdp.n_states)
 
     def __call__(self, mdp: TabularMDP) -> TabularMDP:
@@ -53,7 +65,9 @@ class Linear:
         return standing_still(mdp, self.reward(mdp))
 
     def values(self, mdp: TabularMDP) -> Floats:
-        """Return (K, S) the features, each scaled to run from 0 to 1 over all states."""
+        """Return (K, S) the features, each scaled to run from 0 to 1 over all
+        states.
+        """
         rows = np.stack([mdp.labels[name] for name in self.features])
         low = rows.min(axis=1, keepdims=True)
         span = np.ptp(rows, axis=1, keepdims=True)
@@ -80,13 +94,17 @@ class LinearFit:
         return self.behaviour.scores(1.0, reward)
 
     def accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
-        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and their gradient (K,)."""
+        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and
+        their gradient (K,).
+        """
         reward = weights @ self.features
         nats, by_state = self.behaviour.accuracy(reward, chosen)
         return nats, self.features @ by_state
 
     def fit(self, chosen: Floats, start: Floats) -> Floats:
-        """Return (K,) weights that predict best, with episodes counted `chosen` (N,) times each, given the prior."""
+        """Return (K,) weights that predict best, with episodes counted `chosen` (N,)
+        times each, given the prior.
+        """
 
         def loss(weights: Floats) -> tuple[float, Floats]:
             nats, slope = self.accuracy(weights, chosen)
@@ -105,8 +123,12 @@ class LinearFit:
         weights: Floats = found.x
         return weights
 
-    def cross_fitted(self, clusters: Indices, start: Floats, folds: int, rng: np.random.Generator) -> Floats:
-        """Return (N,) nats of each episode by weights fitted without its fold; folds are of whole clusters (N,)."""
+    def cross_fitted(
+        self, clusters: Indices, start: Floats, folds: int, rng: np.random.Generator
+    ) -> Floats:
+        """Return (N,) nats of each episode by weights fitted without its fold; folds
+        are of whole clusters (N,).
+        """
         n_clusters = int(clusters.max()) + 1
         shuffled = rng.permutation(n_clusters)
         fold_of = shuffled[clusters] % folds
@@ -122,11 +144,16 @@ class LinearFit:
 
 
 def held_out(
-    episodes: Sequence[Episode], features: tuple[str, ...], rng: np.random.Generator, spread: float = PRIOR_SPREAD
+    episodes: Sequence[Episode],
+    features: tuple[str, ...],
+    rng: np.random.Generator,
+    spread: float = PRIOR_SPREAD,
 ) -> Floats:
-    """Return (N,) nats above chance of each episode by weights fitted to other clusters.
+    """Return (N,) nats above chance of each episode by weights fitted to other
+    clusters.
 
-    The same `rng` gives the same folds, so differences between sets of features are paired.
+    The same `rng` gives the same folds, so differences between sets of features are
+    paired.
     """
     if not features:
         return np.zeros(len(episodes))

@@ -1,10 +1,13 @@
-"""Goals against placebo goals: does the agent pursue the goal, or would any other place do as well?
+"""Goals against placebo goals: does the agent pursue the goal, or would any other place
+do as well?
 
-A goal-blind agent need not choose at random: it may avoid turning back, seek novelty or follow walls. Some goals then
-predict it better than chance, and an episode that ends at the goal ends with the way there. But a goal-blind agent does
-not know which of two places is the goal. So a second place is drawn in every world in the way that the goal was, and
-the episode is cut where the agent first reaches either. Under any habits the remaining decisions favour neither place:
-the difference has mean zero, and its sign is that of a fair coin.
+A goal-blind agent need not choose at random: it may avoid turning back, seek novelty or
+follow walls. Some goals then predict it better than chance, and an episode that ends at
+the goal ends with the way there. But a goal-blind agent does not know which of two
+places is the goal. So a second place is drawn in every world in the way that the goal
+was, and the episode is cut where the agent first reaches either. Under any habits the
+remaining decisions favour neither place: the difference has mean zero, and its sign is
+that of a fair coin.
 """
 
 from collections.abc import Sequence
@@ -23,7 +26,9 @@ from gde_plugins.meg.trajectories.utilities import Feature
 
 TARGET = "target"
 MAGNITUDES = np.geomspace(0.03, 30, 13)
-"""Rationalities that are tried, in units of 1 / what a time step at the goal is worth."""
+"""Rationalities that are tried, in units of 1 / what a time step at the goal is
+worth.
+"""
 
 Place = Mask
 """(S,) the states of one cell."""
@@ -36,7 +41,9 @@ class Beyond:
     estimate: Estimate
     """Nats an episode, up to where it first gets to either."""
     finding: Finding
-    """The test of the hypothesis that the agent is goal-blind: goal and placebo are exchangeable."""
+    """The test of the hypothesis that the agent is goal-blind: goal and placebo are
+    exchangeable.
+    """
     beta: float
     """The rationality that explains both best, not knowing which is the goal."""
 
@@ -44,16 +51,18 @@ class Beyond:
 def beyond_placebo(episodes: Sequence[Episode], rng: np.random.Generator) -> Beyond:
     """Compare the goal with one placebo in every world.
 
-    The placebo is uniform over the other cells that are as far from the start as the goal. So nothing that depends on
-    this distance, like the cut-off of an episode, tells the two apart. A goal that was drawn uniformly, at any wanted
-    distance, might as well have been there. Worlds without such a cell are left out. If goals are placed otherwise,
-    e.g. always in a corner, pass places of your own to `against`.
+    The placebo is uniform over the other cells that are as far from the start as the
+    goal. So nothing that depends on this distance, like the cut-off of an episode,
+    tells the two apart. A goal that was drawn uniformly, at any wanted distance, might
+    as well have been there. Worlds without such a cell are left out. If goals are
+    placed otherwise, e.g. always in a corner, pass places of your own to `against`.
 
-    One rationality serves both places: the best one if a coin decided which place is the goal. So exchanging the two
-    changes only the sign of the difference.
+    One rationality serves both places: the best one if a coin decided which place is
+    the goal. So exchanging the two changes only the sign of the difference.
 
     Raises:
-        ValueError: fewer than two worlds have a place for a placebo, or the models do not tell what is where.
+        ValueError: fewer than two worlds have a place for a placebo, or the models do
+        not tell what is where.
     """
     sample = Sample.of(episodes)
     placebos = [placebo(world, rng) for world in sample.worlds]
@@ -67,8 +76,11 @@ def beyond_placebo(episodes: Sequence[Episode], rng: np.random.Generator) -> Bey
     return against(paired, others, rng)
 
 
-def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random.Generator) -> Beyond:
-    """Compare the goal with another place (S,) for each episode, which might as well have been the goal.
+def against(
+    episodes: Sequence[Episode], others: Sequence[Place], rng: np.random.Generator
+) -> Beyond:
+    """Compare the goal with another place (S,) for each episode, which might as well
+    have been the goal.
 
     Raises:
         ValueError: no two clusters with decisions.
@@ -81,7 +93,9 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
 
     clusters = cut.clusters if len(cut) else np.zeros(0, dtype=np.intp)
     if len(np.unique(clusters)) < 2:
-        raise ValueError("wanted at least two independent worlds with another place where the goal might be, got fewer")
+        raise ValueError(
+            "wanted at least two independent worlds with another place where the goal might be, got fewer"
+        )
 
     goals = [goal_of(world) for world in cut.worlds]
     places = [goals[world] for world in cut.world_of]
@@ -89,10 +103,12 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
     to_other = _pursuing(cut, others, places).table(MAGNITUDES)
     pursuits = [to_goal, to_other]
 
-    # Half of the time the agent may choose by chance: a goal that rules out an action is no worse than not to know.
+    # Half of the time the agent may choose by chance: a goal that rules out an action
+    # is no worse than not to know.
     towards = np.logaddexp(pursuits, 0.0) - np.log(2)
 
-    # A coin decides for each cluster which place is the goal, so exchanging the two leaves the rationality as it is.
+    # A coin decides for each cluster which place is the goal, so exchanging the two
+    # leaves the rationality as it is.
     def sum_by_cluster(nats: Floats) -> Floats:
         return np.bincount(clusters, weights=nats).astype(np.float64)
 
@@ -129,7 +145,9 @@ def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
 
 
 def ending_at(world: TabularMDP, place: Place, goal: Place) -> TabularMDP:
-    """Return the world that ends at the place instead of at its goal, and has it as the feature `TARGET`."""
+    """Return the world that ends at the place instead of at its goal, and has it as the
+    feature `TARGET`.
+    """
     terminal = place
     if world.terminal is not None:
         terminal = place | (world.terminal & ~goal)
@@ -141,12 +159,15 @@ def goal_of(world: TabularMDP) -> Place:
     """Return the states in which the goal is reached.
 
     Raises:
-        ValueError: the model does not tell what is where, or what would follow if the episode went on.
+        ValueError: the model does not tell what is where, or what would follow if the
+        episode went on.
     """
     missing = {"row", "column", "goal"} - set(world.labels)
     if missing:
         names = ", ".join(sorted(missing))
-        raise ValueError(f"wanted worlds with labels row, column and goal, got none called {names}")
+        raise ValueError(
+            f"wanted worlds with labels row, column and goal, got none called {names}"
+        )
 
     # A placebo leaves the goal open, so the model must say how to leave it.
     goal = world.labels["goal"] > 0
@@ -155,7 +176,9 @@ def goal_of(world: TabularMDP) -> Place:
         staying = matrix.diagonal()[goal]
         is_final = is_final and bool((staying == 1).all())
     if is_final or not goal.any():
-        raise ValueError("wanted models that tell what would follow at the goal if the episode went on, got none")
+        raise ValueError(
+            "wanted models that tell what would follow at the goal if the episode went on, got none"
+        )
     return np.asarray(goal)
 
 
@@ -179,9 +202,14 @@ def _cut(episode: Episode, other: Place) -> Episode:
     return replace(episode, states=states, actions=actions)
 
 
-def _pursuing(episodes: Sample, places: Sequence[Place], goals: Sequence[Place]) -> Behaviour:
-    """Read the episodes as behaviour towards the places, in worlds that end there instead of at their goals."""
-    # Episodes that share a world and a place share the changed world, which is then solved once.
+def _pursuing(
+    episodes: Sample, places: Sequence[Place], goals: Sequence[Place]
+) -> Behaviour:
+    """Read the episodes as behaviour towards the places, in worlds that end there
+    instead of at their goals.
+    """
+    # Episodes that share a world and a place share the changed world, which is then
+    # solved once.
     worlds: dict[tuple[TabularMDP, bytes], TabularMDP] = {}
     moved = []
     for episode, place, goal in zip(episodes, places, goals, strict=True):

@@ -1,8 +1,10 @@
-"""The accuracy of behaviour on a grid of rationalities, and the bias of choosing the best one.
+"""The accuracy of behaviour on a grid of rationalities, and the bias of choosing the
+best one.
 
-The best rationality is chosen on the episodes that it is scored on. So their accuracy is too high, by about 1 / (2 G)
-nats a cluster of G. If every cluster is predicted from the others alone, the accuracy is too low by as much. The middle
-of the two is unbiased to first order (tests/plugins/meg/test_coverage.py).
+The best rationality is chosen on the episodes that it is scored on. So their accuracy
+is too high, by about 1 / (2 G) nats a cluster of G. If every cluster is predicted from
+the others alone, the accuracy is too low by as much. The middle of the two is unbiased
+to first order (tests/plugins/meg/test_coverage.py).
 """
 
 from dataclasses import dataclass
@@ -19,19 +21,29 @@ from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
-"""Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign. Where one
-state's utility dwarfs all other differences, the grid goes on from there, see `_scan_side`."""
+"""Rationalities on the grid, in units of 1 / (largest minus smallest utility of a
+state), of either sign. Where one state's utility dwarfs all other differences, the grid
+goes on from there, see `_scan_side`.
+"""
 EXTREME = 1e15
-"""Factor by which the grid may go on beyond either end; differences of utility are lost in rounding there."""
+"""Factor by which the grid may go on beyond either end; differences of utility are lost
+in rounding there.
+"""
 STEP = float(np.log(MAGNITUDES[1] / MAGNITUDES[0]))
 LEAST = 0.1
-"""Rationality, in the same units, below which behaviour is too close to chance to count as a pursuit."""
+"""Rationality, in the same units, below which behaviour is too close to chance to count
+as a pursuit.
+"""
 AROUND = np.exp(STEP * np.linspace(-1, 1, 17))
 """Factors of a finer grid around the best rationality."""
 PRECISION = 1e-6
-"""Relative error of the best rationality, so that it does not depend on the unit of the utility."""
+"""Relative error of the best rationality, so that it does not depend on the unit of the
+utility.
+"""
 TIE = 1e-9
-"""Nats an episode by which the limit of infinite rationality may fall short of a finite one and still be the best."""
+"""Nats an episode by which the limit of infinite rationality may fall short of a finite
+one and still be the best.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,17 +53,22 @@ class Profile:
     betas: Floats
     """(B,) the best rationality of all first, then the grid: 0, ..., +-inf."""
     accuracy: Floats
-    """(G, B) nats above chance, summed over the episodes of a cluster; 0 where `impossible`."""
+    """(G, B) nats above chance, summed over the episodes of a cluster; 0 where
+    `impossible`.
+    """
     impossible: Mask
     """(G, B) whether the policy rules out what was done."""
     chance: Floats
-    """(B,) nats above chance of uniform choice in the same states; -inf where the policy rules some of it out."""
+    """(B,) nats above chance of uniform choice in the same states; -inf where the
+    policy rules some of it out.
+    """
     least: float
     """`LEAST` in units of 1 / utility."""
 
     @classmethod
     def of(cls, behaviour: Behaviour, clusters: Indices) -> "Profile":
-        """Score behaviour on the grid, and find the best rationality between its points.
+        """Score behaviour on the grid, and find the best rationality between its
+        points.
 
         Args:
             behaviour: of N episodes.
@@ -69,7 +86,8 @@ class Profile:
         betas = np.array([beta, *grid, *around])
         table = np.vstack([scores, coarse, fine]).T
 
-        # An infinite loss is kept apart from the sums, so that leaving a cluster out can undo it.
+        # An infinite loss is kept apart from the sums, so that leaving a cluster out
+        # can undo it.
         impossible = np.isneginf(table)
         nats = np.where(impossible, 0.0, table)
         n_clusters = clusters.max() + 1
@@ -79,7 +97,8 @@ class Profile:
         np.add.at(sums, clusters, nats)
         np.logical_or.at(ruled_out, clusters, impossible)
 
-        # Chance matters only where no choice but optimal ones was seen; elsewhere the sweeps are not worth it.
+        # Chance matters only where no choice but optimal ones was seen; elsewhere the
+        # sweeps are not worth it.
         chance = np.full(len(betas), -inf)
         if isinf(beta):
             for i, each in enumerate(betas):
@@ -104,9 +123,11 @@ class Profile:
         return float(self.accuracy[:, 0].sum())
 
     def cross_fitted(self) -> Floats:
-        """Return (G,) nats of each cluster, predicted from the others by their posterior of the rationality.
+        """Return (G,) nats of each cluster, predicted from the others by their
+        posterior of the rationality.
 
-        Unlike a single best rationality, a weighted prediction never rules out what the others happened not to do.
+        Unlike a single best rationality, a weighted prediction never rules out what the
+        others happened not to do.
         """
         posterior = self._without_one() + self._log_prior()
         own = np.where(self.impossible, -inf, self.accuracy)
@@ -118,14 +139,18 @@ class Profile:
         return nats
 
     def evidence(self) -> float:
-        """Return the log-likelihood ratio of pursuit to chance, averaged over rationalities from `least`."""
+        """Return the log-likelihood ratio of pursuit to chance, averaged over
+        rationalities from `least`.
+        """
         is_pursuit = self.betas >= self.least
         prior = np.where(is_pursuit, self._log_prior(), -inf)
         joint = logsumexp(self._of_all() + prior)
         return float(joint - logsumexp(prior))
 
     def _log_prior(self) -> Floats:
-        """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and +-inf weigh one step each."""
+        """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and
+        +-inf weigh one step each.
+        """
         is_finite = np.isfinite(self.betas)
         widths = np.zeros(len(self.betas))
         for side in (self.betas > 0, self.betas < 0):
@@ -134,12 +159,14 @@ class Profile:
             order = np.argsort(magnitudes)
             logs = np.log(magnitudes[order])
 
-            # The grid is uneven, so each point stands for the stretch from halfway to its neighbours.
+            # The grid is uneven, so each point stands for the stretch from halfway to
+            # its neighbours.
             halfway = (logs[1:] + logs[:-1]) / 2
             stretches = np.diff(halfway, prepend=logs[0], append=logs[-1])
             widths[finite[order]] = stretches
 
-        # The best rationality, first of all, may be 0 or +-inf too, and would then count twice.
+        # The best rationality, first of all, may be 0 or +-inf too, and would then
+        # count twice.
         grid = self.betas[1:]
         is_special = np.isinf(grid) | (grid == 0)
         widths[1:][is_special] = STEP
@@ -149,12 +176,17 @@ class Profile:
         prior: Floats = np.log(shares, where=widths > 0, out=nothing)
         return prior
 
-    def intervals(self, rng: np.random.Generator, *per: Floats) -> list[Interval | None]:
-        """Return 95 % intervals of the signed accuracy over the sum of each of `per` (G,), e.g. numbers of episodes.
+    def intervals(
+        self, rng: np.random.Generator, *per: Floats
+    ) -> list[Interval | None]:
+        """Return 95 % intervals of the signed accuracy over the sum of each of `per`
+        (G,), e.g. numbers of episodes.
 
-        The best rationality of every resample of the clusters is found again. The interval is that of the signed
-        square root, which near zero is proportional to the rationality, where the accuracy itself is folded. It holds
-        zero as long as the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None for one cluster.
+        The best rationality of every resample of the clusters is found again. The
+        interval is that of the signed square root, which near zero is proportional to
+        the rationality, where the accuracy itself is folded. It holds zero as long as
+        the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None for
+        one cluster.
         """
         n_clusters = len(self.accuracy)
         if n_clusters < 2:
@@ -172,7 +204,9 @@ class Profile:
         return intervals
 
     def _interval(self, totals: Floats, divisors: Floats, per: Floats) -> Interval:
-        """Compute an interval from the (R, B) totals of R resamples and their (R,) divisors."""
+        """Compute an interval from the (R, B) totals of R resamples and their (R,)
+        divisors.
+        """
         # The sample itself is read as a single resample.
         own_totals = self._of_all()[None]
         own_divisor = per.sum(keepdims=True)
@@ -181,13 +215,16 @@ class Profile:
         replicates = self._roots(totals, divisors)
         left = per.sum() - per
         jackknife = self._roots(self._without_one(), left)
-        low_root, high_root = expanded_bca(value, replicates, jackknife, len(self.accuracy))
+        low_root, high_root = expanded_bca(
+            value, replicates, jackknife, len(self.accuracy)
+        )
 
         # Back from roots to nats, sign and all.
         low = low_root * abs(low_root)
         high = high_root * abs(high_root)
 
-        # Wilks: twice the log-likelihood ratio to uniform choice is chi-squared where choice is uniform.
+        # Wilks: twice the log-likelihood ratio to uniform choice is chi-squared where
+        # choice is uniform.
         threshold = chi2.ppf(CONFIDENCE, 1)
         if 2 * self.best < threshold:
             return min(low, 0.0), max(high, 0.0)
@@ -201,7 +238,9 @@ class Profile:
         return low, high
 
     def _roots(self, totals: Floats, per: Floats) -> Floats:
-        """Return (R,) roots of the largest of (R, B) totals over (R,) `per`, with the sign of their rationality."""
+        """Return (R,) roots of the largest of (R, B) totals over (R,) `per`, with the
+        sign of their rationality.
+        """
         best = totals.argmax(axis=1)
         sign = np.sign(self.betas[best])
         most = np.maximum(totals.max(axis=1), 0.0)
@@ -213,10 +252,12 @@ class Profile:
         return roots
 
     def _least(self, per: Floats) -> float:
-        """Return a lower bound where only optimal actions were seen, so that resampling sees no other.
+        """Return a lower bound where only optimal actions were seen, so that resampling
+        sees no other.
 
-        Clopper and Pearson (1934) bound the share of clusters that would show another action, at 97.5 % confidence.
-        These clusters are taken to choose uniformly in the states of the others.
+        Clopper and Pearson (1934) bound the share of clusters that would show another
+        action, at 97.5 % confidence. These clusters are taken to choose uniformly in
+        the states of the others.
         """
         tail = (1 - CONFIDENCE) / 2
         share = 1 - float(tail ** (1 / len(self.accuracy)))
@@ -263,7 +304,9 @@ def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
 
 
 def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
-    """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as that is the best."""
+    """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as
+    that is the best.
+    """
     scores = behaviour.table(betas)
     table = dict(zip(betas.tolist(), scores, strict=True))
     slack = TIE * len(behaviour.sample)
@@ -273,7 +316,8 @@ def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     for end, factor in (inwards, outwards):
         furthest = end
         while 1 / EXTREME < furthest / end < EXTREME:
-            # Chance is a rival too: without a gain over it there is nothing to look for further out.
+            # Chance is a rival too: without a gain over it there is nothing to look for
+            # further out.
             rival = 0.0
             for beta, nats in table.items():
                 if beta != furthest:
@@ -287,7 +331,9 @@ def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
 
 
 def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
-    """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
+    """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing
+    finite is better.
+    """
     totals = table.sum(axis=1)
     slack = TIE * len(behaviour.sample)
 

@@ -1,4 +1,6 @@
-"""A sample of episodes, with their worlds joined into one without a way between them, to be solved in one batch."""
+"""A sample of episodes, with their worlds joined into one without a way between them,
+to be solved in one batch.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,27 +15,42 @@ from gde.numerics.tabular import steps_to, union
 from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
 from gde_plugins.meg.solvers.linearly_solvable import Desirability
 from gde_plugins.meg.solvers.unrolled import Unrolled
-from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of, shared_labels
+from gde_plugins.meg.trajectories.episodes import (
+    UNUSABLE,
+    Episode,
+    clusters_of,
+    shared_labels,
+)
 from gde_plugins.meg.trajectories.utilities import Pursuit, Statewise, standing_still
 
 LENGTHS = 3
-"""Steps planned ahead, in units of the way from the start to the farthest state. Where every step can be undone, two
-lead from anywhere to anywhere, and the third is time to enjoy it. In mazes of 9 x 9 with 30 % random moves, 4 and 8
-change goal-directedness by less than 0.2 %, and 2 and 1 by -7 and -45 %."""
+"""Steps planned ahead, in units of the way from the start to the farthest state. Where
+every step can be undone, two lead from anywhere to anywhere, and the third is time to
+enjoy it. In mazes of 9 x 9 with 30 % random moves, 4 and 8 change goal-directedness by
+less than 0.2 %, and 2 and 1 by -7 and -45 %.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The usable decisions of all episodes, in rising order of the states that are still to come."""
+    """The usable decisions of all episodes, in rising order of the states that are
+    still to come.
+    """
 
     states: Indices
     """(D,) in the joined worlds."""
     to_go: Indices
-    """(D,) number of states that count from the decision on, its own included; policies depend on time through it."""
+    """(D,) number of states that count from the decision on, its own included; policies
+    depend on time through it.
+    """
     taken: tuple[Indices, Indices]
-    """(D,) actions and (D,) decisions: the index of what was done in an array (A, D)."""
+    """(D,) actions and (D,) decisions: the index of what was done in an array (A,
+    D).
+    """
     summed: csr_array
-    """(N, D) sums over the decisions of each episode: discount**t for a decision at time t."""
+    """(N, D) sums over the decisions of each episode: discount**t for a decision at
+    time t.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +87,8 @@ class Sample(Sequence[Episode]):
 
     @classmethod
     def of(cls, episodes: Sequence[Episode]) -> "Sample":
-        """Return the episodes as a sample; a sample is returned as it is, with what it has prepared.
+        """Return the episodes as a sample; a sample is returned as it is, with what it
+        has prepared.
 
         Raises:
             ValueError: they are no episodes.
@@ -78,11 +96,15 @@ class Sample(Sequence[Episode]):
         if isinstance(episodes, Sample):
             return episodes
         if not isinstance(episodes, Iterable):
-            raise ValueError(f"episodes: wanted a list of Episode, got {type(episodes).__name__}")
+            raise ValueError(
+                f"episodes: wanted a list of Episode, got {type(episodes).__name__}"
+            )
         found = tuple(episodes)
         for episode in found:
             if not isinstance(episode, Episode):
-                raise ValueError(f"episodes: wanted a list of Episode, got {type(episode).__name__} among them")
+                raise ValueError(
+                    f"episodes: wanted a list of Episode, got {type(episode).__name__} among them"
+                )
         return cls(found)
 
     def __len__(self) -> int:
@@ -138,7 +160,9 @@ class Sample(Sequence[Episode]):
 
     @cached_property
     def n_decisions(self) -> Floats:
-        """(N,) number of decisions of each episode, unusable ones included, weighed by the discount."""
+        """(N,) number of decisions of each episode, unusable ones included, weighed by
+        the discount.
+        """
         summed = np.bincount(
             self._episode_of_turns,
             weights=self._weights,
@@ -147,10 +171,12 @@ class Sample(Sequence[Episode]):
         return summed.astype(np.float64)
 
     def pursuing(self, pursuit: Pursuit) -> tuple[Scene, Floats]:
-        """Return the worlds that a pursuit makes of these, joined, and their reward, (S,) or (S, A).
+        """Return the worlds that a pursuit makes of these, joined, and their reward,
+        (S,) or (S, A).
 
         Raises:
-            ValueError: no episodes, or worlds that differ in number of actions, in discount or in kind of reward.
+            ValueError: no episodes, or worlds that differ in number of actions, in
+            discount or in kind of reward.
         """
         if not isinstance(pursuit, Statewise):
             changed = [pursuit(world) for world in self.worlds]
@@ -186,7 +212,9 @@ class Sample(Sequence[Episode]):
         for world, reward in zip(worlds, rewards, strict=True):
             kinds.add((world.n_actions, world.discount, reward.ndim))
         if len(kinds) != 1:
-            kind = "worlds of one number of actions, one discount and one shape of reward"
+            kind = (
+                "worlds of one number of actions, one discount and one shape of reward"
+            )
             got = sorted(kinds) or "no episode"
             raise ValueError(f"wanted episodes in {kind}, got {got}")
 
@@ -202,7 +230,8 @@ class Sample(Sequence[Episode]):
         states = np.repeat(starts[self.world_of], self.lengths) + own_states
         actions = np.concatenate([episode.actions for episode in self])
 
-        # Time counts down to the deadline, or never runs out where the agent knows none.
+        # Time counts down to the deadline, or never runs out where the agent knows
+        # none.
         horizons = [episode.horizon or 0 for episode in self]
         deadlines = np.repeat(horizons, self.lengths)
         to_go = deadlines - self._times
@@ -249,10 +278,12 @@ class Sample(Sequence[Episode]):
 
 
 def planning_horizons(joined: TabularMDP, sizes: Indices) -> Indices:
-    """Return (W,) how many states count from any decision on, for agents that know no deadline.
+    """Return (W,) how many states count from any decision on, for agents that know no
+    deadline.
 
-    It is the same for every decision of a world, so policies depend on the state alone: the end of the planned time
-    moves on with the agent, no state is ever out of reach, and walking away is always a loss.
+    It is the same for every decision of a world, so policies depend on the state alone:
+    the end of the planned time moves on with the agent, no state is ever out of reach,
+    and walking away is always a loss.
 
     Args:
         joined: W worlds.
@@ -271,7 +302,9 @@ def planning_horizons(joined: TabularMDP, sizes: Indices) -> Indices:
 
 
 def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> TabularMDP:
-    """Join worlds with equally many actions into one, with these rewards; states follow one another by world."""
+    """Join worlds with equally many actions into one, with these rewards; states follow
+    one another by world.
+    """
     sizes = np.array([world.n_states for world in worlds])
     transition = []
     for action in range(worlds[0].n_actions):
@@ -302,7 +335,9 @@ def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> Tabu
 
 
 def _block_diagonal(matrices: Sequence[csr_array], sizes: Indices) -> csr_array:
-    """Join matrices several times as fast as scipy.sparse.block_diag, which goes through coordinates."""
+    """Join matrices several times as fast as scipy.sparse.block_diag, which goes
+    through coordinates.
+    """
     # The columns of each block are moved by the sizes of those before it.
     n_stored = np.array([matrix.nnz for matrix in matrices])
     firsts = np.cumsum(sizes) - sizes

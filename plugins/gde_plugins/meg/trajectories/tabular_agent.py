@@ -1,4 +1,6 @@
-"""Goal-directedness of an agent whose action probabilities are known in every state, without sampling."""
+"""Goal-directedness of an agent whose action probabilities are known in every state,
+without sampling.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.utilities import Pursuit, own_reward
 
 MAGNITUDES = np.geomspace(0.003, 100, 40)
-"""Rationalities that are tried, in units of 1 / the utility's range; the best is refined."""
+"""Rationalities that are tried, in units of 1 / the utility's range; the best is
+refined.
+"""
 PRECISION = 1e-6
 """Error of the logarithm of the best rationality."""
 
@@ -26,22 +30,30 @@ class Tabulated:
 
     mdp: TabularMDP
     probabilities: Floats
-    """(S, A). The rest to a sum of 1 is the probability of no action, after which the agent stays where it is."""
+    """(S, A). The rest to a sum of 1 is the probability of no action, after which the
+    agent stays where it is.
+    """
     steps: int
     """Turns after which an episode is cut off."""
     until: Mask | None = None
-    """(S,) states that cut it off too, beside the world's terminal states; None for none."""
+    """(S,) states that cut it off too, beside the world's terminal states; None for
+    none.
+    """
 
     def __post_init__(self) -> None:
         wanted = (self.mdp.n_states, self.mdp.n_actions)
         found = self.probabilities.shape
         is_table = found == wanted and not (self.probabilities < 0).any()
         if not is_table or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
-            raise ValueError(f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}")
+            raise ValueError(
+                f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}"
+            )
 
     @cached_property
     def taken(self) -> Floats:
-        """(S, A) expected number of times that each action is taken in each state in an episode."""
+        """(S, A) expected number of times that each action is taken in each state in an
+        episode.
+        """
         dynamics = Dynamics(self.mdp)
         going = dynamics.going
         if self.until is not None:
@@ -109,13 +121,15 @@ class Expected:
 
 
 def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expected:
-    """Compute the MEG of an agent in several worlds at one rationality for all, without deadline (Definition 3.2).
+    """Compute the MEG of an agent in several worlds at one rationality for all, without
+    deadline (Definition 3.2).
 
     Args:
         agents: the agent in each of the worlds.
         utility: as in `from_trajectories`.
     """
-    # Each state and action is an episode of one decision, weighed by its expected number.
+    # Each state and action is an episode of one decision, weighed by its expected
+    # number.
     decisions = []
     counts = []
     for agent in agents:
@@ -141,7 +155,8 @@ def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expe
     if np.isinf(best):
         return Expected(value=tried[best], beta=best)
 
-    # Refine the best of the grid between its neighbours, on the logarithm since the unit of utility is arbitrary.
+    # Refine the best of the grid between its neighbours, on the logarithm since the
+    # unit of utility is arbitrary.
     width = log(MAGNITUDES[1] / MAGNITUDES[0])
     center = log(abs(best))
     sign = float(np.sign(best))

@@ -11,12 +11,16 @@ from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.trajectories.episodes import shared_labels
 
 Pursuit = Callable[[TabularMDP], TabularMDP]
-"""Returns the world with the utility that behaviour is measured against as its reward."""
+"""Returns the world with the utility that behaviour is measured against as its
+reward.
+"""
 
 
 @runtime_checkable
 class Statewise(Protocol):
-    """A pursuit whose utility is the same for worlds joined as for each alone, so it is computed once for all."""
+    """A pursuit whose utility is the same for worlds joined as for each alone, so it is
+    computed once for all.
+    """
 
     stands_still: bool
     """Whether terminal states last and earn up to the horizon, see `standing_still`."""
@@ -46,10 +50,12 @@ own_reward = OwnReward()
 
 @dataclass(frozen=True)
 class Feature:
-    """A state feature as utility: being where it is high, for as many of the horizon's time steps as possible.
+    """A state feature as utility: being where it is high, for as many of the horizon's
+    time steps as possible.
 
-    A world that has ended stands still, so its last state counts up to the horizon. A goal that ends the episode is
-    worth more the sooner it is reached, like a key that the agent comes to hold. Ending is no loss in itself.
+    A world that has ended stands still, so its last state counts up to the horizon. A
+    goal that ends the episode is worth more the sooner it is reached, like a key that
+    the agent comes to hold. Ending is no loss in itself.
     """
 
     name: str
@@ -72,7 +78,9 @@ class Feature:
 
 
 def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
-    """Return the world with terminal states that last, and earn, up to the horizon, whatever is done in them."""
+    """Return the world with terminal states that last, and earn, up to the horizon,
+    whatever is done in them.
+    """
     if mdp.terminal is None or not mdp.terminal.any():
         return replace(mdp, reward=reward, terminal=None)
 
@@ -87,7 +95,9 @@ def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
 
 
 def menu(worlds: Sequence[TabularMDP]) -> list[str]:
-    """Return the features that every world has and that vary over the states of all worlds together."""
+    """Return the features that every world has and that vary over the states of all
+    worlds together.
+    """
     varying = []
     for name in shared_labels(worlds):
         values = np.concatenate([world.labels[name] for world in worlds])

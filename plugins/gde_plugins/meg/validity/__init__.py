@@ -1,1 +1,3 @@
-"""Which agents are called goal-directed: false positives and power of what is measured, by simulation."""
+"""Which agents are called goal-directed: false positives and power of what is measured,
+by simulation.
+"""

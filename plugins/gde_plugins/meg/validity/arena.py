@@ -44,7 +44,8 @@ class Arena:
 
 
 def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
-    """Return a function from the number of a run to its arena; grids come from whichever plugin offers them.
+    """Return a function from the number of a run to its arena; grids come from
+    whichever plugin offers them.
 
     Raises:
         GdeError: no plugin does.
@@ -53,7 +54,9 @@ def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
     settings = offer.config(size=config.size, density=KINDS[kind])
     environment: Environment = offer.make(settings, OutsideRun())
     if not isinstance(environment, HasMDP):
-        raise GdeError("the environment 'grid' gives no model of its worlds, which the validity suite walks in")
+        raise GdeError(
+            "the environment 'grid' gives no model of its worlds, which the validity suite walks in"
+        )
 
     def draw(sample: int) -> Arena:
         worlds = []
@@ -63,7 +66,8 @@ def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
         for seed in range(first, first + config.worlds):
             environment.reset(seed)
             world = environment.mdp()
-            # Every step costs one, so the value of the start is the length of the shortest way.
+            # Every step costs one, so the value of the start is the length of the
+            # shortest way.
             value: Floats = solve(world).value
             shortest = -float(value[world.start > 0][0])
             worlds.append(world)

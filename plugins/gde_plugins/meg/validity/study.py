@@ -30,20 +30,26 @@ SURE = 0.95
 BEYOND = "beyond placebo goals"
 """Rule: `meg.known.beyond` is above zero with a p value of at most `LEVEL`."""
 WITH = "posterior with habits"
-"""Rule: `meg.to.posterior` of the goal is above `SURE`, with habits among the alternatives."""
+"""Rule: `meg.to.posterior` of the goal is above `SURE`, with habits among the
+alternatives.
+"""
 WITHOUT = "posterior without habits"
 """Rule: the same with random choice as the only alternative."""
 Rules = Callable[[Arena, str, Maker], Mapping[str, bool]]
-"""From the worlds of a run and a walker with its name: whether it is called goal-directed, by each rule."""
+"""From the worlds of a run and a walker with its name: whether it is called
+goal-directed, by each rule.
+"""
 Tables = Mapping[str, Mapping[str, Maker]]
 """By title of a table: the walkers in its rows."""
 SOURCE = "no publication; 5 % at most is wanted of agents that do not know the goal"
 
 
 class WalkersStudy:
-    """The share of runs in which each walker is called goal-directed. Implements `gde.parts.reproduction.Reproduction`.
+    """The share of runs in which each walker is called goal-directed. Implements
+    `gde.parts.reproduction.Reproduction`.
 
-    "Ours" is the share by the first rule; the other columns are those of the other rules, on the same runs.
+    "Ours" is the share by the first rule; the other columns are those of the other
+    rules, on the same runs.
     """
 
     agentless = True
@@ -55,7 +61,9 @@ class WalkersStudy:
         tables: Tables,
         source: str,
     ) -> None:
-        """Take the rules that call a run goal-directed, and the walkers of each table."""
+        """Take the rules that call a run goal-directed, and the walkers of each
+        table.
+        """
         self._config = config
         self._rules = rules
         self._tables = tables
@@ -63,7 +71,9 @@ class WalkersStudy:
         self._scale = 1.0
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """Return none: the suite has its own agents. The scale is that of the number of runs."""
+        """Return none: the suite has its own agents. The scale is that of the number of
+        runs.
+        """
         self._scale = scale
         return {}
 
@@ -77,7 +87,8 @@ class WalkersStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
-        # A kind is simulated once for the walkers of all tables, as its worlds take long to solve.
+        # A kind is simulated once for the walkers of all tables, as its worlds take
+        # long to solve.
         found = {kind: self._found(kind) for kind in KINDS}
         rows: list[Comparison] = []
         for title, walkers in self._tables.items():
@@ -128,8 +139,12 @@ class WalkersStudy:
 
 
 def validity_study(config: ValidityConfig) -> WalkersStudy:
-    """Return the study of goal-blind walkers (false positives) and of walkers that know the goal (power)."""
-    return WalkersStudy(config, _rules, {"False positives": BLIND, "Power": SEEKING}, SOURCE)
+    """Return the study of goal-blind walkers (false positives) and of walkers that know
+    the goal (power).
+    """
+    return WalkersStudy(
+        config, _rules, {"False positives": BLIND, "Power": SEEKING}, SOURCE
+    )
 
 
 def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
@@ -138,11 +153,14 @@ def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
 
 
 def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
-    """Return whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds placebos."""
+    """Return whether the agent of these episodes is called goal-directed, by each rule;
+    `sample` seeds placebos.
+    """
     episodes = Sample.of(episodes)
     rng = generator(sample, "meg-validity", "placebo")
     found = beyond_placebo(episodes, rng)
-    # There is no p value where too few worlds can tell; then nobody is called goal-directed.
+    # There is no p value where too few worlds can tell; then nobody is called
+    # goal-directed.
     p_value = found.finding.p_value
     significant = p_value is not None and p_value <= LEVEL
 

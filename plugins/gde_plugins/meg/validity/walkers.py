@@ -38,7 +38,9 @@ class Memory:
 
 
 Walker = Callable[[int, Indices, Memory], Floats]
-"""From a state, the state that each action leads to, and memory: the probability of each action."""
+"""From a state, the state that each action leads to, and memory: the probability of
+each action.
+"""
 Maker = Callable[[TabularMDP], Walker]
 """Makes the walker of a world."""
 
@@ -130,7 +132,9 @@ def soft(beta: float) -> Maker:
 
 
 def goal_swapped(world: TabularMDP) -> Walker:
-    """Go for a place that is not the goal: the state that is half of all states further on."""
+    """Go for a place that is not the goal: the state that is half of all states further
+    on.
+    """
     # Far from the start, and the same in every run.
     elsewhere = np.roll(world.start > 0, world.n_states // 2)
     is_goal = world.labels["goal"] > 0
@@ -143,7 +147,9 @@ def goal_swapped(world: TabularMDP) -> Walker:
 
 
 def noisy(share: float) -> Maker:
-    """Return walkers that take an optimal action, and a random one this share of the time."""
+    """Return walkers that take an optimal action, and a random one this share of the
+    time.
+    """
 
     def make(world: TabularMDP) -> Walker:
         # At the goal no action is optimal, but no episode gets to choose one there.
@@ -217,7 +223,9 @@ def walk(
 
 
 def _among(preferred: NDArray[np.bool_], free: NDArray[np.bool_]) -> Floats:
-    """Return the policy of one of the preferred actions, else a free one, else any; now and then a random one."""
+    """Return the policy of one of the preferred actions, else a free one, else any; now
+    and then a random one.
+    """
     if preferred.any():
         chosen = preferred
     elif free.any():

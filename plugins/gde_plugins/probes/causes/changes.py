@@ -1,4 +1,6 @@
-"""The changes of one causal test: steering, patching and ablation, each with its controls."""
+"""The changes of one causal test: steering, patching and ablation, each with its
+controls.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,13 +81,16 @@ def steering(
     doses: Sequence[float],
     rng: np.random.Generator,
 ) -> Iterator[tuple[Change, Measurement | None]]:
-    """Steer along the probe's direction from a thing's place to its counterfactual place, at every layer and dose.
+    """Steer along the probe's direction from a thing's place to its counterfactual
+    place, at every layer and dose.
 
-    A dose of 1 swaps the scores of the two cells on average. Each tested change comes with "decoded", the share of
-    turns in which the probe then finds the thing at the counterfactual place.
+    A dose of 1 swaps the scores of the two cells on average. Each tested change comes
+    with "decoded", the share of turns in which the probe then finds the thing at the
+    counterfactual place.
 
-    Control: a random direction of the same length. Each layer's direction is also tried at the layer farthest from
-    it. That one is no control to be exceeded: what is in the stream stays in it, so it may work there and be a cause.
+    Control: a random direction of the same length. Each layer's direction is also tried
+    at the layer farthest from it. That one is no control to be exceeded: what is in the
+    stream stays in it, so it may work there and be a cause.
     """
     name = f"steering {thing}"
     for layer in layers:
@@ -99,10 +104,13 @@ def steering(
                 dose=dose,
                 interventions=interventions,
             )
-            decoded = _decoded(change, layer, trials, directions, dose, classes.index(thing))
+            decoded = _decoded(
+                change, layer, trials, directions, dose, classes.index(thing)
+            )
             yield change, decoded
 
-        # Drawn once a layer, so that a dose is compared with the same dose of the same random directions.
+        # Drawn once a layer, so that a dose is compared with the same dose of the same
+        # random directions.
         randoms = [random_direction(each, rng) for each in directions]
         for dose in doses:
             interventions = tuple(steer(layer.where, each, dose) for each in randoms)
@@ -117,7 +125,9 @@ def steering(
 
         if len(layers) > 1:
             farthest = max(layers, key=lambda each: abs(each.index - layer.index))
-            interventions = tuple(steer(farthest.where, each, 1.0) for each in directions)
+            interventions = tuple(
+                steer(farthest.where, each, 1.0) for each in directions
+            )
             elsewhere = Change(
                 name=f"{name} at a wrong layer",
                 layer=farthest.index,
@@ -127,17 +137,24 @@ def steering(
             yield elsewhere, None
 
 
-def _steering_directions(layer: Layer, trials: Sequence[Trial], code: int) -> list[Direction]:
-    """Directions that, at a dose of 1, swap the scores of the two cells of a trial on average."""
+def _steering_directions(
+    layer: Layer, trials: Sequence[Trial], code: int
+) -> list[Direction]:
+    """Directions that, at a dose of 1, swap the scores of the two cells of a trial on
+    average.
+    """
     margins = []
     units = []
     for trial in trials:
         here = layer.cell(trial.counterfactual.here)
         there = layer.cell(trial.counterfactual.there)
         margins.append(_margin(layer, trial, code, (here, there)))
-        units.append(towards(layer.weights, code, (here, there), layer.shape, layer.among))
+        units.append(
+            towards(layer.weights, code, (here, there), layer.shape, layer.among)
+        )
 
-    # A unit moves the margin by 1. To swap the scores, a margin becomes its own negative.
+    # A unit moves the margin by 1. To swap the scores, a margin becomes its own
+    # negative.
     swap = np.float32(2 * np.abs(margins).mean())
     return [swap * unit for unit in units]
 
@@ -165,7 +182,9 @@ def _decoded(
     dose: float,
     code: int,
 ) -> Measurement:
-    """The share of turns in which the probe finds the thing at its counterfactual place."""
+    """The share of turns in which the probe finds the thing at its counterfactual
+    place.
+    """
     n_trials = len(trials)
     steered = []
     for trial, direction in zip(trials, directions, strict=True):
@@ -193,8 +212,8 @@ def patching(
 ) -> Iterator[Change]:
     """Replace the turn's activations by its counterfactual's, at every layer.
 
-    Control: those of another turn's counterfactual. The last change asks the counterfactual prompt itself, which shows
-    the largest effect that patching can have.
+    Control: those of another turn's counterfactual. The last change asks the
+    counterfactual prompt itself, which shows the largest effect that patching can have.
     """
     name = f"patching {thing}"
     for layer in layers:

@@ -1,7 +1,9 @@
-"""Counterfactuals of a recorded turn: the same map with one thing changed, and the text that would show it.
+"""Counterfactuals of a recorded turn: the same map with one thing changed, and the text
+that would show it.
 
-A counterfactual is chosen so that none of its optimal actions is optimal in truth, and so that it differs as little as
-that allows: the goal or the agent as near to its true place as possible, or a single wall added or removed.
+A counterfactual is chosen so that none of its optimal actions is optimal in truth, and
+so that it differs as little as that allows: the goal or the agent as near to its true
+place as possible, or a single wall added or removed.
 """
 
 import re
@@ -49,13 +51,16 @@ def counterfactual_of(
         None where no counterfactual calls for other actions.
 
     Raises:
-        GdeError: the observation does not show the whole map, so that it cannot be redrawn.
+        GdeError: the observation does not show the whole map, so that it cannot be
+        redrawn.
     """
     assert turn.state is not None
     shown = CellMap.from_record(trajectory.world, turn.state)
     places = drawn_cells(turn.observation.text, _symbols(trajectory, shown))
     if places is None:
-        raise GdeError(f"turn {turn.index} of episode {trajectory.key}: the observation does not show the whole map")
+        raise GdeError(
+            f"turn {turn.index} of episode {trajectory.key}: the observation does not show the whole map"
+        )
 
     agent = shown.place_of("agent")
     goal = shown.place_of("goal")
@@ -64,14 +69,16 @@ def counterfactual_of(
     if not cells:
         return None
 
-    # Counterfactuals are told apart by their optimal actions, so all candidates are solved at once.
+    # Counterfactuals are told apart by their optimal actions, so all candidates are
+    # solved at once.
     actions = moves(trajectory.world)
     truth = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
     best_in_truth = truth.optimal(actions)
     candidates = _candidate_worlds(different, truth, cells)
     best = candidates.optimal(actions)
 
-    # A shared optimal action could not tell whether the agent believes the truth or the counterfactual.
+    # A shared optimal action could not tell whether the agent believes the truth or the
+    # counterfactual.
     solvable = best.any(axis=1)
     shares_optimum = (best & best_in_truth).any(axis=1)
     telling = np.flatnonzero(solvable & ~shares_optimum)
@@ -87,7 +94,9 @@ def counterfactual_of(
     there = cells[chosen]
     places_of = {"goal": goal, "agent": agent, "wall": there}
     here = places_of[different]
-    text = _redrawn(turn.observation.text, places, _ground(trajectory), different, here, there)
+    text = _redrawn(
+        turn.observation.text, places, _ground(trajectory), different, here, there
+    )
     optimal = set()
     for name, is_best in zip(actions, best[chosen], strict=True):
         if is_best:
@@ -98,7 +107,8 @@ def counterfactual_of(
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:
     """Find where a text draws a map (height, width) of symbols; None where it does not.
 
-    A map is drawn with one line a row, whose last symbols are the cells, with or without gaps between them.
+    A map is drawn with one line a row, whose last symbols are the cells, with or
+    without gaps between them.
 
     Returns:
         The index in the text of every cell.
@@ -158,7 +168,9 @@ def _ground(trajectory: Trajectory) -> NDArray[np.str_]:
     return np.array([[*str(row)] for row in rows])
 
 
-def _candidates(different: Different, free: Bools, taken: set[Position]) -> list[Position]:
+def _candidates(
+    different: Different, free: Bools, taken: set[Position]
+) -> list[Position]:
     """Cells that the thing could move to, or whose wall could be added or removed."""
     possible = free
     if different == "wall":
@@ -173,7 +185,9 @@ def _candidates(different: Different, free: Bools, taken: set[Position]) -> list
     return cells
 
 
-def _candidate_worlds(different: Different, truth: Believed, cells: list[Position]) -> Believed:
+def _candidate_worlds(
+    different: Different, truth: Believed, cells: list[Position]
+) -> Believed:
     """One world for each candidate cell."""
     n = len(cells)
     at = np.array(cells, dtype=np.intp)
@@ -205,7 +219,8 @@ def _redrawn(
     """The text of an observation with the thing at its counterfactual place."""
     characters = list(text)
     if different == "wall":
-        # The other symbol of the ground: free where there was a wall, a wall where it was free.
+        # The other symbol of the ground: free where there was a wall, a wall where it
+        # was free.
         others = ground[ground != ground[there]]
         characters[places[there]] = str(others[0])
     else:

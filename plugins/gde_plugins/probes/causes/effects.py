@@ -1,8 +1,9 @@
 """Causal effects: does a change of the residual stream change what the agent does?
 
-A direction that a probe decodes may be one that the model never uses. The same requests are therefore answered with
-and without a change, with the same random numbers. The change is a cause where it moves the answers as predicted, and
-further than control changes of the same size.
+A direction that a probe decodes may be one that the model never uses. The same requests
+are therefore answered with and without a change, with the same random numbers. The
+change is a cause where it moves the answers as predicted, and further than control
+changes of the same size.
 """
 
 import asyncio
@@ -35,7 +36,9 @@ class Case:
     world: str
     """The cluster: cases of one world are no independent observations."""
     predicted: frozenset[str | None]
-    """Actions that a change is predicted to bring about; None for an answer that cannot be used."""
+    """Actions that a change is predicted to bring about; None for an answer that cannot
+    be used.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +54,9 @@ class Change:
     interventions: tuple[tuple[Intervention, ...], ...] = ()
     """Of each case."""
     instead: tuple[ChatRequest, ...] = ()
-    """Requests that replace those of the cases, without interventions: how far a change of the stream could go."""
+    """Requests that replace those of the cases, without interventions: how far a change
+    of the stream could go.
+    """
 
     @property
     def where(self) -> Labels:
@@ -95,24 +100,25 @@ async def causal_effects(
 ) -> list[Measurement]:
     """Measure the average causal effects of changes on the predicted actions.
 
-    - "effect": increase of the share of predicted actions, paired by case, with its interval over worlds.
+    - "effect": increase of the share of predicted actions, paired by case, with its
+      interval over worlds.
     - "moved": share of answers whose action is another.
-    - "p": two-sided permutation test of the effect, corrected after Holm over all changes that are no controls.
-    - "excess": effect beyond the strongest control of the same name and layer (and dose, where one has it).
-    - "normalised_shift": see the function of that name; only with `counterfactuals`, and only for changes of the
-      stream.
+    - "p": two-sided permutation test of the effect, corrected after Holm over all
+      changes that are no controls.
+    - "excess": effect beyond the strongest control of the same name and layer (and
+      dose, where one has it).
+    - "normalised_shift": see the function of that name; only with `counterfactuals`,
+      and only for changes of the stream.
 
-    Controls have no "p" and "excess". A change that leaves the forward pass of any case as it is has a reason instead
-    of numbers. `is_cause` gives the verdict.
+    Controls have no "p" and "excess". A change that leaves the forward pass of any case
+    as it is has a reason instead of numbers. `is_cause` gives the verdict.
 
     Args:
-        model: gives activations and takes interventions.
-        cases: at least one.
-        changes: each with its interventions for every case.
-        read: gives the action of an answer.
-        rng: for resampling.
-        samples: answers to each case and change; their random numbers are the same for every change.
-        counterfactuals: the counterfactual prompt of each case; empty where there is none.
+        model: gives activations and takes interventions. cases: at least one. changes:
+        each with its interventions for every case. read: gives the action of an answer.
+        rng: for resampling. samples: answers to each case and change; their random
+        numbers are the same for every change. counterfactuals: the counterfactual
+        prompt of each case; empty where there is none.
 
     Raises:
         GdeError: the model refuses a change.
@@ -154,12 +160,16 @@ async def causal_effects(
     for outcome in outcomes:
         # Asking the counterfactual prompt itself is no change of the stream.
         if not outcome.change.instead:
-            measurements.append(_shift(outcome, actions_before, counterfactual, worlds, rng))
+            measurements.append(
+                _shift(outcome, actions_before, counterfactual, worlds, rng)
+            )
     return measurements
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
-    """Whether a change has an effect, p < 5 % after correction, that exceeds the effect of its controls."""
+    """Whether a change has an effect, p < 5 % after correction, that exceeds the effect
+    of its controls.
+    """
     # The labels tell one change from all others.
     numbers = {one.name: one for one in measurements if one.where == change.where}
     p = numbers["p"]
@@ -189,7 +199,8 @@ async def _answers(
     seeded = []
     for case, request, made in zip(cases, requests, interventions, strict=True):
         for sample in range(samples):
-            # The seed is the case's own whatever the change, so that answers differ by nothing but the change.
+            # The seed is the case's own whatever the change, so that answers differ by
+            # nothing but the change.
             seed = derive(case.request.seed, "cause", sample)
             seeded.append(replace(request, seed=seed, interventions=made))
 
@@ -232,7 +243,9 @@ def _share_moved(before: Actions, after: Actions) -> float:
 
 
 class _ForwardPasses:
-    """The forward passes of all cases without a change, to compare those with a change to."""
+    """The forward passes of all cases without a change, to compare those with a change
+    to.
+    """
 
     def __init__(
         self,
@@ -251,14 +264,20 @@ class _ForwardPasses:
         self._positions = tuple(positions)
 
         unchanged: list[tuple[Intervention, ...]] = [()] * len(self._answers)
-        self._records = deepest_activations(model, self._answers, unchanged, self._positions)
+        self._records = deepest_activations(
+            model, self._answers, unchanged, self._positions
+        )
 
     def reason_against(self, change: Change) -> str:
-        """Why a change is none; empty where it changes the forward pass of every case."""
+        """Why a change is none; empty where it changes the forward pass of every
+        case.
+        """
         if change.instead:
             return ""
 
-        changed = deepest_activations(self._model, self._answers, change.interventions, self._positions)
+        changed = deepest_activations(
+            self._model, self._answers, change.interventions, self._positions
+        )
         n_same = 0
         for before, after in zip(self._records, changed, strict=True):
             if not differ(before, after):
@@ -292,7 +311,9 @@ def _measured(
             moved = Measurement(name="moved", value=one.moved, unit="share", n=n)
             numbers += [effect, moved]
             if not one.change.control:
-                permutation = replace(one.difference.permutation, p_value=next(p_values))
+                permutation = replace(
+                    one.difference.permutation, p_value=next(p_values)
+                )
                 numbers.append(permutation.significance("p", n))
                 numbers.append(_excess(one, outcomes, worlds, rng))
 
@@ -319,7 +340,9 @@ def _excess(
 
     # Not every kind of control has doses.
     same_dose = [control for control in controls if control.change.dose == change.dose]
-    strongest = max(same_dose or controls, key=lambda control: float(control.effects.mean()))
+    strongest = max(
+        same_dose or controls, key=lambda control: float(control.effects.mean())
+    )
     difference = paired_difference(one.effects, strongest.effects, worlds, rng)
     return difference.estimate.measurement("excess", "share")
 
@@ -335,5 +358,7 @@ def _shift(
     if one.reason:
         shift = unmeasured(normalised_shift.NAME, "share", one.reason)
     else:
-        shift = normalised_shift.normalised_shift(before, one.actions, counterfactuals, worlds, rng)
+        shift = normalised_shift.normalised_shift(
+            before, one.actions, counterfactuals, worlds, rng
+        )
     return replace(shift, where=one.change.where)

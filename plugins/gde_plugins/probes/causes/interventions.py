@@ -9,7 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import ActivationRecord, CaptureRequest, Intervention, TokenSequence
+from gde.data.activations import (
+    ActivationRecord,
+    CaptureRequest,
+    Intervention,
+    TokenSequence,
+)
 from gde.data.completion import Completion
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
@@ -19,7 +24,9 @@ from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 Direction = NDArray[np.float32]
 
 ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
-"""Singular values below this share of the largest are rounding of a probe that was fitted in float32."""
+"""Singular values below this share of the largest are rounding of a probe that was
+fitted in float32.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +37,9 @@ class Where:
     position: str = "pre"
 
 
-def steer(where: Where, direction: Direction, dose: float = 1.0) -> tuple[Intervention, ...]:
+def steer(
+    where: Where, direction: Direction, dose: float = 1.0
+) -> tuple[Intervention, ...]:
     """Add `dose` times the direction."""
     # float32, because a Python float would turn the product into float64.
     vector = np.float32(dose) * direction
@@ -66,7 +75,8 @@ def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention,
         basis = _orthonormal_basis(spanning[:, token])
         bases.append(basis)
 
-    # An intervention is one vector for every token, so all tokens lose the same number of dimensions.
+    # An intervention is one vector for every token, so all tokens lose the same number
+    # of dimensions.
     rank = min(map(len, bases))
     of_tokens = [basis[:rank] for basis in bases]
     vectors = np.stack(of_tokens, axis=1).astype(np.float32)
@@ -94,7 +104,9 @@ def _orthonormal_basis(directions: Doubles) -> Doubles:
 
 
 def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
-    """Draw a direction that is as long at every token as the given one: the control of `steer`."""
+    """Draw a direction that is as long at every token as the given one: the control of
+    `steer`.
+    """
     drawn = rng.normal(size=like.shape)
     wanted = np.linalg.norm(like, axis=-1, keepdims=True)
     actual = np.linalg.norm(drawn, axis=-1, keepdims=True)
@@ -109,11 +121,14 @@ def towards(
     shape: tuple[int, ...],
     among: Direction,
 ) -> Direction:
-    """(tokens, width) the change that moves a class's score from one cell to another by one unit of logits.
+    """(tokens, width) the change that moves a class's score from one cell to another by
+    one unit of logits.
 
-    The gradient of the scores' difference would be the smallest such change, but mostly noise to the model: the
-    weights of a linear read-out also cancel distractors (Haufe et al. 2014). The gradient is therefore multiplied by
-    the covariance of the activations, which gives the direction along which they really vary with the difference.
+    The gradient of the scores' difference would be the smallest such change, but mostly
+    noise to the model: the weights of a linear read-out also cancel distractors (Haufe
+    et al. 2014). The gradient is therefore multiplied by the covariance of the
+    activations, which gives the direction along which they really vary with the
+    difference.
 
     Args:
         weights: of a fitted read-out.
@@ -133,9 +148,12 @@ def towards(
     pattern = _covariance_with(gradient[:, None], among)
     pattern = pattern[:, 0]
     if not pattern.any():
-        raise GdeError(f"no activation varies with the score of cells {cells}: there is nothing to steer along")
+        raise GdeError(
+            f"no activation varies with the score of cells {cells}: there is nothing to steer along"
+        )
 
-    # Divided by the change of the scores along it, so that one step along it is one unit of logits.
+    # Divided by the change of the scores along it, so that one step along it is one
+    # unit of logits.
     per_step = gradient @ pattern
     direction = np.asarray(pattern / per_step, dtype=np.float32)
     return direction.reshape(among.shape[1:])
@@ -147,15 +165,18 @@ def subspace(
     shape: tuple[int, ...],
     among: Direction,
 ) -> list[Direction]:
-    """(tokens, width) directions along which activations vary with a class's scores at all places.
+    """(tokens, width) directions along which activations vary with a class's scores at
+    all places.
 
-    Without them, nothing linear in the activations predicts the scores any more (Belrose et al. 2023).
+    Without them, nothing linear in the activations predicts the scores any more
+    (Belrose et al. 2023).
     """
     n_inputs = len(weights.mean)
     n_places = incidence(weights.places, shape).shape[1]
     by_place = weights.by_place.reshape(n_inputs, n_places, weights.n_classes)
 
-    # The read-out takes z-scores. Dividing by the scale gives gradients in the activations themselves.
+    # The read-out takes z-scores. Dividing by the scale gives gradients in the
+    # activations themselves.
     gradients = by_place[:, :, code] / weights.scale[:, None]
     patterns = _covariance_with(gradients.astype(np.float64), among)
 
@@ -168,12 +189,15 @@ def subspace(
 
 
 def _covariance_with(gradients: Doubles, among: Direction) -> Doubles:
-    """(D, K) covariance of the activations (N, tokens, width) with K scores of these gradients (D, K)."""
+    """(D, K) covariance of the activations (N, tokens, width) with K scores of these
+    gradients (D, K).
+    """
     n_turns = len(among)
     turns = among.reshape(n_turns, -1).astype(np.float64)
     turns = turns - turns.mean(axis=0)
 
-    # Scores first: the covariance of all activations with each other, (D, D), is never formed.
+    # Scores first: the covariance of all activations with each other, (D, D), is never
+    # formed.
     scores = turns @ gradients
     covariance: Doubles = turns.T @ scores / n_turns
     return covariance
@@ -202,7 +226,8 @@ def deepest_activations(
 ) -> list[ActivationRecord]:
     """Capture each prompt at the deepest layer with its changes.
 
-    A change that has no effect on the forward pass leaves these activations as they are.
+    A change that has no effect on the forward pass leaves these activations as they
+    are.
     """
     deepest = model.info.n_layers - 1
     request = CaptureRequest(layers=(deepest,), positions=positions)
@@ -220,7 +245,9 @@ def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
     return False
 
 
-def prompt_of(completion: Completion, changes: Sequence[Intervention] = ()) -> TokenSequence:
+def prompt_of(
+    completion: Completion, changes: Sequence[Intervention] = ()
+) -> TokenSequence:
     """The prompt of an answer, to be captured with changes."""
     n_tokens = len(completion.prompt_tokens)
     # Positions in the answer itself, such as "post", are not in the prompt.

@@ -1,4 +1,6 @@
-"""The metric `causes`: which of the things that a probe decodes cause what the agent does."""
+"""The metric `causes`: which of the things that a probe decodes cause what the agent
+does.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +21,11 @@ from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
 from gde.seeding import derive, generator
 from gde_plugins.probes.causes.changes import Layer, Trial, ablation, patching, steering
-from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different, counterfactual_of
+from gde_plugins.probes.causes.counterfactuals import (
+    Counterfactual,
+    Different,
+    counterfactual_of,
+)
 from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
 from gde_plugins.probes.causes.interventions import Direction, prompt_of
 from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
@@ -36,23 +42,30 @@ NAME = "causes.effect"
 class Causes:
     """Test on held-out turns what a linear probe of maps decodes.
 
-    For the goal, the agent and the walls, turns are paired with counterfactuals that differ in that thing alone and
-    have other optimal actions. The residual stream is steered, patched and ablated (see `changes`).
+    For the goal, the agent and the walls, turns are paired with counterfactuals that
+    differ in that thing alone and have other optimal actions. The residual stream is
+    steered, patched and ablated (see `changes`).
 
-    - "causes.effect": increase of the share of predicted actions. An ablation predicts actions that are not optimal.
+    - "causes.effect": increase of the share of predicted actions. An ablation predicts
+      actions that are not optimal.
     - "causes.moved": share of answers whose action is another.
-    - "causes.p": p value of the effect, corrected over the layers and doses of a change.
+    - "causes.p": p value of the effect, corrected over the layers and doses of a
+      change.
     - "causes.excess": effect beyond the strongest control.
     - "causes.called": 1 where all this makes the thing a cause, else 0.
-    - "causes.normalised_shift": how far the distribution of actions moves towards the counterfactual's.
-    - "causes.decoded": how often the probe finds a steered thing at its counterfactual place.
+    - "causes.normalised_shift": how far the distribution of actions moves towards the
+      counterfactual's.
+    - "causes.decoded": how often the probe finds a steered thing at its counterfactual
+      place.
     """
 
     config: CausesConfig
     context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        """Run all tests, or say why there are none. Probes are fitted to whole runs, so parts of a run have none."""
+        """Run all tests, or say why there are none. Probes are fitted to whole runs, so
+        parts of a run have none.
+        """
         if evidence.part:
             return ()
         # Controls of the probe decode nothing to be tested.
@@ -73,8 +86,12 @@ class Causes:
         # A report with a reason is of a probe that could not be fitted.
         fitted = [report for report in reports if not report.reason]
         if not fitted:
-            return [unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")]
-        tests = _Tests(config=config, context=self.context, evidence=evidence, reports=fitted)
+            return [
+                unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")
+            ]
+        tests = _Tests(
+            config=config, context=self.context, evidence=evidence, reports=fitted
+        )
         return asyncio.run(tests.run())
 
 
@@ -108,19 +125,24 @@ class _Tests:
         patched = [*patching(self.layers, trials, different)]
         found = await self._effects(trials, patched)
 
-        # A probe has a direction from place to place for things that are in one cell, as walls are not.
+        # A probe has a direction from place to place for things that are in one cell,
+        # as walls are not.
         if different != "wall":
             rng = self._rng("steer")
             steered = []
             decoded = []
-            for change, of_probe in steering(self.layers, trials, different, self.classes, self.config.doses, rng):
+            for change, of_probe in steering(
+                self.layers, trials, different, self.classes, self.config.doses, rng
+            ):
                 steered.append(change)
                 if of_probe is not None:
                     decoded.append(of_probe)
             found += await self._effects(trials, steered)
 
             rng = self._rng("ablate")
-            ablated = [*ablation(self.layers, len(trials), different, self.classes, rng)]
+            ablated = [
+                *ablation(self.layers, len(trials), different, self.classes, rng)
+            ]
             found += await self._effects(trials, ablated, harmful=True)
             found += decoded
         return [replace(each, name=f"causes.{each.name}") for each in found]
@@ -133,7 +155,8 @@ class _Tests:
     ) -> list[Measurement]:
         """Measure the changes of one test.
 
-        A harmful one takes something away. It predicts whatever is not optimal, and no counterfactual's actions.
+        A harmful one takes something away. It predicts whatever is not optimal, and no
+        counterfactual's actions.
         """
         cases = [trial.case for trial in trials]
         counterfactuals = [trial.counterfactual_request for trial in trials]
@@ -165,7 +188,9 @@ class _Tests:
         return [*found, *verdicts]
 
     def _harmed(self, case: Case) -> Case:
-        """The case with the actions of an agent that no longer knows what is optimal."""
+        """The case with the actions of an agent that no longer knows what is
+        optimal.
+        """
         _, turn = self.turn_of[case.request.identity]
         possible = {*(turn.observation.actions or ()), None}
         optimal = turn.optimal or ()
@@ -190,7 +215,9 @@ class _Tests:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """Each layer with its probe, as fitted in the run, and with activations of many prompts."""
+        """Each layer with its probe, as fitted in the run, and with activations of many
+        prompts.
+        """
         answers: list[Completion | None] = []
         for trajectory in self.evidence.trajectories:
             for turn in trajectory.turns:
@@ -207,8 +234,12 @@ class _Tests:
         for report in self.reports:
             fit = report.fit
             readout = self.context.readout(fit.probe, fit.name)
-            if not isinstance(readout, CogmapReadout) or not isinstance(readout.weights, PlaceWeights):
-                raise GdeError(f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}")
+            if not isinstance(readout, CogmapReadout) or not isinstance(
+                readout.weights, PlaceWeights
+            ):
+                raise GdeError(
+                    f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}"
+                )
             among = np.array([record[fit.layer] for record in captured])
             layer = Layer(
                 index=fit.layer,
@@ -231,19 +262,26 @@ class _Tests:
                 if is_held_out and turn.optimal and self._is_marked(turn):
                     turns.append((trajectory, turn))
         if not turns:
-            raise GdeError("no held-out turn has a known optimum and a prompt that can be asked again")
+            raise GdeError(
+                "no held-out turn has a known optimum and a prompt that can be asked again"
+            )
         return turns
 
     def _is_marked(self, turn: Turn) -> bool:
-        """Whether a turn has a recorded state, and a prompt with the position that is changed."""
+        """Whether a turn has a recorded state, and a prompt with the position that is
+        changed.
+        """
         completion = turn.decision.completion
         if completion is None or turn.state is None:
             return False
         return self.config.position in completion.positions
 
     async def _trials(self, different: Different) -> list[Trial]:
-        """One turn, with its counterfactual, of each of as many worlds as are wanted."""
-        # Worlds in random order, so that a small number of cases is a random sample of them.
+        """One turn, with its counterfactual, of each of as many worlds as are
+        wanted.
+        """
+        # Worlds in random order, so that a small number of cases is a random sample of
+        # them.
         rng = self._rng("trials", different)
         worlds: dict[str, list[tuple[Trajectory, Turn]]] = {}
         for trajectory, turn in self._turns:
@@ -269,13 +307,16 @@ class _Tests:
         self,
         paired: Sequence[tuple[Trajectory, Turn, Counterfactual]],
     ) -> list[Trial]:
-        """Trials of these turns, with the activations of both prompts at every layer."""
+        """Trials of these turns, with the activations of both prompts at every
+        layer.
+        """
         cases = []
         own_answers = []
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
-            # Answers to the request are read as the agent would have read them in this turn.
+            # Answers to the request are read as the agent would have read them in this
+            # turn.
             self.turn_of[request.identity] = trajectory, turn
             case = Case(
                 request=request,

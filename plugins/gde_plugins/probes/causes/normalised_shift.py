@@ -1,4 +1,6 @@
-"""Normalised shift: how far a change moves the distribution of actions towards the counterfactual's."""
+"""Normalised shift: how far a change moves the distribution of actions towards the
+counterfactual's.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,18 +16,25 @@ NAME = "normalised_shift"
 NO_SHIFT = "the counterfactual prompts bring about no other actions than the cases' own, so there is nothing to shift"
 
 Actions = Sequence[Sequence[str | None]]
-"""(cases, samples) actions; None, an answer that cannot be used, is an outcome like the others."""
+"""(cases, samples) actions; None, an answer that cannot be used, is an outcome like the
+others.
+"""
 
 
 def normalised_shift(
-    before: Actions, after: Actions, counterfactuals: Actions, worlds: Sequence[str], rng: np.random.Generator
+    before: Actions,
+    after: Actions,
+    counterfactuals: Actions,
+    worlds: Sequence[str],
+    rng: np.random.Generator,
 ) -> Measurement:
-    """Measure "normalised_shift", 1 - sum of TV(after, counterfactual) / sum of TV(before, counterfactual), sums over
-    cases.
+    """Measure "normalised_shift", 1 - sum of TV(after, counterfactual) / sum of
+    TV(before, counterfactual), sums over cases.
 
-    TV is the total variation distance of the distributions of the samples. The shift is 0 for a change without
-    effect, 1 where the actions become the counterfactual's, and below 0 where they move away from them. A single
-    sample is a distribution too: its distance is 0 or 1.
+    TV is the total variation distance of the distributions of the samples. The shift is
+    0 for a change without effect, 1 where the actions become the counterfactual's, and
+    below 0 where they move away from them. A single sample is a distribution too: its
+    distance is 0 or 1.
 
     Args:
         before: the cases' own actions.
@@ -40,7 +49,8 @@ def normalised_shift(
         return unmeasured(NAME, "share", NO_SHIFT)
 
     shift = distance_before - distance_after
-    # Without a negative shift it is a share of the distance, whose interval exists even where all worlds agree.
+    # Without a negative shift it is a share of the distance, whose interval exists even
+    # where all worlds agree.
     if (shift >= 0).all():
         estimate = cluster_share(shift, worlds, rng, trials=distance_before)
     else:

@@ -1,4 +1,6 @@
-"""Replay of a recorded turn: what its agent asks the model, and how it acts on another answer."""
+"""Replay of a recorded turn: what its agent asks the model, and how it acts on another
+answer.
+"""
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.observation import Observation
@@ -36,17 +38,23 @@ class ReplayModel:
         """Leave the agent's own model open: it belongs to the run."""
 
 
-async def recorded_request(context: Context, trajectory: Trajectory, turn: Turn) -> ChatRequest:
+async def recorded_request(
+    context: Context, trajectory: Trajectory, turn: Turn
+) -> ChatRequest:
     """Rebuild the request that the agent made in a turn.
 
     Raises:
-        GdeError: the agent makes another request than the recorded one, or not exactly one.
+        GdeError: the agent makes another request than the recorded one, or not exactly
+        one.
     """
     request = await request_for(context, trajectory, turn, turn.observation)
     completion = turn.decision.completion
-    # A record identifies a request together with the name of the model that answered it.
+    # A record identifies a request together with the name of the model that answered
+    # it.
     if completion is None or request.asked_of(completion.model) != completion.request:
-        raise GdeError(f"turn {turn.index} of episode {trajectory.key}: the agent no longer asks what it asked then")
+        raise GdeError(
+            f"turn {turn.index} of episode {trajectory.key}: the agent no longer asks what it asked then"
+        )
     return request
 
 
@@ -56,7 +64,8 @@ async def request_for(
     turn: Turn,
     observation: Observation,
 ) -> ChatRequest:
-    """Build the request that the agent would have made in a turn, given another observation.
+    """Build the request that the agent would have made in a turn, given another
+    observation.
 
     Raises:
         GdeError: the agent makes no request, or more than one.
@@ -65,7 +74,9 @@ async def request_for(
     requests, _ = await _replay(context, trajectory, turn, observation, recorded)
     if len(requests) != 1:
         where = f"turn {turn.index} of episode {trajectory.key}"
-        raise GdeError(f"{where}: wanted an agent that asks its model once a turn, got {len(requests)} requests")
+        raise GdeError(
+            f"{where}: wanted an agent that asks its model once a turn, got {len(requests)} requests"
+        )
     return requests[0]
 
 
@@ -75,7 +86,9 @@ async def action_for(
     turn: Turn,
     answer: Completion,
 ) -> str | None:
-    """Return the action that the agent takes in a turn, given another answer; None for none."""
+    """Return the action that the agent takes in a turn, given another answer; None for
+    none.
+    """
     _, action = await _replay(context, trajectory, turn, turn.observation, answer)
     return action
 
@@ -87,7 +100,9 @@ async def _replay(
     observation: Observation,
     answer: Completion | None,
 ) -> tuple[list[ChatRequest], str | None]:
-    """Return the requests and the action of one turn, after the earlier turns as recorded."""
+    """Return the requests and the action of one turn, after the earlier turns as
+    recorded.
+    """
     model = ReplayModel()
     agent = context.agent(trajectory, model.instead_of)
 

@@ -1,4 +1,6 @@
-"""The metric `steps`: steps to the goal derived from a decoded map, a baseline for the probe `distance`."""
+"""The metric `steps`: steps to the goal derived from a decoded map, a baseline for the
+probe `distance`.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,12 +22,15 @@ NAMES = (("steps.mae", "steps"), ("steps.r2", "share"))
 
 
 def steps(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure "steps.mae" and "steps.r2" of a reader who knows where a probe of maps finds agent and goal.
+    """Measure "steps.mae" and "steps.r2" of a reader who knows where a probe of maps
+    finds agent and goal.
 
-    In the held-out turns, the reader predicts the steps to the goal by a line through the Manhattan distance between
-    the two: the line that fits the true distances in the turns of all other worlds best. It is a baseline for the probe
-    `distance`, which decodes the steps themselves. Where agent or goal was never trained on there is a reason instead.
-    Probes are fitted to whole runs, so parts of a run have no such numbers.
+    In the held-out turns, the reader predicts the steps to the goal by a line through
+    the Manhattan distance between the two: the line that fits the true distances in the
+    turns of all other worlds best. It is a baseline for the probe `distance`, which
+    decodes the steps themselves. Where agent or goal was never trained on there is a
+    reason instead. Probes are fitted to whole runs, so parts of a run have no such
+    numbers.
     """
     if evidence.part:
         return ()
@@ -39,7 +44,9 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    """The errors of the reader in the turns of one fit, or the reason why it has none."""
+    """The errors of the reader in the turns of one fit, or the reason why it has
+    none.
+    """
     held_out = set(fit.groups.tolist())
     known = _training_pairs(evidence, held_out)
     reason = _reason_against(fit, known)
@@ -47,7 +54,8 @@ def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
         yield from fit.under([unmeasured(name, unit, reason) for name, unit in NAMES])
         return
 
-    # The line is fitted to true distances, for the reader of decoded ones knows how long ways are in truth.
+    # The line is fitted to true distances, for the reader of decoded ones knows how
+    # long ways are in truth.
     distances, steps = known.T
     intercept, slope = line(distances, steps)
     agent = top(fit.decoded[..., fit.classes.index("agent")])
@@ -74,7 +82,9 @@ def _reason_against(fit: DecodedTurns, known: Doubles) -> str:
 
 
 def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
-    """(M, 2) Manhattan distance and steps to the goal, of all turns of worlds that are not held out."""
+    """(M, 2) Manhattan distance and steps to the goal, of all turns of worlds that are
+    not held out.
+    """
     pairs = []
     for trajectory in evidence.trajectories:
         if trajectory.world.cluster in held_out:
@@ -89,6 +99,8 @@ def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
 
 
 def _steps_of(turn: Turn) -> float | None:
-    """Steps to the goal, the optimal return with its sign turned; None where it is not known."""
+    """Steps to the goal, the optimal return with its sign turned; None where it is not
+    known.
+    """
     # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
     return None if turn.value is None else 0.0 - turn.value

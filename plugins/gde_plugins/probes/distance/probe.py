@@ -23,13 +23,22 @@ from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import RidgeFits, rows_of_worlds
 from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
-from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates, check_finite, z_scores
+from gde_plugins.probes.fitting.weights import (
+    CellWeights,
+    cell_coordinates,
+    check_finite,
+    z_scores,
+)
 
 BESIDE = ("manhattan", "length")
-"""Predictors of readers without activations: Manhattan distance from agent to goal, and tokens of the completion."""
+"""Predictors of readers without activations: Manhattan distance from agent to goal, and
+tokens of the completion.
+"""
 UNKNOWN = -1.0
 PENALTIES = tuple(10.0**power for power in range(-1, 7))
-"""Penalties of ridge regression on z-scored activations, among which the best is chosen."""
+"""Penalties of ridge regression on z-scored activations, among which the best is
+chosen.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +47,9 @@ class DistanceReadout:
 
     weights: CellWeights
     baselines: Floats
-    """(3, 2) intercept and slope of the distance in training: on nothing, then on each of `BESIDE`."""
+    """(3, 2) intercept and slope of the distance in training: on nothing, then on each
+    of `BESIDE`.
+    """
 
     @one_thread()
     def predict(self, inputs: Floats) -> Floats:
@@ -61,7 +72,9 @@ class DistanceReadout:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`."""
-        return cls(weights=CellWeights.from_arrays(arrays), baselines=arrays["baselines"])
+        return cls(
+            weights=CellWeights.from_arrays(arrays), baselines=arrays["baselines"]
+        )
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,9 @@ class DistanceProbe:
     """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
     config: DistanceConfig
-    prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
+    prepare: LatestDesign = field(
+        default_factory=LatestDesign, compare=False, repr=False
+    )
     concurrent: ClassVar[bool] = True
 
     @property
@@ -80,7 +95,8 @@ class DistanceProbe:
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T, 3) steps to the goal by the shortest way, and the predictors of `BESIDE`, -1 where they are not known.
+        """(T, 3) steps to the goal by the shortest way, and the predictors of `BESIDE`,
+        -1 where they are not known.
 
         The steps are the optimal return with its sign turned.
 
@@ -91,18 +107,24 @@ class DistanceProbe:
         for turn in trajectory.turns:
             if turn.value is None or not np.isfinite(turn.value):
                 where = f"distance: episode {trajectory.key}"
-                raise GdeError(f"{where} has turns without an optimal value; choose --env grid")
+                raise GdeError(
+                    f"{where} has turns without an optimal value; choose --env grid"
+                )
             # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
             steps = 0.0 - turn.value
             rows.append((steps, manhattan(trajectory, turn), _length(turn)))
         columns = np.array(rows, dtype=np.float64)
         return ProbeLabels(values=columns.reshape(-1, 1 + len(BESIDE)))
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        """Fit a network of least squared error; as `linear`, ridge regression on z-scored activations.
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        """Fit a network of least squared error; as `linear`, ridge regression on
+        z-scored activations.
 
         Raises:
-            ValueError: activations that are not finite, naming the row; `linear` with one world to train on.
+            ValueError: activations that are not finite, naming the row; `linear` with
+            one world to train on.
         """
         check_finite(train.inputs)
         steps = train.labels[:, :1].astype(np.float64)
@@ -119,8 +141,12 @@ class DistanceProbe:
         baselines = np.array(lines, dtype=np.float32)
         return DistanceReadout(weights=weights, baselines=baselines)
 
-    def _network(self, inputs: Floats, steps: Doubles, rng: np.random.Generator) -> CellWeights:
-        """Fit the network to z-scored steps, and return the one whose outputs are steps."""
+    def _network(
+        self, inputs: Floats, steps: Doubles, rng: np.random.Generator
+    ) -> CellWeights:
+        """Fit the network to z-scored steps, and return the one whose outputs are
+        steps.
+        """
         config = self.config
         settings = Settings(
             hidden=config.hidden,
@@ -153,11 +179,15 @@ class DistanceProbe:
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """Measure "mae", the mean absolute error in steps, and "r2", the share of the variance explained.
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        """Measure "mae", the mean absolute error in steps, and "r2", the share of the
+        variance explained.
 
-        With ".mean", ".manhattan" and ".length" they are those of readers without activations, who know the mean of
-        the training turns, or the best line through a predictor of `BESIDE`.
+        With ".mean", ".manhattan" and ".length" they are those of readers without
+        activations, who know the mean of the training turns, or the best line through a
+        predictor of `BESIDE`.
         """
         assert isinstance(readout, DistanceReadout)
         steps = test.labels[:, 0]
@@ -167,7 +197,9 @@ class DistanceProbe:
         nothing = np.zeros(len(steps))
         predictors = (nothing, *test.labels.T[1:])
         names = ("mean", *BESIDE)
-        for (intercept, slope), column, name in zip(readout.baselines, predictors, names, strict=True):
+        for (intercept, slope), column, name in zip(
+            readout.baselines, predictors, names, strict=True
+        ):
             if (column == UNKNOWN).any():
                 reason = f"{name} is not known"
                 found.append(unmeasured(f"mae.{name}", "steps", reason))
@@ -180,7 +212,8 @@ class DistanceProbe:
 
 @one_thread()
 def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:
-    """Ridge regression of steps (N, 1), with the penalty of least squared error in left-out worlds (N,).
+    """Ridge regression of steps (N, 1), with the penalty of least squared error in
+    left-out worlds (N,).
 
     Of equally good penalties the largest is taken.
     """
@@ -214,7 +247,9 @@ def errors(
     suffix: str,
     rng: np.random.Generator,
 ) -> list[Measurement]:
-    """Measure "mae" and "r2" of predictions that miss the true steps (N,) by `misses` (N,)."""
+    """Measure "mae" and "r2" of predictions that miss the true steps (N,) by `misses`
+    (N,).
+    """
     absolute = cluster_mean(np.abs(misses), groups, rng)
     mae = absolute.measurement(f"mae{suffix}", "steps")
 
@@ -237,7 +272,9 @@ def errors(
 
 
 def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
-    """Intercept and slope of least squares; the mean alone where the column does not vary."""
+    """Intercept and slope of least squares; the mean alone where the column does not
+    vary.
+    """
     mean = column.mean()
     spread = column - mean
     slope = 0.0
@@ -249,7 +286,9 @@ def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
 
 
 def manhattan(trajectory: Trajectory, turn: Turn) -> float:
-    """Manhattan distance from agent to goal; -1 where the record has no map with both."""
+    """Manhattan distance from agent to goal; -1 where the record has no map with
+    both.
+    """
     if turn.state is None:
         return UNKNOWN
     try:

@@ -1,4 +1,6 @@
-"""The design matrix: activations z-scored, and the variance of their principal axes evened out."""
+"""The design matrix: activations z-scored, and the variance of their principal axes
+evened out.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,14 +17,18 @@ from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import z_scores
 
 Axes = tuple[Floats, ...]
-"""Matrices whose product is (D, rank). Multiplying weights by one after the other is faster than forming it."""
+"""Matrices whose product is (D, rank). Multiplying weights by one after the other is
+faster than forming it.
+"""
 LEAST_VARIANCE = 1e-6
 """Axes whose variance is below this share of the largest are rounding."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """The activations of N turns as a probe learns from them; labels have no part in it."""
+    """The activations of N turns as a probe learns from them; labels have no part in
+    it.
+    """
 
     mean: Floats
     """(D,)"""
@@ -35,7 +41,9 @@ class Design:
 
     @classmethod
     def of(cls, captured: NDArray[Any], whiten: bool) -> Self:
-        """Prepare activations (N, D) as captured, on one thread so that the numbers are the same on any machine."""
+        """Prepare activations (N, D) as captured, on one thread so that the numbers are
+        the same on any machine.
+        """
         mean, scale = z_scores(captured)
         scored = ((captured - mean) / scale).astype(np.float32)
         inputs = scored
@@ -63,8 +71,9 @@ Prepare = Callable[[NDArray[Any], bool], Design]
 class LatestDesign(local):
     """`Design.of` with a memory of one design for each thread.
 
-    The variants of a probe, and the control with shuffled labels, read the same activations one after the other, and
-    whitening them takes as long as fitting a linear probe. A design is released before the next is made.
+    The variants of a probe, and the control with shuffled labels, read the same
+    activations one after the other, and whitening them takes as long as fitting a
+    linear probe. A design is released before the next is made.
     """
 
     def __init__(self) -> None:
@@ -84,7 +93,9 @@ class LatestDesign(local):
 
 
 def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
-    """A hash of type, shape and every bit: activations can be compared without holding them."""
+    """A hash of type, shape and every bit: activations can be compared without holding
+    them.
+    """
     description = repr((whiten, captured.dtype.str, captured.shape))
     digest = sha256(description.encode())
     digest.update(np.ascontiguousarray(captured).data)
@@ -92,16 +103,19 @@ def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
 
 
 def whitened(scored: Floats) -> tuple[Floats, Axes]:
-    """Rotate z-scored inputs (N, D) to their principal axes, each divided by sqrt(its variance + 1).
+    """Rotate z-scored inputs (N, D) to their principal axes, each divided by sqrt(its
+    variance + 1).
 
-    In a residual stream a few axes (the size of the grid, the place in the text) hold nearly all variance, and
-    gradient descent would reach the others last. The 1, the mean variance, keeps axes of mere noise small.
+    In a residual stream a few axes (the size of the grid, the place in the text) hold
+    nearly all variance, and gradient descent would reach the others last. The 1, the
+    mean variance, keeps axes of mere noise small.
 
     Returns:
         The inputs (N, rank) along the axes, and these axes.
     """
-    # The eigenvectors of the Gram matrix, (N, N) or (D, D), whichever is smaller, take a fifth of the time of a
-    # singular value decomposition. The axes that are lost have next to no variance.
+    # The eigenvectors of the Gram matrix, (N, N) or (D, D), whichever is smaller, take
+    # a fifth of the time of a singular value decomposition. The axes that are lost have
+    # next to no variance.
     n_turns, width = scored.shape
     by_turns = n_turns < width
     if by_turns:
@@ -122,8 +136,8 @@ def whitened(scored: Floats) -> tuple[Floats, Axes]:
         axes = np.asarray(vectors / shrunk, dtype=np.float32)
         return scored @ axes, (axes,)
 
-    # Eigenvectors of the products of turns are the inputs along the axes already, but for their lengths. They are
-    # stored turn by turn, as training takes them.
+    # Eigenvectors of the products of turns are the inputs along the axes already, but
+    # for their lengths. They are stored turn by turn, as training takes them.
     lengths = np.sqrt(squared)
     inputs = np.ascontiguousarray(vectors * (lengths / shrunk), dtype=np.float32)
     onto_axes = np.asarray(vectors / (lengths * shrunk), dtype=np.float32)

@@ -1,7 +1,9 @@
-"""The eigenvalue decomposition of SciPy without the interpreter's lock, so that two threads can compute at once.
+"""The eigenvalue decomposition of SciPy without the interpreter's lock, so that two
+threads can compute at once.
 
-SciPy's wrappers hold the lock as long as LAPACK works. NumPy's release it, but compute in double precision. SciPy
-offers the routines themselves to Cython (`scipy.linalg.cython_lapack`), and ctypes releases the lock around a call.
+SciPy's wrappers hold the lock as long as LAPACK works. NumPy's release it, but compute
+in double precision. SciPy offers the routines themselves to Cython
+(`scipy.linalg.cython_lapack`), and ctypes releases the lock around a call.
 """
 
 import ctypes
@@ -20,8 +22,8 @@ def eigh(symmetric: Floats) -> tuple[Floats, Floats]:
     """Decompose a symmetric matrix (n, n), of which the lower triangle is read.
 
     Returns:
-        Ascending eigenvalues (n,) and eigenvectors (n, n), one a column: to the bit those of
-        `scipy.linalg.eigh(symmetric, driver="evd")`.
+        Ascending eigenvalues (n,) and eigenvectors (n, n), one a column: to the bit
+        those of `scipy.linalg.eigh(symmetric, driver="evd")`.
 
     Raises:
         LinAlgError: the algorithm did not converge.
@@ -29,7 +31,8 @@ def eigh(symmetric: Floats) -> tuple[Floats, Floats]:
     vectors = np.array(symmetric, dtype=np.float32, order="F")
     values = np.empty(len(vectors), dtype=np.float32)
 
-    # LAPACK is called twice: first for the lengths of its working arrays, which it writes into their first entries.
+    # LAPACK is called twice: first for the lengths of its working arrays, which it
+    # writes into their first entries.
     length = np.empty(1, dtype=np.float32)
     integer_length = np.empty(1, dtype=np.int32)
     _ssyevd(vectors, values, length, integer_length, query=True)
@@ -39,7 +42,14 @@ def eigh(symmetric: Floats) -> tuple[Floats, Floats]:
     return values, vectors
 
 
-def _ssyevd(vectors: Floats, values: Floats, work: Floats, integer_work: NDArray[np.int32], *, query: bool) -> None:
+def _ssyevd(
+    vectors: Floats,
+    values: Floats,
+    work: Floats,
+    integer_work: NDArray[np.int32],
+    *,
+    query: bool,
+) -> None:
     """Call LAPACK's ssyevd, which overwrites all its arrays."""
     n = ctypes.c_int(len(vectors))
     length = ctypes.c_int(-1 if query else len(work))
@@ -59,7 +69,9 @@ def _ssyevd(vectors: Floats, values: Floats, work: Floats, integer_work: NDArray
         ctypes.byref(info),
     )
     if info.value:
-        raise LinAlgError(f"no eigenvalue decomposition: LAPACK's ssyevd ended with {info.value}")
+        raise LinAlgError(
+            f"no eigenvalue decomposition: LAPACK's ssyevd ended with {info.value}"
+        )
 
 
 @cache
@@ -67,7 +79,9 @@ def _routine() -> Callable[..., Any]:
     """The compiled ssyevd, whose address SciPy keeps in a capsule."""
     capsule = cython_lapack.__pyx_capi__["ssyevd"]
     python = ctypes.pythonapi
-    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", python))
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+        ("PyCapsule_GetName", python)
+    )
     get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", python)
     )

@@ -29,11 +29,14 @@ class Batch:
     """(B, K) of each term of the loss."""
 
 
-def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Parameters]:
+def loss_and_gradients(
+    parameters: Parameters, batch: Batch
+) -> tuple[float, Parameters]:
     """The weighted sum of the batch's losses, and its gradient in every parameter.
 
-    The two shares of the first layer, of the turns and of the cells, are computed once. Their sums are computed in
-    chunks of turns, so that the hidden units of one chunk alone are held. Autograd would take twice the time.
+    The two shares of the first layer, of the turns and of the cells, are computed once.
+    Their sums are computed in chunks of turns, so that the hidden units of one chunk
+    alone are held. Autograd would take twice the time.
     """
     turns = torch.addmm(parameters["bias"], batch.inputs, parameters["activation"])
     cells = batch.coordinates @ parameters["coordinate"]
@@ -55,7 +58,8 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
         targets = batch.targets[rows].flatten()
         weights = batch.weights[rows].flatten()
 
-        # `_second_layer` turns the sums into hidden units in place, which the way back needs.
+        # `_second_layer` turns the sums into hidden units in place, which the way back
+        # needs.
         first = _sums(turns[rows], cells, queried)
         logits = _second_layer(parameters, first)
         loss, at_logits = _loss(logits, targets, weights)
@@ -66,7 +70,8 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
         at_turns[rows] = by_turn.sum(1)
         at_cells.index_add_(0, queried, at_first)
 
-    # The first layer is linear in both shares, so its gradients are products with what they were computed from.
+    # The first layer is linear in both shares, so its gradients are products with what
+    # they were computed from.
     gradients["activation"] = batch.inputs.t() @ at_turns
     gradients["bias"] = at_turns.sum(0)
     gradients["coordinate"] = batch.coordinates.t() @ at_cells
@@ -74,7 +79,9 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
 
 
 def _sums(turns: Tensor, cells: Tensor, queried: Tensor) -> Tensor:
-    """(B * K, H) sums of the turns' shares (B, H) and of the shares (cells, H) of the cells queried (B * K,)."""
+    """(B * K, H) sums of the turns' shares (B, H) and of the shares (cells, H) of the
+    cells queried (B * K,).
+    """
     n_turns, n_hidden = turns.shape
     sums = cells.index_select(0, queried)
     by_turn = sums.view(n_turns, -1, n_hidden)
@@ -83,7 +90,9 @@ def _sums(turns: Tensor, cells: Tensor, queried: Tensor) -> Tensor:
 
 
 def _second_layer(parameters: Parameters, first: Tensor) -> Tensor:
-    """(rows, C) logits of (rows, H) sums, which become hidden units in place where there is an output layer."""
+    """(rows, C) logits of (rows, H) sums, which become hidden units in place where
+    there is an output layer.
+    """
     if "output" not in parameters:
         return first
     hidden = first.relu_()
@@ -96,7 +105,9 @@ def _back_to_first_layer(
     hidden: Tensor,
     at_logits: Tensor,
 ) -> Tensor:
-    """Add to the output layer's gradients; return the gradient (rows, H) in the sums. Overwrites hidden units."""
+    """Add to the output layer's gradients; return the gradient (rows, H) in the sums.
+    Overwrites hidden units.
+    """
     if "output" not in parameters:
         return at_logits
     gradients["output"].addmm_(at_logits.t(), hidden)
@@ -108,7 +119,9 @@ def _back_to_first_layer(
 
 
 def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tensor]:
-    """Cross-entropy of class indices or squared error of numbers, weighted and summed; and its gradient in `logits`."""
+    """Cross-entropy of class indices or squared error of numbers, weighted and summed;
+    and its gradient in `logits`.
+    """
     truth = targets[:, None]
     if targets.is_floating_point():
         errors = logits - truth
@@ -120,7 +133,8 @@ def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tens
     of_truth = log_probabilities.gather(1, truth)[:, 0]
     loss = -float(of_truth @ weights)
 
-    # The gradient of cross-entropy in the logits: the probabilities, less 1 at the true class.
+    # The gradient of cross-entropy in the logits: the probabilities, less 1 at the true
+    # class.
     minus_one = torch.full_like(truth, -1, dtype=logits.dtype)
     gradient = log_probabilities.exp_().scatter_add_(1, truth, minus_one)
     return loss, gradient.mul_(weights[:, None])

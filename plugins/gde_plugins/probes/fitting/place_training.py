@@ -25,7 +25,9 @@ def fit_places(
 ) -> PlaceWeights:
     """Fit the read-out to activations as captured."""
     design = prepare(examples.inputs, settings.whiten)
-    start = PlaceWeights.initial(places, design.inputs.shape[1], examples.shape, n_classes)
+    start = PlaceWeights.initial(
+        places, design.inputs.shape[1], examples.shape, n_classes
+    )
     learned = _train(start, replace(examples, inputs=design.inputs), settings, rng)
     by_place = design.on_scores(learned.by_place)
     return replace(learned, mean=design.mean, scale=design.scale, by_place=by_place)
@@ -41,7 +43,8 @@ def _train(
     n_turns, n_inputs = examples.inputs.shape
     device = settings.device
 
-    # Held class by class, (C * F, D), so that every product is one of two large matrices.
+    # Held class by class, (C * F, D), so that every product is one of two large
+    # matrices.
     by_place = start.by_place.T.reshape(-1, start.n_classes, n_inputs)
     by_class = by_place.swapaxes(0, 1).reshape(-1, n_inputs)
     weight = torch.tensor(by_class, device=device)
@@ -58,14 +61,18 @@ def _train(
     steps = settings.epochs * ceil(n_turns / settings.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
 
-    # Filled anew in every step: to ask the system for new memory would take longer than to fill it.
+    # Filled anew in every step: to ask the system for new memory would take longer than
+    # to fill it.
     held = np.empty((settings.batch, n_inputs), examples.inputs.dtype)
     for _ in range(settings.epochs):
         order = rng.permutation(n_turns)
         for first in range(0, n_turns, settings.batch):
             turns = order[first : first + settings.batch]
-            # "clip" writes into `held` directly, where the default mode goes through a buffer.
-            taken = examples.inputs.take(turns, axis=0, out=held[: len(turns)], mode="clip")
+            # "clip" writes into `held` directly, where the default mode goes through a
+            # buffer.
+            taken = examples.inputs.take(
+                turns, axis=0, out=held[: len(turns)], mode="clip"
+            )
             cell_weights = examples.weights[turns].astype(np.float32)
             inputs = torch.from_numpy(taken).to(device)
             targets = torch.from_numpy(examples.targets[turns]).to(device)
@@ -95,16 +102,19 @@ def _gradient(
     targets: Tensor,
     weights: Tensor,
 ) -> Tensor:
-    """(B, C * F) gradient of the mean weighted cross-entropy in the scores (B, C * F) of the places.
+    """(B, C * F) gradient of the mean weighted cross-entropy in the scores (B, C * F)
+    of the places.
 
-    Worked out by hand: it is the error of the probabilities, summed over the cells at each place.
+    Worked out by hand: it is the error of the probabilities, summed over the cells at
+    each place.
     """
     n_turns, n_cells = targets.shape
     n_places = places.shape[1]
     by_cell = scores.view(-1, n_places) @ places.t()
     logits = by_cell.view(n_turns, -1, n_cells)
 
-    # The gradient of cross-entropy in the logits: the probabilities, less 1 at the true class.
+    # The gradient of cross-entropy in the logits: the probabilities, less 1 at the true
+    # class.
     error = logits.softmax(1)
     minus_one = torch.full_like(logits[:, :1], -1)
     error.scatter_add_(1, targets[:, None], minus_one)

@@ -1,13 +1,14 @@
 """Linear read-outs of a map that tell cells apart by where they are.
 
-The paper's linear probe adds what it reads from the activations to what it reads from a cell's coordinates: its logits
-are the same slope in every map, and cannot peak where the agent is. Here the weights belong to places:
+The paper's linear probe adds what it reads from the activations to what it reads from a
+cell's coordinates: its logits are the same slope in every map, and cannot peak where
+the agent is. Here the weights belong to places:
 
     cellwise:  logits(h, cell) = h @ W[cell] + b[cell]
     bilinear:  logits(h, cell) = h @ (R[row] + C[column]) + r[row] + c[column]
 
-The first is a linear classifier of its own for every cell; the second, which has far fewer weights, reads rows and
-columns apart. Both are linear in the activations.
+The first is a linear classifier of its own for every cell; the second, which has far
+fewer weights, reads rows and columns apart. Both are linear in the activations.
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,9 @@ Places = Literal["cellwise", "bilinear"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlaceWeights:
-    """Parameters of either read-out; D activations, F places (cells, or rows and then columns), C classes."""
+    """Parameters of either read-out; D activations, F places (cells, or rows and then
+    columns), C classes.
+    """
 
     places: Places
     n_classes: int
@@ -38,7 +41,9 @@ class PlaceWeights:
     """(F * C,)."""
 
     @classmethod
-    def initial(cls, places: Places, n_inputs: int, shape: tuple[int, ...], n_classes: int) -> Self:
+    def initial(
+        cls, places: Places, n_inputs: int, shape: tuple[int, ...], n_classes: int
+    ) -> Self:
         """Zeros: the loss is convex, so there is no symmetry to break."""
         n_places = incidence(places, shape).shape[1]
         n_scores = n_places * n_classes
@@ -61,7 +66,9 @@ class PlaceWeights:
         }
 
     @classmethod
-    def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, Floats]) -> Self:
+    def from_arrays(
+        cls, places: Places, n_classes: int, arrays: Mapping[str, Floats]
+    ) -> Self:
         """The inverse of `arrays`; other names are ignored."""
         return cls(
             places=places,

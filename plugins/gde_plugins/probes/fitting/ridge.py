@@ -1,18 +1,23 @@
 """Ridge regression of every cell's class on the activations, in closed form.
 
-Gradient descent that stops after some epochs finds large directions of the activations before small ones. Ridge
-regression has no such preference beyond its penalty, which is chosen by predicting left-out training worlds:
+Gradient descent that stops after some epochs finds large directions of the activations
+before small ones. Ridge regression has no such preference beyond its penalty, which is
+chosen by predicting left-out training worlds:
 
-    scores(h, cell) = z(h) @ W[cell] + b[cell],   W minimising |onehot - scores|^2 + penalty * |W|^2
+    scores(h, cell) = z(h) @ W[cell] + b[cell],   W minimising |onehot - scores|^2 +
+    penalty * |W|^2
 
-Leaving a world out needs no new fit. The residuals of its turns are then (I - H)^-1 times those of the whole fit,
-where H is their block of the matrix that maps targets to fitted values. Scores become probabilities by
-softmax(scores / temperature), with the temperature of least log loss on left-out worlds.
+Leaving a world out needs no new fit. The residuals of its turns are then (I - H)^-1
+times those of the whole fit, where H is their block of the matrix that maps targets to
+fitted values. Scores become probabilities by softmax(scores / temperature), with the
+temperature of least log loss on left-out worlds.
 
-A class that is in one cell of every turn, such as the agent, has a penalty of its own: the one that names its cell
-best. The squared error would not do, because it hardly falls when a single cell is found, and walls dominate the sum
-over classes. A large penalty makes the scores of such a class small beside those of other classes. They are therefore
-multiplied by the slope of the targets on left-out predictions, where that is above 1.
+A class that is in one cell of every turn, such as the agent, has a penalty of its own:
+the one that names its cell best. The squared error would not do, because it hardly
+falls when a single cell is found, and walls dominate the sum over classes. A large
+penalty makes the scores of such a class small beside those of other classes. They are
+therefore multiplied by the slope of the targets on left-out predictions, where that is
+above 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,11 +47,9 @@ def fit_ridge(
     """Fit the read-out to activations as captured.
 
     Args:
-        inputs: (N, D).
-        codes: (N, cells) class indices.
-        n_classes: C.
-        worlds: (N,) of which one at a time is left out.
-        penalties: on the squared weights of z-scored activations, against squared errors summed over turns. Of those
+        inputs: (N, D). codes: (N, cells) class indices. n_classes: C. worlds: (N,) of
+        which one at a time is left out. penalties: on the squared weights of z-scored
+        activations, against squared errors summed over turns. Of those
             that predict left-out worlds equally well the largest is taken.
 
     Raises:
@@ -67,14 +70,16 @@ def fit_ridge(
         losses.append(_losses(predicted, codes))
     chosen = [descending[i] for i in np.argmin(losses, axis=0)]
 
-    # Factors and temperature are fitted on left-out predictions too, for the fit itself is surer than it should be.
+    # Factors and temperature are fitted on left-out predictions too, for the fit itself
+    # is surer than it should be.
     left_out = _by_class(lambda penalty: fits.left_out(penalty, rows), chosen)
     deviations = left_out - fits.level
     alone = _alone(codes, n_classes)
     factors = _factors(deviations, targets - fits.level, alone)
     temperature, _ = _calibrated(fits.level + factors * deviations, codes)
 
-    # z(h) @ W + b = level + (z(h) - mean of z) @ W, so the bias takes the mean's share away.
+    # z(h) @ W + b = level + (z(h) - mean of z) @ W, so the bias takes the mean's share
+    # away.
     by_place = factors * _by_class(fits.weights, chosen)
     at_mean = np.tensordot(scored.mean(axis=0), by_place, axes=1)
     bias = fits.level - at_mean
@@ -92,7 +97,8 @@ def fit_ridge(
 
 
 def rows_of_worlds(worlds: Worlds) -> list[Indices]:
-    """The rows of each of the worlds (N,), which are left out together: turns of one world are not independent.
+    """The rows of each of the worlds (N,), which are left out together: turns of one
+    world are not independent.
 
     Raises:
         ValueError: fewer than two worlds.
@@ -100,19 +106,24 @@ def rows_of_worlds(worlds: Worlds) -> list[Indices]:
     _, of_world = np.unique(worlds, return_inverse=True)
     n_worlds = int(of_world.max()) + 1
     if n_worlds < 2:
-        raise ValueError("ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1")
+        raise ValueError(
+            "ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1"
+        )
     return [np.flatnonzero(of_world == world) for world in range(n_worlds)]
 
 
 class RidgeFits:
-    """Ridge regressions of targets (N, ...) on inputs (N, D), with an intercept, at any penalty."""
+    """Ridge regressions of targets (N, ...) on inputs (N, D), with an intercept, at any
+    penalty.
+    """
 
     def __init__(self, inputs: Doubles, targets: Doubles) -> None:
         self.level: Doubles = targets.mean(axis=0)
         deviations = targets - self.level
         self._targets = deviations.reshape(len(targets), -1)
 
-        # One decomposition serves every penalty, which only rescales the singular values.
+        # One decomposition serves every penalty, which only rescales the singular
+        # values.
         centred = inputs - inputs.mean(axis=0)
         decomposed = svd(centred, full_matrices=False, check_finite=False)
         self._turns, self._lengths, self._axes = decomposed
@@ -120,7 +131,9 @@ class RidgeFits:
         self._along = self._turns.T @ self._targets
 
     def weights(self, penalty: float) -> Doubles:
-        """(D, ...) weights of a fit that is `level` where the inputs have their mean."""
+        """(D, ...) weights of a fit that is `level` where the inputs have their
+        mean.
+        """
         penalised = self._lengths**2 + penalty
         shrunk = self._lengths / penalised
         weights = self._axes.T @ (shrunk[:, None] * self._along)
@@ -136,7 +149,8 @@ class RidgeFits:
 
         predicted = np.empty_like(residuals)
         for rows in groups:
-            # The rows' block of the hat matrix H. The intercept adds 1 / N to each of its elements.
+            # The rows' block of the hat matrix H. The intercept adds 1 / N to each of
+            # its elements.
             turns = self._turns[rows]
             hat = (turns * kept) @ turns.T + 1 / n_turns
             identity = np.eye(len(rows))
@@ -150,8 +164,8 @@ class RidgeFits:
 def _losses(scores: Doubles, codes: Codes) -> Doubles:
     """(C,) losses of scores (N, cells, C).
 
-    For a class that is in one cell of every turn, the log loss of naming that cell; for the others, their common
-    squared error.
+    For a class that is in one cell of every turn, the log loss of naming that cell; for
+    the others, their common squared error.
     """
     n_classes = scores.shape[-1]
     of_class = np.eye(n_classes, dtype=bool)[codes]
@@ -179,8 +193,8 @@ def _alone(codes: Codes, n_classes: int) -> Bools:
 def _factors(scores: Doubles, targets: Doubles, alone: Bools) -> Doubles:
     """(C,) factors of centred scores (N, cells, C).
 
-    For a class that is alone, the slope of centred targets on them, which undoes what the penalty has shrunk, but at
-    least 1; for the others 1.
+    For a class that is alone, the slope of centred targets on them, which undoes what
+    the penalty has shrunk, but at least 1; for the others 1.
     """
     along = (scores * targets).sum(axis=(0, 1))
     squares = (scores**2).sum(axis=(0, 1))
@@ -200,7 +214,9 @@ def _by_class(fit: Callable[[float], Doubles], penalties: Sequence[float]) -> Do
 
 
 def _calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
-    """The temperature of least log loss of softmax(scores / temperature), of scores (..., K), and that loss."""
+    """The temperature of least log loss of softmax(scores / temperature), of scores
+    (..., K), and that loss.
+    """
     true = np.take_along_axis(scores, codes[..., None], axis=-1)
     true = true[..., 0]
 

@@ -60,18 +60,22 @@ def fit_network(
 ) -> tuple[CellWeights, list[float]]:
     """Fit the network to activations as captured; return it and the loss of every step.
 
-    One thread computes, so that the numbers are the same on any machine. It is also faster where another process
-    holds a core: the matrices of a step are small, and threads would wait for each other after every product.
+    One thread computes, so that the numbers are the same on any machine. It is also
+    faster where another process holds a core: the matrices of a step are small, and
+    threads would wait for each other after every product.
     """
     design = prepare(examples.inputs, settings.whiten)
     n_inputs = design.inputs.shape[1]
     n_coordinates = len(examples.shape)
-    start = CellWeights.initial(n_inputs, n_coordinates, n_outputs, settings.hidden, rng)
+    start = CellWeights.initial(
+        n_inputs, n_coordinates, n_outputs, settings.hidden, rng
+    )
 
     normalised = replace(examples, inputs=design.inputs)
     learned, losses = train(start, normalised, settings, rng)
 
-    # The network was trained on the design's inputs. From here on it reads activations as captured.
+    # The network was trained on the design's inputs. From here on it reads activations
+    # as captured.
     fitted = replace(
         learned,
         mean=design.mean,
@@ -87,7 +91,9 @@ def train(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[CellWeights, list[float]]:
-    """Train the network on inputs that are normalised already; return it and the loss of every step."""
+    """Train the network on inputs that are normalised already; return it and the loss
+    of every step.
+    """
     parameters = {}
     for name, array in start.arrays().items():
         if name not in FIXED:
@@ -120,10 +126,12 @@ def sample_cells(
     n_cells: int,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones now and then.
+    """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones
+    now and then.
 
-    A cell's priority is its weight divided by a uniform number. The cells of highest priority are taken, each with
-    the weight max(own, highest priority not taken), which keeps every weighted sum over cells unbiased.
+    A cell's priority is its weight divided by a uniform number. The cells of highest
+    priority are taken, each with the weight max(own, highest priority not taken), which
+    keeps every weighted sum over cells unbiased.
 
     Args:
         weights: (N, cells) positive.
@@ -150,7 +158,9 @@ def sample_cells(
     return taken, np.maximum(own, highest_not_taken)
 
 
-def _batches(examples: Examples, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:
+def _batches(
+    examples: Examples, settings: Settings, rng: np.random.Generator
+) -> Iterator[Batch]:
     """All turns in a new order every epoch, with newly sampled cells."""
     n_turns = len(examples.inputs)
     coordinates = torch.from_numpy(cell_coordinates(examples.shape)).to(settings.device)
@@ -173,7 +183,8 @@ def _batch(
     n_cells = settings.cells or weights.shape[1]
     cells, importance = sample_cells(weights, n_cells, rng)
 
-    # Divided by the number of all cells, sampled or not: sampled sums stand for the sums over all.
+    # Divided by the number of all cells, sampled or not: sampled sums stand for the
+    # sums over all.
     shares = (importance / weights.size).astype(np.float32)
     targets = np.take_along_axis(examples.targets[turns], cells, axis=1)
 

@@ -1,12 +1,16 @@
-"""The network of a probe, factored over cells: its parameters, and its outputs for every cell.
+"""The network of a probe, factored over cells: its parameters, and its outputs for
+every cell.
 
-The input of a cell is [h; row; column], and h, the activations of a turn, is the same for all cells of its grid.
-So the first layer falls apart into h @ activation, once a turn, and [row; column] @ coordinate, once a grid:
+The input of a cell is [h; row; column], and h, the activations of a turn, is the same
+for all cells of its grid. So the first layer falls apart into h @ activation, once a
+turn, and [row; column] @ coordinate, once a grid:
 
-    logits(h, cell) = relu(h @ activation + xy(cell) @ coordinate + bias) @ output.T + output_bias
+    logits(h, cell) = relu(h @ activation + xy(cell) @ coordinate + bias) @ output.T +
+    output_bias
 
-which equals the ordinary network on materialised rows up to rounding, and never forms those rows. Without an output
-layer it is the linear probe: no relu, and the sum itself is the logits.
+which equals the ordinary network on materialised rows up to rounding, and never forms
+those rows. Without an output layer it is the linear probe: no relu, and the sum itself
+is the logits.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +25,16 @@ from scipy.special import softmax
 from gde_plugins.probes.arrays import Bools, Floats
 
 FLOATS_AT_ONCE = 2**19
-"""Hidden units held at once, over all turns and cells of a chunk: 2 MiB stay in the cache."""
+"""Hidden units held at once, over all turns and cells of a chunk: 2 MiB stay in the
+cache.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellWeights:
-    """Parameters of the network; D activations, A coordinates of a cell, H hidden units, C outputs."""
+    """Parameters of the network; D activations, A coordinates of a cell, H hidden
+    units, C outputs.
+    """
 
     mean: Floats
     """(D,) of the activations in training."""
@@ -52,10 +60,12 @@ class CellWeights:
         hidden: int,
         rng: np.random.Generator,
     ) -> Self:
-        """Uniform weights within 1/sqrt(fan-in), for inputs that are normalised already.
+        """Uniform weights within 1/sqrt(fan-in), for inputs that are normalised
+        already.
 
-        The two parts of the first layer are scaled each by its own fan-in: with a common one, two coordinates
-        among thousands of activations would begin as good as unread.
+        The two parts of the first layer are scaled each by its own fan-in: with a
+        common one, two coordinates among thousands of activations would begin as good
+        as unread.
 
         Args:
             n_inputs: D.
@@ -109,14 +119,18 @@ class CellWeights:
                 own[field.name] = arrays[field.name]
         return cls(**own)
 
-    def logits(self, inputs: NDArray[Any], coordinates: Floats) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield rows and their outputs (rows, cells, C), in chunks of bounded memory and of `inputs`' type.
+    def logits(
+        self, inputs: NDArray[Any], coordinates: Floats
+    ) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield rows and their outputs (rows, cells, C), in chunks of bounded memory
+        and of `inputs`' type.
 
         Args:
             inputs: (N, D) activations as captured.
             coordinates: (cells, A) as `cell_coordinates` gives them.
         """
-        # The two shares of the first layer are computed apart: one per cell, one per turn.
+        # The two shares of the first layer are computed apart: one per cell, one per
+        # turn.
         cells = coordinates.astype(inputs.dtype) @ self.coordinate + self.bias
         step = max(1, FLOATS_AT_ONCE // cells.size)
         for start in range(0, len(inputs), step):
@@ -136,7 +150,9 @@ class CellWeights:
 
 
 def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (D,) of the columns; 1 instead of the standard deviation of a constant one."""
+    """Mean and standard deviation (D,) of the columns; 1 instead of the standard
+    deviation of a constant one.
+    """
     mean = inputs.mean(axis=0, dtype=np.float64)
     deviation = inputs.std(axis=0, dtype=np.float64)
 
@@ -148,10 +164,11 @@ def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
 
 
 def cell_coordinates(shape: tuple[int, ...]) -> Floats:
-    """(cells, len(shape)) row and column of every cell in C order, z-scored over the grid.
+    """(cells, len(shape)) row and column of every cell in C order, z-scored over the
+    grid.
 
-    Every turn queries the same cells, so these are the z-scores over all training rows as well. Labels without a
-    grid have shape (): one cell without coordinates.
+    Every turn queries the same cells, so these are the z-scores over all training rows
+    as well. Labels without a grid have shape (): one cell without coordinates.
     """
     n_cells = prod(shape)
     by_side = np.indices(shape, dtype=np.float64).reshape(len(shape), n_cells)
@@ -190,10 +207,12 @@ def check_finite(inputs: NDArray[Any]) -> None:
 
 
 def check_tokens(inputs: NDArray[Any]) -> None:
-    """Refuse activations (N, T, D) that are not numbers, but for NaN in the whole of all tokens after a row's last.
+    """Refuse activations (N, T, D) that are not numbers, but for NaN in the whole of
+    all tokens after a row's last.
 
     Raises:
-        ValueError: names the first row with another infinite or undefined value, or without any token.
+        ValueError: names the first row with another infinite or undefined value, or
+        without any token.
     """
     is_padding = np.isnan(inputs).all(axis=2)
     n_tokens = (~is_padding).sum(axis=1)
@@ -210,4 +229,6 @@ def _check_rows(finite: Bools) -> None:
     """Name the first row that is False."""
     if not finite.all():
         row = np.argmin(finite)
-        raise ValueError(f"activations must be finite, got an infinite or undefined value in row {row}")
+        raise ValueError(
+            f"activations must be finite, got an infinite or undefined value in row {row}"
+        )

@@ -1,4 +1,6 @@
-"""The metric `beliefs`: is an action optimal on the decoded map? (Arghal et al. 2026, section 5.2 and table 2)."""
+"""The metric `beliefs`: is an action optimal on the decoded map? (Arghal et al. 2026,
+section 5.2 and table 2).
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,23 +26,29 @@ NO_WAY = "no decoded map has a way from agent to goal"
 
 
 def beliefs(evidence: Evidence) -> Sequence[Measurement]:
-    """Compare the actions of held-out turns with the optimum on the true map and on the decoded one.
+    """Compare the actions of held-out turns with the optimum on the true map and on the
+    decoded one.
 
     - "beliefs.accuracy.true": share of actions that are optimal on the true map.
-    - "beliefs.valid": share of decoded maps with a way from agent to goal. The next three are of their turns alone.
+    - "beliefs.valid": share of decoded maps with a way from agent to goal. The next
+      three are of their turns alone.
     - "beliefs.accuracy.decoded": share of actions that are optimal on the decoded map.
-    - "beliefs.agreement": share of actions that are optimal on both. ".released" counts turns in which some action is,
-      as the authors' released code does.
-    - "beliefs.recovery": of the actions that are not optimal in truth, the share that is on the decoded map. Again,
-      ".released" counts turns in which some action is optimal on both.
-    - "beliefs.spread.agent", "beliefs.spread.goal": mean distance of all cells decoded so.
-    - "beliefs.expected": probability that the action is optimal on a map drawn from the whole decoded distribution,
-      as the authors' footnote 6 asks, given that the map has a way. ".chance" is that of a uniformly random action.
+    - "beliefs.agreement": share of actions that are optimal on both. ".released" counts
+      turns in which some action is, as the authors' released code does.
+    - "beliefs.recovery": of the actions that are not optimal in truth, the share that
+      is on the decoded map. Again, ".released" counts turns in which some action is
+      optimal on both.
+    - "beliefs.spread.agent", "beliefs.spread.goal": mean distance of all cells decoded
+      so.
+    - "beliefs.expected": probability that the action is optimal on a map drawn from the
+      whole decoded distribution, as the authors' footnote 6 asks, given that the map
+      has a way. ".chance" is that of a uniformly random action.
 
-    All are averaged within trajectories first, then over them. n counts trajectories, and intervals resample worlds.
-    There is one of each for every fit of a probe of maps, controls included ("fit"), and by size and density for the
-    trained fits. Where agent or goal was never trained on there is a reason instead. Probes are fitted to whole runs,
-    so parts of a run have no such numbers.
+    All are averaged within trajectories first, then over them. n counts trajectories,
+    and intervals resample worlds. There is one of each for every fit of a probe of
+    maps, controls included ("fit"), and by size and density for the trained fits. Where
+    agent or goal was never trained on there is a reason instead. Probes are fitted to
+    whole runs, so parts of a run have no such numbers.
     """
     if evidence.part:
         return ()
@@ -76,7 +84,9 @@ class _Judged:
     taken: Indices
     """(N,) index of the action, -1 for none that could be used."""
     expected: Doubles
-    """(N, A) share of the sampled maps with a way on which each action is optimal; NaN where none has a way."""
+    """(N, A) share of the sampled maps with a way on which each action is optimal; NaN
+    where none has a way.
+    """
 
     def is_best(self, optimal: Bools) -> Bools:
         """(N,) whether the action taken is among the optimal ones (N, A)."""
@@ -94,7 +104,8 @@ def _judged(fit: DecodedTurns, seed: int) -> _Judged:
     names = [*actions]
     n_turns = len(fit.turns)
 
-    # Maps without a way are left out of the expectation, and so are turns of which no sampled map has one.
+    # Maps without a way are left out of the expectation, and so are turns of which no
+    # sampled map has one.
     labels = map(str, fit.where.values())
     rng = generator(seed, "metric", "beliefs", "maps", *labels)
     n_ways = np.zeros(n_turns)
@@ -131,7 +142,8 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
     untrained = fit.untrained("agent", "goal")
     n_turns = len(judged.true)
 
-    # The turns that a number is of. The places of agent and goal mean nothing where they were never trained on.
+    # The turns that a number is of. The places of agent and goal mean nothing where
+    # they were never trained on.
     every: Bools = np.ones(n_turns, dtype=bool)
     placed: Bools = np.full(n_turns, not untrained)
     valid: Bools = placed & judged.decoded.any(axis=1)
@@ -162,7 +174,9 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
     expectations = {"expected": of_action, "expected.chance": of_chance}
     for name, probabilities in expectations.items():
         values = np.where(known, probabilities, 0.0)
-        yield _averaged(fit, f"beliefs.{name}", values, known, seed, untrained or NO_WAY)
+        yield _averaged(
+            fit, f"beliefs.{name}", values, known, seed, untrained or NO_WAY
+        )
 
     yield _spread(fit, "agent", seed)
     yield _spread(fit, "goal", seed)
@@ -179,7 +193,9 @@ def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
     for turn in np.flatnonzero(known):
         values[turn] = mean_distance(called[turn], true[turn])
     reason = f"no cell was decoded as {kind}"
-    return _averaged(fit, f"beliefs.spread.{kind}", values, known, seed, reason, "cells")
+    return _averaged(
+        fit, f"beliefs.spread.{kind}", values, known, seed, reason, "cells"
+    )
 
 
 def _averaged(

@@ -16,10 +16,12 @@ from gde_plugins.probes.fitting.weights import class_probabilities
 
 
 class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of all cells of a grid from the activations of one turn (Arghal et al. 2026, section 5.1).
+    """A classifier of all cells of a grid from the activations of one turn (Arghal et
+    al. 2026, section 5.1).
 
-    X is (N, D); y is (N, height, width) or any other (N, *shape), and a cell is told from the others by its indices.
-    Labels of shape (N,) have no cells: then this is an ordinary classifier, e.g. of rows [h; row; column].
+    X is (N, D); y is (N, height, width) or any other (N, *shape), and a cell is told
+    from the others by its indices. Labels of shape (N,) have no cells: then this is an
+    ordinary classifier, e.g. of rows [h; row; column].
 
     Attributes (after fitting):
         classes_: the labels found, sorted.
@@ -42,7 +44,8 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         device: str = "cpu",
         random_state: Any = None,
     ) -> None:
-        """Keep the parameters; see `gde_plugins.probes.config.CogmapConfig` for what they mean.
+        """Keep the parameters; see `gde_plugins.probes.config.CogmapConfig` for what
+        they mean.
 
         Args:
             hidden: hidden units; 0 for softmax regression.
@@ -56,7 +59,8 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             device: where torch trains.
             random_state: None, a seed or a `numpy.random.RandomState`.
         """
-        # scikit-learn clones estimators by these attributes, so they are kept unchecked and unchanged.
+        # scikit-learn clones estimators by these attributes, so they are kept unchecked
+        # and unchanged.
         self.hidden = hidden
         self.whiten = whiten
         self.epochs = epochs
@@ -69,10 +73,13 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
-        """Fit to activations (N, D) and labels (N, *shape); fits that share `prepare` may share its design matrix."""
+        """Fit to activations (N, D) and labels (N, *shape); fits that share `prepare`
+        may share its design matrix.
+        """
         X, codes = self._encoded(X, y)
         n_classes = len(self.classes_)
-        # A RandomState, which scikit-learn asks for, seeds the generator that all draws come from.
+        # A RandomState, which scikit-learn asks for, seeds the generator that all draws
+        # come from.
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
 
@@ -81,7 +88,9 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             weights = np.ones(codes.shape)
         examples = Examples(inputs=X, shape=self.shape_, targets=codes, weights=weights)
-        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        settings = Settings(
+            **{field.name: getattr(self, field.name) for field in fields(Settings)}
+        )
 
         fitted = fit_network(examples, n_classes, settings, rng, prepare)
         self.weights_, self.loss_curve_ = fitted
@@ -104,7 +113,9 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(np.mean(right))
 
     def _encoded(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Checked activations and the cells' class indices (N, cells); notes the classes and the grid's shape."""
+        """Checked activations and the cells' class indices (N, cells); notes the
+        classes and the grid's shape.
+        """
         # None is left for scikit-learn to refuse, with its own message.
         if y is not None:
             y = np.asarray(y)
@@ -112,7 +123,9 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         flat = y
         if np.ndim(y) >= 3:
             flat = y.reshape(len(y), -1)
-        X, flat = validate_data(self, X, flat, multi_output=True, dtype=[np.float64, np.float32])
+        X, flat = validate_data(
+            self, X, flat, multi_output=True, dtype=[np.float64, np.float32]
+        )
         check_classification_targets(flat.ravel())
 
         self.classes_, codes = np.unique(flat, return_inverse=True)
@@ -122,7 +135,9 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Weights of mean 1 that give each of the classes the same total; shape of `codes`."""
+    """Weights of mean 1 that give each of the classes the same total; shape of
+    `codes`.
+    """
     counts = np.bincount(codes.ravel(), minlength=n_classes)
     weights = codes.size / n_classes / counts
     return np.asarray(weights[codes])

@@ -1,4 +1,6 @@
-"""Measurements of decoded maps with intervals over worlds, collected one after the other."""
+"""Measurements of decoded maps with intervals over worlds, collected one after the
+other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +10,13 @@ from scipy.stats import rankdata
 
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import RESAMPLES, cluster_mean, cluster_ratio, cluster_share, expanded_bca
+from gde.numerics.stats import (
+    RESAMPLES,
+    cluster_mean,
+    cluster_ratio,
+    cluster_share,
+    expanded_bca,
+)
 from gde_plugins.probes.arrays import CELLS, Bools, Codes, Doubles, Floats, Worlds
 
 BINS = 10
@@ -17,7 +25,9 @@ BINS = 10
 
 @dataclass
 class Scores:
-    """Collects measurements that share their worlds and their generator; arrays are (N, size, size) unless noted."""
+    """Collects measurements that share their worlds and their generator; arrays are (N,
+    size, size) unless noted.
+    """
 
     groups: Worlds
     """(N,)."""
@@ -27,7 +37,9 @@ class Scores:
         self.measurements: list[Measurement] = []
 
     def share(self, name: str, hits: Bools, trials: Bools, reason: str) -> None:
-        """Add the share of hits among the cells tried, or the reason why none was tried."""
+        """Add the share of hits among the cells tried, or the reason why none was
+        tried.
+        """
         if not trials.any():
             self._add_unmeasured(name, "share", reason)
             return
@@ -38,7 +50,9 @@ class Scores:
         self.measurements.append(estimate.measurement(name, "share"))
 
     def macro(self, name: str, hits: Sequence[Bools], trials: Sequence[Bools]) -> None:
-        """Add the mean over kinds of cells of their shares; whole worlds are resampled for all kinds together."""
+        """Add the mean over kinds of cells of their shares; whole worlds are resampled
+        for all kinds together.
+        """
         if not hits:
             self._add_unmeasured(name, "share", "the held-out maps have no cells")
             return
@@ -79,11 +93,13 @@ class Scores:
             sums.append(per_world.astype(np.float64))
         return np.stack(sums, axis=1)
 
-    def ranking(self, name: str, probabilities: Floats, of: Bools, others: Bools) -> None:
+    def ranking(
+        self, name: str, probabilities: Floats, of: Bools, others: Bools
+    ) -> None:
         """Add the area under the curve (AUC), the mean over turns of each map's own.
 
-        It is the share of pairs of a cell `of` a kind and one of the `others` in which the former is the more probable;
-        ties count one half.
+        It is the share of pairs of a cell `of` a kind and one of the `others` in which
+        the former is the more probable; ties count one half.
         """
         has_both = of.any(axis=CELLS) & others.any(axis=CELLS)
         turns = np.flatnonzero(has_both)
@@ -103,8 +119,11 @@ class Scores:
         self.measurements.append(estimate.measurement(name, "share"))
 
     def brier(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
-        """Add "brier", the mean squared error of the probabilities (N, size, size, C) of a cell, between 0 and 2."""
-        # The sum over classes of (p - truth)^2 is sum p^2 + 1 - 2 p[true class], which needs no one-hot maps.
+        """Add "brier", the mean squared error of the probabilities (N, size, size, C)
+        of a cell, between 0 and 2.
+        """
+        # The sum over classes of (p - truth)^2 is sum p^2 + 1 - 2 p[true class], which
+        # needs no one-hot maps.
         true_class = cells[..., None]
         of_truth = np.take_along_axis(decoded, true_class, axis=-1)
         squares = (decoded**2).sum(axis=-1)
@@ -116,10 +135,12 @@ class Scores:
         self.measurements.append(estimate.measurement("brier", "score"))
 
     def calibration(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
-        """Add "calibration", the expected calibration error of the likeliest class of a cell.
+        """Add "calibration", the expected calibration error of the likeliest class of a
+        cell.
 
-        It is the mean gap between confidence, the highest of the probabilities (N, size, size, C), and accuracy in
-        bins of confidence. Where the gaps are no larger than chance, it is above its value for infinitely many worlds.
+        It is the mean gap between confidence, the highest of the probabilities (N,
+        size, size, C), and accuracy in bins of confidence. Where the gaps are no larger
+        than chance, it is above its value for infinitely many worlds.
         """
         confidence = decoded.max(axis=-1)
         right = decoded.argmax(axis=-1) == cells
@@ -130,8 +151,9 @@ class Scores:
         bins = np.minimum(bins, BINS - 1)
         gaps = np.bincount(bins.ravel(), weights=excess.ravel(), minlength=BINS)
 
-        # With the sign of each bin's gap taken as known, the error is a ratio of sums over worlds, and has the interval
-        # of one. Resampled gaps would be too large, for chance only adds to their size.
+        # With the sign of each bin's gap taken as known, the error is a ratio of sums
+        # over worlds, and has the interval of one. Resampled gaps would be too large,
+        # for chance only adds to their size.
         signs = np.sign(gaps)[bins]
         signed = (signs * excess).sum(axis=CELLS)
         n_cells = on_map.sum(axis=CELLS)
@@ -151,7 +173,9 @@ class Scores:
         present: Bools,
         size: int,
     ) -> None:
-        """Add "top1" and "distance" of a thing over the turns (N,) whose map has it; `size` is the largest map's."""
+        """Add "top1" and "distance" of a thing over the turns (N,) whose map has it;
+        `size` is the largest map's.
+        """
         if not present.any():
             reason = f"no {name} cell on the held-out maps"
             self._add_unmeasured(f"top1.{name}", "share", reason)
@@ -171,11 +195,15 @@ class Scores:
         true: Bools,
         size: int,
     ) -> None:
-        """Add the mean distance of all cells called so to the true cell, over the turns that have both."""
+        """Add the mean distance of all cells called so to the true cell, over the turns
+        that have both.
+        """
         has_both = called.any(axis=CELLS) & true.any(axis=CELLS)
         turns = np.flatnonzero(has_both)
         if not turns.size:
-            self._add_unmeasured(f"spread.{name}", "cells", f"no cell was decoded as {name}")
+            self._add_unmeasured(
+                f"spread.{name}", "cells", f"no cell was decoded as {name}"
+            )
             return
 
         means = []
@@ -187,9 +215,11 @@ class Scores:
         """The measurements with a prefix to their names."""
         return [replace(one, name=f"{prefix}.{one.name}") for one in self.measurements]
 
-    def _distance(self, name: str, misses: Doubles | Codes, groups: Worlds, size: int) -> None:
-        # As a share of the farthest distance it has an interval even where all misses are 0: a few worlds without a
-        # miss do not show that there is none.
+    def _distance(
+        self, name: str, misses: Doubles | Codes, groups: Worlds, size: int
+    ) -> None:
+        # As a share of the farthest distance it has an interval even where all misses
+        # are 0: a few worlds without a miss do not show that there is none.
         across = 2.0 * (size - 1)
         farthest = max(across, float(misses.max()))
         trials = np.full(len(misses), farthest)
@@ -213,7 +243,9 @@ class Scores:
 
 
 def mean_distance(called: Bools, true: Bools) -> float:
-    """Mean Manhattan distance of the cells called so (size, size) to the one true cell."""
+    """Mean Manhattan distance of the cells called so (size, size) to the one true
+    cell.
+    """
     called_cells = np.argwhere(called)
     true_cell = np.argwhere(true)[0]
     distances = np.abs(called_cells - true_cell).sum(axis=1)

@@ -1,4 +1,6 @@
-"""The metric `maps`: decoded maps scored as published, first turns alone, on the true map, padding not chosen."""
+"""The metric `maps`: decoded maps scored as published, first turns alone, on the true
+map, padding not chosen.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +15,12 @@ from gde.seeding import generator
 from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_map
-from gde_plugins.probes.maps.scores import distances, largest_side, likeliest_on_map, of_known
+from gde_plugins.probes.maps.scores import (
+    distances,
+    largest_side,
+    likeliest_on_map,
+    of_known,
+)
 
 THINGS = ("agent", "goal")
 """Classes that are in one cell of every map."""
@@ -21,23 +28,28 @@ NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
 
 
 def maps(evidence: Evidence) -> Sequence[Measurement]:
-    """The numbers on cognitive maps that Arghal et al. (2026), section 5.1, print, for every fit of a probe of maps.
+    """The numbers on cognitive maps that Arghal et al. (2026), section 5.1, print, for
+    every fit of a probe of maps.
 
-    - "maps.accuracy", "maps.recall.CLASS" and "maps.precision.CLASS": over the cells of the true map, of the likeliest
-      class but padding.
-    - "maps.top1", "maps.distance" and "maps.spread" of agent and goal: as of the probe `cogmap`.
-    - "maps.accuracy.majority": of a reader who names each cell's commonest class in the first turns of training.
+    - "maps.accuracy", "maps.recall.CLASS" and "maps.precision.CLASS": over the cells of
+      the true map, of the likeliest class but padding.
+    - "maps.top1", "maps.distance" and "maps.spread" of agent and goal: as of the probe
+      `cogmap`.
+    - "maps.accuracy.majority": of a reader who names each cell's commonest class in the
+      first turns of training.
     - "maps.worlds": the number of worlds trained on.
-    - "maps.selectivity", "maps.selectivity.CLASS": accuracy, or top-1 of agent and goal, less that of the same probe
-      fitted to shuffled labels.
+    - "maps.selectivity", "maps.selectivity.CLASS": accuracy, or top-1 of agent and
+      goal, less that of the same probe fitted to shuffled labels.
 
-    All but the last two also by size and by density. Every n counts turns. A class that was never trained on has a
-    reason instead of numbers. Probes are fitted to whole runs, so parts of a run have no such numbers.
+    All but the last two also by size and by density. Every n counts turns. A class that
+    was never trained on has a reason instead of numbers. Probes are fitted to whole
+    runs, so parts of a run have no such numbers.
 
-    Selectivity is not that of Hewitt and Liang (2019, section 2), who score the control probe on the control task,
-    whose labels are fixed for each type of input. Here the type is the world, and no held-out world was trained on, so
-    a control label is known no better than a true one. It measures what the activations add to the frequencies of
-    labels, and not how much a probe can memorise.
+    Selectivity is not that of Hewitt and Liang (2019, section 2), who score the control
+    probe on the control task, whose labels are fixed for each type of input. Here the
+    type is the world, and no held-out world was trained on, so a control label is known
+    no better than a true one. It measures what the activations add to the frequencies
+    of labels, and not how much a probe can memorise.
     """
     if evidence.part:
         return ()
@@ -60,7 +72,9 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    """Scores of all turns and of each size and density; baselines beside the trained fit alone."""
+    """Scores of all turns and of each size and density; baselines beside the trained
+    fit alone.
+    """
     parts = [fit, *fit.parts()]
     for part in parts:
         yield from part.under(_scores(part, evidence.seed))
@@ -68,7 +82,9 @@ def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
     # A reader without activations is the same for all fits, so it is scored once.
     if fit.where["fit"] == "none":
         n_worlds, prior = _training_prior(fit, evidence)
-        worlds = Measurement(name="maps.worlds", value=float(n_worlds), unit="count", n=n_worlds)
+        worlds = Measurement(
+            name="maps.worlds", value=float(n_worlds), unit="count", n=n_worlds
+        )
         yield from fit.under([worlds])
         for part in parts:
             yield from part.under(_majority_scores(part, prior, evidence.seed))
@@ -90,10 +106,21 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
             continue
         true = fit.cells == code
         called = (named == code) & on_map
-        scores.share(f"maps.recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
-        scores.share(f"maps.precision.{name}", right & called, called, f"no cell was decoded as {name}")
+        scores.share(
+            f"maps.recall.{name}",
+            right & true,
+            true,
+            f"no {name} cell on the held-out maps",
+        )
+        scores.share(
+            f"maps.precision.{name}",
+            right & called,
+            called,
+            f"no cell was decoded as {name}",
+        )
 
-    # Places are scored as the probe itself scores them: over all cells, padding included.
+    # Places are scored as the probe itself scores them: over all cells, padding
+    # included.
     likeliest = fit.decoded.argmax(axis=-1)
     size = largest_side(on_map)
     located = Scores(fit.groups, rng)
@@ -110,7 +137,9 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
 
 
 def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]:
-    """The number of training worlds, and (size, size, C) frequencies of classes in their first turns."""
+    """The number of training worlds, and (size, size, C) frequencies of classes in
+    their first turns.
+    """
     held_out = set(fit.groups.tolist())
     size = fit.cells.shape[1]
     worlds = set()
@@ -157,7 +186,9 @@ def _selectivity(
     fits: Sequence[DecodedTurns],
     evidence: Evidence,
 ) -> Iterator[Measurement]:
-    """What a trained fit has right beyond the same probe fitted to shuffled labels, on the same turns."""
+    """What a trained fit has right beyond the same probe fitted to shuffled labels, on
+    the same turns.
+    """
     if fit.where["fit"] != "none":
         return
 
@@ -179,9 +210,12 @@ def _selectivity(
             yield from fit.under([unmeasured(name, "share", reason)])
             continue
 
-        # Every number has a generator of its own, so that none changes when another is added.
+        # Every number has a generator of its own, so that none changes when another is
+        # added.
         labels = map(str, fit.where.values())
-        rng = generator(evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels)
+        rng = generator(
+            evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels
+        )
         worlds = fit.groups[has_cells]
         with_labels = ours[has_cells]
         with_shuffled = theirs[has_cells]
@@ -191,7 +225,9 @@ def _selectivity(
 
 
 def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
-    """For all cells, agent and goal: suffix of the name, (N,) which maps have such cells, (N,) share that is right."""
+    """For all cells, agent and goal: suffix of the name, (N,) which maps have such
+    cells, (N,) share that is right.
+    """
     on_map = fit.cells != fit.classes.index(PAD)
     named = likeliest_on_map(fit.decoded, fit.classes)
     right = (named == fit.cells) & on_map

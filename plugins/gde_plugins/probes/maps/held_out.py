@@ -1,4 +1,6 @@
-"""The held-out turns of a run: the maps that a probe decoded in them, beside the true ones."""
+"""The held-out turns of a run: the maps that a probe decoded in them, beside the true
+ones.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +25,9 @@ class DecodedTurns:
     """N turns decoded by one fit of a probe."""
 
     where: Labels
-    """Labels of the fit; those of a probe's own numbers have "control", these have "fit"."""
+    """Labels of the fit; those of a probe's own numbers have "control", these have
+    "fit".
+    """
     trajectories: tuple[Trajectory, ...]
     """Of each turn."""
     turns: tuple[Turn, ...]
@@ -33,7 +37,9 @@ class DecodedTurns:
     """(N, size, size) true classes."""
     classes: tuple[str, ...]
     unknown: frozenset[str]
-    """Classes that the probe was never trained on: their probability is 0 everywhere."""
+    """Classes that the probe was never trained on: their probability is 0
+    everywhere.
+    """
 
     @property
     def groups(self) -> Worlds:
@@ -41,7 +47,9 @@ class DecodedTurns:
         return np.array([one.world.cluster for one in self.trajectories])
 
     def untrained(self, *names: str) -> str:
-        """Why the places of these classes are not known; empty where all were trained on."""
+        """Why the places of these classes are not known; empty where all were trained
+        on.
+        """
         for name in names:
             if name in self.unknown:
                 return never_trained(name)
@@ -78,7 +86,9 @@ class DecodedTurns:
 
 
 def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
-    """The turns of every fit that decoded maps, in the order of the reports, without failed episodes."""
+    """The turns of every fit that decoded maps, in the order of the reports, without
+    failed episodes.
+    """
     trajectories = {}
     for trajectory in evidence.trajectories:
         if trajectory.ending != "failed":
@@ -91,12 +101,15 @@ def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
             yield _turns_of(report, trajectories)
 
 
-def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> DecodedTurns:
+def _turns_of(
+    report: ProbeReport, trajectories: Mapping[str, Trajectory]
+) -> DecodedTurns:
     """The turns of a report whose episodes are among the given ones."""
     fit = report.fit
     size = report.decoded.shape[1]
 
-    # Rows of failed episodes are left out of the decoded maps too, so that all arrays stay aligned.
+    # Rows of failed episodes are left out of the decoded maps too, so that all arrays
+    # stay aligned.
     rows = []
     played = []
     turns = []
@@ -137,6 +150,8 @@ def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> De
 
 
 def true_map(trajectory: Trajectory, turn: Turn, size: int) -> Codes:
-    """(size, size) true classes of a turn, which has a state because a probe of maps has decoded it."""
+    """(size, size) true classes of a turn, which has a state because a probe of maps
+    has decoded it.
+    """
     assert turn.state is not None
     return CellMap.from_record(trajectory.world, turn.state).padded(size)

@@ -1,4 +1,6 @@
-"""Optimal actions on maps, decoded or true: breadth-first search over many maps at once."""
+"""Optimal actions on maps, decoded or true: breadth-first search over many maps at
+once.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +29,8 @@ class Believed:
     def likeliest(cls, decoded: Floats, classes: Sequence[str]) -> "Believed":
         """Take each cell's likeliest class (Arghal et al. 2026, section 5.2).
 
-        Agent and goal are in the one cell with the highest probability of each; other cells so decoded are free.
-        Padding is wall.
+        Agent and goal are in the one cell with the highest probability of each; other
+        cells so decoded are free. Padding is wall.
         """
         named = decoded.argmax(axis=-1)
         is_wall = named == classes.index("wall")
@@ -49,8 +51,9 @@ class Believed:
     ) -> "Believed":
         """Draw one map from each decoded distribution (N, size, size, C).
 
-        The places of agent and goal are drawn by their probabilities over all cells. Every other cell is drawn by its
-        own, closed (wall or padding) or free, given that it is neither agent nor goal.
+        The places of agent and goal are drawn by their probabilities over all cells.
+        Every other cell is drawn by its own, closed (wall or padding) or free, given
+        that it is neither agent nor goal.
         """
         of_agent = _of_class(decoded, classes, "agent")
         of_goal = _of_class(decoded, classes, "goal")
@@ -60,15 +63,19 @@ class Believed:
         of_padding = _of_class(decoded, classes, PAD)
         closed = of_wall + of_padding
 
-        # Compared without a division by the other classes' sum, which is 0 where agent and goal have all probability.
+        # Compared without a division by the other classes' sum, which is 0 where agent
+        # and goal have all probability.
         others = decoded.sum(axis=-1) - of_agent - of_goal
         thresholds = rng.random(closed.shape) * np.maximum(others, 1e-12)
         free = _opened(thresholds >= closed, agent, goal)
         return cls(free=free, agent=agent, goal=goal)
 
     def optimal(self, moves: Moves) -> Bools:
-        """(N, A) actions that begin a shortest way; none where there is no way, or nowhere to go."""
-        # A closed border around every map, so that a step off the map needs no case of its own.
+        """(N, A) actions that begin a shortest way; none where there is no way, or
+        nowhere to go.
+        """
+        # A closed border around every map, so that a step off the map needs no case of
+        # its own.
         free = np.pad(self.free, ((0, 0), (1, 1), (1, 1)))
         steps = _steps_to(self.goal + 1, free, moves)
 
@@ -100,11 +107,14 @@ def top(probabilities: Floats) -> Indices:
 
 
 def _drawn_cells(probabilities: Floats, rng: np.random.Generator) -> Indices:
-    """(N, 2) cells drawn by their probabilities (N, size, size), which need not sum to one."""
+    """(N, 2) cells drawn by their probabilities (N, size, size), which need not sum to
+    one.
+    """
     n, _, width = probabilities.shape
     flat = probabilities.reshape(n, -1).astype(np.float64)
 
-    # Inverse transform sampling: the first cell whose cumulative sum reaches a uniform share of the total.
+    # Inverse transform sampling: the first cell whose cumulative sum reaches a uniform
+    # share of the total.
     summed = np.cumsum(flat, axis=1)
     totals = summed[:, -1:]
     thresholds = rng.random((n, 1)) * totals
@@ -126,7 +136,9 @@ def _opened(free: Bools, *places: Indices) -> Bools:
 
 
 def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
-    """(N, H, W) steps to the goal, -1 where there is no way; the border of every map is closed."""
+    """(N, H, W) steps to the goal, -1 where there is no way; the border of every map is
+    closed.
+    """
     steps = np.full(free.shape, -1, dtype=np.int64)
     frontier = np.zeros(free.shape, dtype=bool)
     row, column = goal.T
@@ -136,7 +148,8 @@ def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
     while frontier.any():
         steps[frontier] = n_steps
 
-        # Cells from which an action leads into the frontier. What is rolled round lands on the closed border.
+        # Cells from which an action leads into the frontier. What is rolled round lands
+        # on the closed border.
         reached = np.zeros_like(frontier)
         for down, right in moves.values():
             reached |= np.roll(frontier, (-down, -right), axis=CELLS)

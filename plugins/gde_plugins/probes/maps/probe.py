@@ -1,4 +1,6 @@
-"""The probe `cogmap`: the kind of every cell of a map, decoded from the activations of one turn."""
+"""The probe `cogmap`: the kind of every cell of a map, decoded from the activations of
+one turn.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +22,22 @@ from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.places import Places, PlaceWeights
 from gde_plugins.probes.fitting.ridge import fit_ridge
-from gde_plugins.probes.fitting.weights import CellWeights, check_finite, class_probabilities
+from gde_plugins.probes.fitting.weights import (
+    CellWeights,
+    check_finite,
+    class_probabilities,
+)
 from gde_plugins.probes.maps.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.maps.scores import of_known, score_maps
 
-PLACES: Mapping[str, Places] = {"bilinear": "bilinear", "cellwise": "cellwise", "ridge": "cellwise"}
-"""Variant to what its weights belong to, for those that are linear in the activations place by place."""
+PLACES: Mapping[str, Places] = {
+    "bilinear": "bilinear",
+    "cellwise": "cellwise",
+    "ridge": "cellwise",
+}
+"""Variant to what its weights belong to, for those that are linear in the activations
+place by place.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +56,8 @@ class CogmapReadout:
 
     @one_thread()
     def predict(self, inputs: Floats) -> Floats:
-        """(N, D) activations to (N, size, size, C) probabilities of the classes; 0 for one never trained on.
+        """(N, D) activations to (N, size, size, C) probabilities of the classes; 0 for
+        one never trained on.
 
         Raises:
             ValueError: activations that are not finite, naming the row.
@@ -57,7 +70,8 @@ class CogmapReadout:
         else:
             probabilities = class_probabilities(self.weights, inputs, shape)
 
-        # Outputs are of the classes that training showed. The others keep a probability of 0.
+        # Outputs are of the classes that training showed. The others keep a probability
+        # of 0.
         maps = np.zeros((len(inputs), *shape, self.n_classes), dtype=np.float32)
         maps[..., self.trained] = probabilities
         return maps
@@ -91,13 +105,17 @@ class CogmapReadout:
 
 @dataclass(frozen=True)
 class CogmapProbe:
-    """Decodes for every cell of which kind it is, or that it is padding (Arghal et al. 2026, section 5.1).
+    """Decodes for every cell of which kind it is, or that it is padding (Arghal et al.
+    2026, section 5.1).
 
-    The kinds are those that the record names, in its order; in grids: empty, agent, goal and wall.
+    The kinds are those that the record names, in its order; in grids: empty, agent,
+    goal and wall.
     """
 
     config: CogmapConfig
-    prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
+    prepare: LatestDesign = field(
+        default_factory=LatestDesign, compare=False, repr=False
+    )
     concurrent: ClassVar[bool] = True
 
     @property
@@ -111,18 +129,24 @@ class CogmapProbe:
         """(T, size, size) index into the classes of the true map in every turn.
 
         Raises:
-            GdeError: a turn without a recorded map, or a map larger than the decoded square.
+            GdeError: a turn without a recorded map, or a map larger than the decoded
+            square.
         """
         size = self.config.size
         maps = [self._cells(trajectory, turn) for turn in trajectory.turns]
         cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
-        return ProbeLabels(values=cells, classes=decoded_classes(kinds_of(trajectory.world)))
+        return ProbeLabels(
+            values=cells, classes=decoded_classes(kinds_of(trajectory.world))
+        )
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         """Fit a decoder of all cells to the training turns.
 
         Raises:
-            ValueError: activations that are not finite, naming the row; `ridge` with one world to train on.
+            ValueError: activations that are not finite, naming the row; `ridge` with
+            one world to train on.
         """
         check_finite(train.inputs)
         codes = train.labels.astype(np.int64)
@@ -188,9 +212,13 @@ class CogmapProbe:
         codes = codes.reshape(len(train.labels), -1).astype(np.int64)
         n_classes = len(trained)
         if variant == "ridge":
-            weights = fit_ridge(train.inputs, codes, n_classes, train.groups, self.config.penalties)
+            weights = fit_ridge(
+                train.inputs, codes, n_classes, train.groups, self.config.penalties
+            )
         else:
-            weights = self._descended(PLACES[variant], train.inputs, codes, n_classes, rng)
+            weights = self._descended(
+                PLACES[variant], train.inputs, codes, n_classes, rng
+            )
         return weights, trained.astype(np.int64)
 
     def _descended(
@@ -232,21 +260,38 @@ class CogmapProbe:
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """Score the decoded maps, see `score_maps`; a class that was never trained on has a reason instead."""
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        """Score the decoded maps, see `score_maps`; a class that was never trained on
+        has a reason instead.
+        """
         assert isinstance(readout, CogmapReadout)
         decoded = readout.predict(test.inputs)
         cells = test.labels.astype(np.int64)
-        measurements = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
-        # Their scores would be those of a probability of 0, and say nothing about the activations.
-        unknown = {name for code, name in enumerate(test.classes) if code not in readout.trained}
+        measurements = score_maps(
+            decoded, cells, test.groups, test.classes, rng, readout.prior
+        )
+        # Their scores would be those of a probability of 0, and say nothing about the
+        # activations.
+        unknown = {
+            name
+            for code, name in enumerate(test.classes)
+            if code not in readout.trained
+        }
         return of_known(measurements, unknown)
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> Codes:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
         if turn.state is None:
-            raise GdeError(f"{where} has no recorded state; choose an environment that gives one, e.g. grid")
+            raise GdeError(
+                f"{where} has no recorded state; choose an environment that gives one, e.g. grid"
+            )
         try:
-            return CellMap.from_record(trajectory.world, turn.state).padded(self.config.size)
+            return CellMap.from_record(trajectory.world, turn.state).padded(
+                self.config.size
+            )
         except ValueError as error:
-            raise GdeError(f"{where}: {error}; the probe's size is {self.config.size}") from error
+            raise GdeError(
+                f"{where}: {error}; the probe's size is {self.config.size}"
+            ) from error

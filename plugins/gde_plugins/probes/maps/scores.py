@@ -26,24 +26,28 @@ def score_maps(
 
     Of a cell's likeliest class (Arghal et al. 2026, section 5.1):
 
-    - "recall.CLASS", "precision.CLASS"; with ".interior" within the outermost cells, of classes that border maps.
-    - "accuracy" over all cells, padding included; "accuracy.interior" within the outermost cells.
-    - "accuracy.grid", and "recall.macro", the mean over classes: on the true map, padding not chosen.
+    - "recall.CLASS", "precision.CLASS"; with ".interior" within the outermost cells, of
+      classes that border maps.
+    - "accuracy" over all cells, padding included; "accuracy.interior" within the
+      outermost cells.
+    - "accuracy.grid", and "recall.macro", the mean over classes: on the true map,
+      padding not chosen.
 
-    Of its probabilities: "auc.CLASS", how often an interior cell of the class has a higher probability of it than
-    another cell of the same map; "brier" and "calibration" on the map.
+    Of its probabilities: "auc.CLASS", how often an interior cell of the class has a
+    higher probability of it than another cell of the same map; "brier" and
+    "calibration" on the map.
 
-    Of a class that no map has twice, such as the agent: "top1.CLASS" and "distance.CLASS" (in cells, rows plus
-    columns) of the one cell with its highest probability; "spread.CLASS", the mean distance of all cells decoded so.
+    Of a class that no map has twice, such as the agent: "top1.CLASS" and
+    "distance.CLASS" (in cells, rows plus columns) of the one cell with its highest
+    probability; "spread.CLASS", the mean distance of all cells decoded so.
 
     Args:
-        decoded: (N, size, size, C) class probabilities.
-        cells: (N, size, size) true classes, as indices.
-        groups: (N,) worlds.
-        classes: the names of the C classes, as of `CellMap.classes`.
-        rng: for resampling.
-        prior: (size, size, C) frequency of each class at each cell in training. With it come two readers without
-            activations: ".majority" names each cell's commonest class, ".constant" the commonest of all.
+        decoded: (N, size, size, C) class probabilities. cells: (N, size, size) true
+        classes, as indices. groups: (N,) worlds. classes: the names of the C classes,
+        as of `CellMap.classes`. rng: for resampling. prior: (size, size, C) frequency
+        of each class at each cell in training. With it come two readers without
+            activations: ".majority" names each cell's commonest class, ".constant" the
+            commonest of all.
     """
     scores = Scores(groups, rng)
     on_map = cells != classes.index(PAD)
@@ -85,7 +89,9 @@ def score_maps(
 
 
 def largest_side(on_map: Bools) -> int:
-    """The greatest width of the maps (N, size, size), True where a cell belongs to the map."""
+    """The greatest width of the maps (N, size, size), True where a cell belongs to the
+    map.
+    """
     columns = on_map.any(axis=1)
     widths = columns.sum(axis=1)
     return int(widths.max())
@@ -103,10 +109,18 @@ def _by_class(
     for code, name in enumerate(classes):
         true = cells == code
         called = likeliest == code
-        scores.share(f"recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
-        scores.share(f"precision.{name}", right & called, called, f"no cell was decoded as {name}")
+        scores.share(
+            f"recall.{name}", right & true, true, f"no {name} cell on the held-out maps"
+        )
+        scores.share(
+            f"precision.{name}",
+            right & called,
+            called,
+            f"no cell was decoded as {name}",
+        )
 
-        # Outermost cells are always walls, which a probe finds without reading anything.
+        # Outermost cells are always walls, which a probe finds without reading
+        # anything.
         borders = (true & ~inside).any()
         if borders and name != PAD:
             true = inside & true
@@ -128,7 +142,9 @@ def _on_map(
 ) -> None:
     """Add the accuracy and mean recall of a reader on the true map."""
     right = named == cells
-    scores.share(f"accuracy.grid{suffix}", right & on_map, on_map, "nothing was held out")
+    scores.share(
+        f"accuracy.grid{suffix}", right & on_map, on_map, "nothing was held out"
+    )
 
     present = []
     hits = []
@@ -147,11 +163,14 @@ def _baselines(
     on_map: Bools,
     classes: Sequence[str],
 ) -> None:
-    """Add the scores of readers who know nothing but the frequencies of classes in training."""
+    """Add the scores of readers who know nothing but the frequencies of classes in
+    training.
+    """
     commonest = likeliest_on_map(prior, classes)
     by_cell = np.broadcast_to(commonest, cells.shape)
 
-    # The border of a map is wall. Counted in, it would make wall the commonest class of any map.
+    # The border of a map is wall. Counted in, it would make wall the commonest class of
+    # any map.
     inside = interior(on_map)
     within = inside.any(axis=0)
     if within.any():
@@ -167,7 +186,9 @@ def _baselines(
         scores.share(f"accuracy.interior{suffix}", right & inside, inside, NO_INTERIOR)
 
 
-def of_known(measurements: Sequence[Measurement], unknown: Collection[str]) -> list[Measurement]:
+def of_known(
+    measurements: Sequence[Measurement], unknown: Collection[str]
+) -> list[Measurement]:
     """Replace the measurements of classes that were never trained on by a reason."""
     kept = []
     for one in measurements:
@@ -186,7 +207,9 @@ def never_trained(name: str) -> str:
 
 
 def interior(mapped: Bools) -> Bools:
-    """(N, size, size) True where a cell and all of its four neighbours belong to the map."""
+    """(N, size, size) True where a cell and all of its four neighbours belong to the
+    map.
+    """
     # Padded, so that the neighbours of the outermost cells exist and are off the map.
     grid = np.pad(mapped, ((0, 0), (1, 1), (1, 1)))
     above = grid[:, :-2, 1:-1]
@@ -209,7 +232,9 @@ def likeliest_on_map(decoded: Floats, classes: Sequence[str]) -> Indices:
 
 
 def distances(decoded: Floats, cells: Codes, code: int) -> Codes:
-    """(N,) Manhattan distance of the likeliest to the true cell of a class; no meaning where a map has none."""
+    """(N,) Manhattan distance of the likeliest to the true cell of a class; no meaning
+    where a map has none.
+    """
     n, size, _ = cells.shape
     probabilities = decoded[..., code].reshape(n, -1)
     is_true = (cells == code).reshape(n, -1)

@@ -1,9 +1,11 @@
-"""The plan decoder: learned queries, one for each action to come, that attend to the marked tokens.
+"""The plan decoder: learned queries, one for each action to come, that attend to the
+marked tokens.
 
-Every token goes through one bottleneck, a linear map and a layer normalisation. A transformer decoder attends to them
-from the queries, and a linear head names an action, or the end, for each (Arghal et al. 2026, section 5.3). In the
-one-shot form no query sees what another has named. The autoregressive form is given the actions before: those taken in
-training, and those that it has named itself when it decodes.
+Every token goes through one bottleneck, a linear map and a layer normalisation. A
+transformer decoder attends to them from the queries, and a linear head names an action,
+or the end, for each (Arghal et al. 2026, section 5.3). In the one-shot form no query
+sees what another has named. The autoregressive form is given the actions before: those
+taken in training, and those that it has named itself when it decodes.
 """
 
 import math
@@ -41,13 +43,16 @@ class PlanDecoder(nn.Module):
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
 
-        # Modules draw their first weights as they are made, so their order is part of the numbers.
+        # Modules draw their first weights as they are made, so their order is part of
+        # the numbers.
         self.bottleneck = nn.Sequential(
             nn.Linear(inputs, width),
             nn.LayerNorm(width),
         )
         self.queries = nn.Parameter(torch.randn(horizon, width) * 0.15)
-        self.named = nn.Embedding(kinds + 1, width)  # the last stands for nothing named yet
+        self.named = nn.Embedding(
+            kinds + 1, width
+        )  # the last stands for nothing named yet
         layer = nn.TransformerDecoderLayer(
             width,
             heads,
@@ -63,8 +68,9 @@ class PlanDecoder(nn.Module):
         """(B, H, C) logits.
 
         Args:
-            tokens: (B, T, D), NaN after the last token of a row.
-            before: (B, H) kinds of the actions, of which each is shown to those after it; autoregressive alone.
+            tokens: (B, T, D), NaN after the last token of a row. before: (B, H) kinds
+            of the actions, of which each is shown to those after it; autoregressive
+            alone.
         """
         # Attention leaves absent tokens out, but NaN times 0 is still NaN.
         absent = torch.isnan(tokens[:, :, 0])
@@ -74,21 +80,28 @@ class PlanDecoder(nn.Module):
         queries = self.queries.expand(len(tokens), -1, -1)
         mask = None
         if before is not None:
-            # Shifted by one, so that no query sees its own action, and masked, so that none sees later ones.
+            # Shifted by one, so that no query sees its own action, and masked, so that
+            # none sees later ones.
             nothing = torch.full_like(before[:, :1], self.kinds)
             shifted = torch.cat([nothing, before[:, :-1]], dim=1)
             queries = queries + self.named(shifted)
             horizon = before.shape[1]
-            mask = nn.Transformer.generate_square_subsequent_mask(horizon, device=tokens.device)
+            mask = nn.Transformer.generate_square_subsequent_mask(
+                horizon, device=tokens.device
+            )
 
         memory = self.bottleneck(seen)
-        found = self.decoder(queries, memory, tgt_mask=mask, memory_key_padding_mask=absent)
+        found = self.decoder(
+            queries, memory, tgt_mask=mask, memory_key_padding_mask=absent
+        )
         logits: Tensor = self.head(found)
         return logits
 
     @torch.no_grad()
     def probabilities(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, H, C) of each action; autoregressive, given the likeliest ones before it."""
+        """(N, H, C) of each action; autoregressive, given the likeliest ones before
+        it.
+        """
         self.eval()
         device = self.mean.device
         # Copied, because torch takes no array that is read-only.
@@ -100,7 +113,9 @@ class PlanDecoder(nn.Module):
         return logits.softmax(-1).cpu().numpy()
 
     def _decoded(self, tokens: Tensor) -> Tensor:
-        """(B, H, C) logits; autoregressive, of each action given those named before it."""
+        """(B, H, C) logits; autoregressive, of each action given those named before
+        it.
+        """
         if self.form == "oneshot":
             logits: Tensor = self(tokens)
             return logits
@@ -127,8 +142,9 @@ def fit_decoder(
 ) -> None:
     """Fit the decoder to the plans (N, H) of tokens (N, T, D).
 
-    Cross-entropy, where the weight of an action falls by `decay` from each to the next, and those after a plan's end
-    (-1) have none; AdamW on half a cosine; gradients are clipped at norm 1.
+    Cross-entropy, where the weight of an action falls by `decay` from each to the next,
+    and those after a plan's end (-1) have none; AdamW on half a cosine; gradients are
+    clipped at norm 1.
     """
     is_present = ~np.isnan(tokens[:, :, 0])
     present = tokens[is_present]
@@ -171,11 +187,14 @@ def _loss(
     weights: Tensor,
 ) -> Tensor:
     """Weighted mean over the actions before the ends of the plans."""
-    # Places after the end are -1, which is no class. Any will do, for their weight is 0.
+    # Places after the end are -1, which is no class. Any will do, for their weight is
+    # 0.
     classes = plans.clamp(min=0)
     before = classes if decoder.form == "autoregressive" else None
     logits = decoder(tokens, before)
-    losses = nn.functional.cross_entropy(logits.transpose(1, 2), classes, reduction="none")
+    losses = nn.functional.cross_entropy(
+        logits.transpose(1, 2), classes, reduction="none"
+    )
 
     is_action = plans >= 0
     shares = is_action * weights

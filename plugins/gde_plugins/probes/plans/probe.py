@@ -1,4 +1,6 @@
-"""The probe `plan`: the actions to come, decoded from the activations of one turn (Arghal et al. 2026, 5.3)."""
+"""The probe `plan`: the actions to come, decoded from the activations of one turn
+(Arghal et al. 2026, 5.3).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,12 +38,15 @@ class PlanReadout:
 
     decoder: PlanDecoder
     marginal: Floats
-    """(H, C) share of the training plans of that length with each action at each place."""
+    """(H, C) share of the training plans of that length with each action at each
+    place.
+    """
     heads: int
 
     @one_thread()
     def predict(self, inputs: Floats) -> Floats:
-        """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end.
+        """(N, T, D) padded activations to (N, H, C) probabilities of the actions and
+        the end.
 
         Raises:
             ValueError: activations that are not finite, naming the row.
@@ -55,14 +60,17 @@ class PlanReadout:
         for name, tensor in self.decoder.state_dict().items():
             arrays[name] = tensor.cpu().numpy()
         arrays["marginal"] = self.marginal
-        # Of all sizes of the decoder this alone does not show in the shapes of its parameters.
+        # Of all sizes of the decoder this alone does not show in the shapes of its
+        # parameters.
         arrays["heads"] = np.array([self.heads], np.float32)
         return arrays
 
 
 @dataclass(frozen=True)
 class PlanProbe:
-    """Decodes the actions that the agent is going to take, up to the end of its episode."""
+    """Decodes the actions that the agent is going to take, up to the end of its
+    episode.
+    """
 
     config: PlanConfig
     inputs: ClassVar[InputForm] = "tokens"
@@ -75,13 +83,15 @@ class PlanProbe:
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T, H) the actions taken from each turn on, in the order of the admissible ones, then `END`, then `OVER`.
+        """(T, H) the actions taken from each turn on, in the order of the admissible
+        ones, then `END`, then `OVER`.
 
-        A turn that is not decoded has `OVER` alone: one with H or more actions to come, or, with `turns=first`, any but
-        the first.
+        A turn that is not decoded has `OVER` alone: one with H or more actions to come,
+        or, with `turns=first`, any but the first.
 
         Raises:
-            GdeError: the environment does not list its actions, or not the same in all turns.
+            GdeError: the environment does not list its actions, or not the same in all
+            turns.
         """
         actions = _listed_actions(trajectory)
         horizon = self.config.horizon
@@ -93,24 +103,34 @@ class PlanProbe:
 
         plans = np.full((n_turns, horizon), OVER, dtype=np.int64)
         for turn in range(n_decoded):
-            # Decisions that named no action changed nothing, so they are no part of the plan.
-            ahead = [1 + actions.index(action) for action in taken[turn:] if action in actions]
+            # Decisions that named no action changed nothing, so they are no part of the
+            # plan.
+            ahead = [
+                1 + actions.index(action)
+                for action in taken[turn:]
+                if action in actions
+            ]
             n_ahead = len(ahead)
             if n_ahead < horizon:
                 plans[turn, :n_ahead] = ahead
                 plans[turn, n_ahead] = END
         return ProbeLabels(values=plans)
 
-    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
         """Fit a decoder of this form.
 
         Raises:
-            ValueError: activations that are not finite, naming the row, or no plan that is short enough.
+            ValueError: activations that are not finite, naming the row, or no plan that
+            is short enough.
         """
         config = self.config
         plans, rows = _plans(train)
         if not len(plans):
-            raise ValueError(f"no training turn has fewer than {config.horizon} actions to come")
+            raise ValueError(
+                f"no training turn has fewer than {config.horizon} actions to come"
+            )
         check_tokens(train.inputs)
 
         n_inputs = train.inputs.shape[-1]
@@ -151,7 +171,9 @@ class PlanProbe:
         )
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
-        state = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+        state = {
+            name: torch.from_numpy(np.array(array)) for name, array in arrays.items()
+        }
         marginal = state.pop("marginal").numpy()
         heads = int(state.pop("heads").item())
 
@@ -176,7 +198,9 @@ class PlanProbe:
         decoder = decoder.to(self.config.device)
         return PlanReadout(decoder=decoder, marginal=marginal, heads=heads)
 
-    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
         """Score the decoded plans, see `score_plans`."""
         assert isinstance(readout, PlanReadout)
         plans, rows = _plans(test)
@@ -194,7 +218,8 @@ def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
     """The admissible actions of an episode.
 
     Raises:
-        GdeError: the environment does not list its actions, or not the same in all turns.
+        GdeError: the environment does not list its actions, or not the same in all
+        turns.
     """
     listed = {turn.observation.actions for turn in trajectory.turns}
     if None in listed or len(listed) > 1:

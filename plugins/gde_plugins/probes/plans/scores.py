@@ -19,9 +19,11 @@ def score_plans(
     groups: Worlds,
     rng: np.random.Generator,
 ) -> Sequence[Measurement]:
-    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with intervals over worlds.
+    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with
+    intervals over worlds.
 
-    - "prefix.n": share of the plans of n actions or more, the end counted as one, whose first n are all decoded.
+    - "prefix.n": share of the plans of n actions or more, the end counted as one, whose
+      first n are all decoded.
     - "marginal.n": the same of the commonest action of each place in training.
     - "random.n": the same of uniform guesses among the actions, as published.
     - "length.exact": share of plans whose length is decoded.
@@ -70,7 +72,9 @@ def _prefixes(
                 estimate = cluster_share(hits[long, last], groups[long], rng)
                 yield estimate.measurement(f"{name}.{n}", "share")
             else:
-                yield unmeasured(f"{name}.{n}", "share", f"no held-out plan has {n} actions")
+                yield unmeasured(
+                    f"{name}.{n}", "share", f"no held-out plan has {n} actions"
+                )
         yield Measurement(
             name=f"random.{n}",
             value=chance**-n,
@@ -97,7 +101,8 @@ def _lengths(
         estimate = cluster_mean(values, groups, rng)
         yield estimate.measurement(f"length.{name}", "actions")
 
-    # The publication prints the median, which one plan without an end cannot carry away.
+    # The publication prints the median, which one plan without an end cannot carry
+    # away.
     median = float(np.median(np.abs(errors)))
     yield Measurement(
         name="length.error",

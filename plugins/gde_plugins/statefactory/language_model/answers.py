@@ -1,8 +1,10 @@
-"""Answers of a language model as objects with attributes, or the reason why there are none. Never guesses.
+"""Answers of a language model as objects with attributes, or the reason why there are
+none. Never guesses.
 
-A question asks for {"thinking": TEXT, KEY: [...]}. The list may stand alone or under any key, in a code fence or after
-other words. Of several JSON values the last counts, since quotations come before conclusions. An object of the list is
-{"object": {NAME: [{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
+A question asks for {"thinking": TEXT, KEY: [...]}. The list may stand alone or under
+any key, in a code fence or after other words. Of several JSON values the last counts,
+since quotations come before conclusions. An object of the list is {"object": {NAME:
+[{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
 """
 
 import json
@@ -34,8 +36,8 @@ def parse_items(text: str, *, empty: bool) -> Items:
     """Parse the objects of an answer.
 
     Args:
-        text: the answer.
-        empty: whether a list without objects is valid, as it is for a state and not for a goal.
+        text: the answer. empty: whether a list without objects is valid, as it is for a
+        state and not for a goal.
 
     Raises:
         Malformed: the answer has no list of objects, or one that is too long.
@@ -69,14 +71,17 @@ def _values(text: str) -> Iterator[Any]:
         try:
             value, position = DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
-            # A whole value within something broken is a piece of an answer and not the answer.
+            # A whole value within something broken is a piece of an answer and not the
+            # answer.
             position = _end(text, opening.start())
         else:
             yield value
 
 
 def _end(text: str, start: int) -> int:
-    """Index after the bracket that closes the one at `start`; the end of the text where none does."""
+    """Index after the bracket that closes the one at `start`; the end of the text where
+    none does.
+    """
     depth = 0
     for bracket in BRACKET.finditer(text, start):
         depth += 1 if bracket[0] in "{[" else -1

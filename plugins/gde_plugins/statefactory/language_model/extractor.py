@@ -1,4 +1,6 @@
-"""The extractor that asks a language model: three questions a turn, each repeated after an unusable answer."""
+"""The extractor that asks a language model: three questions a turn, each repeated after
+an unusable answer.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +12,13 @@ from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
 from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
-from gde_plugins.statefactory.language_model.prompts import NOTHING, Question, again, ask, written
+from gde_plugins.statefactory.language_model.prompts import (
+    NOTHING,
+    Question,
+    again,
+    ask,
+    written,
+)
 from gde_plugins.statefactory.state import Items, Level, Reading
 
 SHOWN = 2000
@@ -59,7 +67,12 @@ class ModelExtractor:
                 await episode.turn(index, action or NOTHING, turn.observation.text)
         except Unreadable as error:
             return Reading(made_by=made_by, counts=episode.counts, failure=str(error))
-        return Reading(made_by=made_by, states=episode.states, goals=episode.goals, counts=episode.counts)
+        return Reading(
+            made_by=made_by,
+            states=episode.states,
+            goals=episode.goals,
+            counts=episode.counts,
+        )
 
 
 @dataclass
@@ -85,18 +98,30 @@ class _Episode:
         known = ("Known state", "".join(map(written, last_states)))
         goal_so_far = ("Goal so far", "".join(map(written, last_goals)))
 
-        current = await self._answer(index, "current", [task, goal_so_far, known, acted, observed], last_states)
+        current = await self._answer(
+            index, "current", [task, goal_so_far, known, acted, observed], last_states
+        )
         present = ("Present", written(current))
-        state = await self._answer(index, "state", [task, known, acted, present], last_states)
+        state = await self._answer(
+            index, "state", [task, known, acted, present], last_states
+        )
         now = ("State", written(state))
-        goal = await self._answer(index, "goal", [task, now, acted, observed, goal_so_far], last_goals)
+        goal = await self._answer(
+            index, "goal", [task, now, acted, observed, goal_so_far], last_goals
+        )
         self.states.append(state)
         self.goals.append(goal)
 
     async def _answer(
-        self, index: int, question: Question, sections: Sequence[tuple[str, str]], held: Sequence[Items]
+        self,
+        index: int,
+        question: Question,
+        sections: Sequence[tuple[str, str]],
+        held: Sequence[Items],
     ) -> Items:
-        """The objects of an answer; `held` has at most one answer to stand in for it."""
+        """The objects of an answer; `held` has at most one answer to stand in for
+        it.
+        """
         reason = ""
         asked = ask(question, self.asking.level, sections)
         messages = asked

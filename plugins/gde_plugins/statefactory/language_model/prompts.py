@@ -1,4 +1,6 @@
-"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): the present, the state and the goal."""
+"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): the present, the
+state and the goal.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -29,7 +31,9 @@ TASKS: dict[Question, str] = {
 }
 
 
-def ask(question: Question, level: Level, sections: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+def ask(
+    question: Question, level: Level, sections: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
     """The messages of one question; sections are (heading, text)."""
     shape = f'# Answer\n{{"thinking": "a few words", "{question}": {SHAPES[level]}}}'
     known = "\n\n".join(f"# {heading}\n{text or NOTHING}" for heading, text in sections)
@@ -40,7 +44,11 @@ def ask(question: Question, level: Level, sections: Sequence[tuple[str, str]]) -
 def again(asked: tuple[Message, ...], answer: str, reason: str) -> tuple[Message, ...]:
     """The same question after an unusable answer."""
     complaint = f"That cannot be used: {reason}. Answer again, with the JSON object and nothing else."
-    return (*asked, Message(role="assistant", content=answer), Message(role="user", content=complaint))
+    return (
+        *asked,
+        Message(role="assistant", content=answer),
+        Message(role="user", content=complaint),
+    )
 
 
 def written(items: Items) -> str:

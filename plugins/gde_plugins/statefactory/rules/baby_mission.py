@@ -1,4 +1,6 @@
-"""The missions of BabyAI's Baby language (Chevalier-Boisvert et al. 2023): clauses, and which of them come first."""
+"""The missions of BabyAI's Baby language (Chevalier-Boisvert et al. 2023): clauses, and
+which of them come first.
+"""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +12,19 @@ THING = r"(?:an?|the) (?:{color} )?{kind}{location}"
 COLOR = "red|green|blue|purple|yellow|grey"
 KIND = "key|ball|box|door|object"
 LOCATION = " in front of you| behind you| on your left| on your right"
-ANY = THING.format(color=f"(?:{COLOR})", kind=f"(?:{KIND})", location=f"(?:{LOCATION})?")
+ANY = THING.format(
+    color=f"(?:{COLOR})", kind=f"(?:{KIND})", location=f"(?:{LOCATION})?"
+)
 CLAUSE = re.compile(rf"(go to|pick up|open|put) ({ANY})(?: next to ({ANY}))?")
-DESCRIPTION = re.compile(THING.format(color=f"({COLOR})", kind=f"({KIND})", location=f"({LOCATION})?"))
-LOCATIONS = {" in front of you": "front", " behind you": "behind", " on your left": "left", " on your right": "right"}
+DESCRIPTION = re.compile(
+    THING.format(color=f"({COLOR})", kind=f"({KIND})", location=f"({LOCATION})?")
+)
+LOCATIONS = {
+    " in front of you": "front",
+    " behind you": "behind",
+    " on your left": "left",
+    " on your right": "right",
+}
 
 
 @dataclass(frozen=True)

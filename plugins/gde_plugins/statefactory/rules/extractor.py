@@ -5,18 +5,33 @@ from dataclasses import dataclass
 from gde.data.observation import OBJECTIVE
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.representation import at_level, sentences
-from gde_plugins.statefactory.rules import blocks, household, maps, rooms, shop, text_game
+from gde_plugins.statefactory.rules import (
+    blocks,
+    household,
+    maps,
+    rooms,
+    shop,
+    text_game,
+)
 from gde_plugins.statefactory.rules.given import Given, Rules, seen
 from gde_plugins.statefactory.state import Level, Reading
 
-KNOWN: tuple[Rules, ...] = (blocks.RULES, shop.RULES, household.RULES, text_game.RULES, rooms.RULES, maps.RULES)
+KNOWN: tuple[Rules, ...] = (
+    blocks.RULES,
+    shop.RULES,
+    household.RULES,
+    text_game.RULES,
+    rooms.RULES,
+    maps.RULES,
+)
 
 
 @dataclass(frozen=True)
 class RulesExtractor:
     """Implements `gde_plugins.statefactory.state.Extractor`.
 
-    The first rules that know the world read it. Unknown worlds, and every world at level 1, are read as sentences.
+    The first rules that know the world read it. Unknown worlds, and every world at
+    level 1, are read as sentences.
     """
 
     level: Level
@@ -29,7 +44,9 @@ class RulesExtractor:
         objective = trajectory.world.objective
         for rules in KNOWN if self.level > 1 else ():
             if given := rules.read(trajectory, objective):
-                return self._reading(given, f"rules for {rules.name}, level {self.level}", self.level)
+                return self._reading(
+                    given, f"rules for {rules.name}, level {self.level}", self.level
+                )
 
         made_by = "sentences as they stand, level 1"
         if self.level > 1:

@@ -24,7 +24,9 @@ class Rules:
 
     name: str
     read: Callable[[Trajectory, str], Given | None]
-    """Takes an episode and its objective, which may be empty; gives None for worlds of another kind."""
+    """Takes an episode and its objective, which may be empty; gives None for worlds of
+    another kind.
+    """
 
 
 def seen(trajectory: Trajectory) -> list[str]:

@@ -1,4 +1,6 @@
-"""The household of AlfWorld: where things were last seen, what was done to them, and which things a goal means."""
+"""The household of AlfWorld: where things were last seen, what was done to them, and
+which things a goal means.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +10,9 @@ from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, s
 from gde_plugins.statefactory.state import Item, Items
 
 THING = r"([a-z]+ \d+)"
-CONTENTS = re.compile(rf"(?:On the {THING}|The {THING} is open\. In it), you see ([^.]*)\.")
+CONTENTS = re.compile(
+    rf"(?:On the {THING}|The {THING} is open\. In it), you see ([^.]*)\."
+)
 ONE = re.compile(rf"\ban? {THING}")
 TAKEN = re.compile(rf"You pick up the {THING}")
 PUT = re.compile(rf"You (?:move|put) the {THING} (?:to|in/on|in|on) the {THING}")
@@ -16,12 +20,18 @@ CHANGED = re.compile(rf"You (heat|cool|clean|slice) the {THING}")
 SWITCHED = re.compile(rf"You turn (on|off) the {THING}")
 CONDITIONS = {"heat": "hot", "cool": "cool", "clean": "clean", "slice": "sliced"}
 
-TWO = re.compile(r"(?:find|put) two (?P<kind>\w+)(?: and put them)? (?:in/on|in|on) (?:the )?(?P<place>\w+)")
-CHANGE = re.compile(r"(?P<verb>clean|heat|cool) some (?P<kind>\w+) and put it (?:in/on|in|on) (?:the )?(?P<place>\w+)")
+TWO = re.compile(
+    r"(?:find|put) two (?P<kind>\w+)(?: and put them)? (?:in/on|in|on) (?:the )?(?P<place>\w+)"
+)
+CHANGE = re.compile(
+    r"(?P<verb>clean|heat|cool) some (?P<kind>\w+) and put it (?:in/on|in|on) (?:the )?(?P<place>\w+)"
+)
 PLACE = re.compile(
     r"put (?:some|an?|the) (?:(?P<condition>clean|hot|cool) )?(?P<kind>\w+) (?:in/on|in|on) (?:the )?(?P<place>\w+)"
 )
-LIGHT = re.compile(r"(?:look at|examine) (?:the |an? )?(?P<kind>\w+) (?:under|with) the (?P<lamp>\w*lamp)")
+LIGHT = re.compile(
+    r"(?:look at|examine) (?:the |an? )?(?P<kind>\w+) (?:under|with) the (?P<lamp>\w*lamp)"
+)
 
 HAND = "in the hand"
 PICKED = "picked up"
@@ -38,7 +48,9 @@ class Wish:
     lamp: str = ""
 
     def goal(self, things: Things) -> Items:
-        """The wanted objects, under the names of those of their kind that were picked up first."""
+        """The wanted objects, under the names of those of their kind that were picked
+        up first.
+        """
         handled = _those(things, self.kind, "handled")
         chosen = [*handled[: self.n], *[self.kind] * (self.n - len(handled))]
         items = [self._wanted(name, things) for name in chosen]
@@ -49,7 +61,8 @@ class Wish:
         return items
 
     def _wanted(self, name: str, things: Things) -> Item:
-        # Where the object lies in a place of the right kind, that very place is the wanted one.
+        # Where the object lies in a place of the right kind, that very place is the
+        # wanted one.
         where = things.get(name, {}).get("place", "")
         place = where if _kind(where) == self.place else self.place
         condition = {"condition": self.condition} if self.condition else {}
@@ -58,7 +71,11 @@ class Wish:
 
 def _those(things: Things, kind: str, attribute: str) -> list[str]:
     """Names of the things of a kind that have an attribute."""
-    return [name for name, attributes in things.items() if _kind(name) == kind and attribute in attributes]
+    return [
+        name
+        for name, attributes in things.items()
+        if _kind(name) == kind and attribute in attributes
+    ]
 
 
 def wish(objective: str) -> Wish | None:
@@ -68,9 +85,13 @@ def wish(objective: str) -> Wish | None:
     if found := TWO.search(objective):
         return Wish(found["kind"], n=2, place=found["place"])
     if found := CHANGE.search(objective):
-        return Wish(found["kind"], place=found["place"], condition=CONDITIONS[found["verb"]])
+        return Wish(
+            found["kind"], place=found["place"], condition=CONDITIONS[found["verb"]]
+        )
     if found := PLACE.search(objective):
-        return Wish(found["kind"], place=found["place"], condition=found["condition"] or "")
+        return Wish(
+            found["kind"], place=found["place"], condition=found["condition"] or ""
+        )
     return None
 
 

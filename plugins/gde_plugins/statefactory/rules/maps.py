@@ -1,4 +1,6 @@
-"""Worlds whose facts are a map with an agent and a goal, such as the grid: the lines around each thing."""
+"""Worlds whose facts are a map with an agent and a goal, such as the grid: the lines
+around each thing.
+"""
 
 from gde.data.cell_map import CellMap, Position
 from gde.data.trajectory import Trajectory
@@ -14,13 +16,23 @@ def _read(trajectory: Trajectory, _: str) -> Given | None:
     goals: list[Items] = []
     for turn in trajectory.turns:
         try:
-            now = CellMap.from_record(trajectory.world, turn.state) if turn.state else None
+            now = (
+                CellMap.from_record(trajectory.world, turn.state)
+                if turn.state
+                else None
+            )
         except ValueError:
             return None
         if now is None or not {AGENT, GOAL} <= {thing.name for thing in now.things}:
             return None
 
-        states.append([Item(thing.name, _lines(now, thing.place)) for thing in now.things if thing.name != GOAL])
+        states.append(
+            [
+                Item(thing.name, _lines(now, thing.place))
+                for thing in now.things
+                if thing.name != GOAL
+            ]
+        )
         goals.append([Item(AGENT, _lines(now, now.place_of(GOAL)))])
     return Given(states, goals) if states else None
 
@@ -30,7 +42,9 @@ def _lines(now: CellMap, place: Position) -> dict[str, str]:
 
 
 def lines(row: int, column: int, height: int, width: int) -> dict[str, str]:
-    """A place as the lines on each side of it, so that places that are closer have more words in common."""
+    """A place as the lines on each side of it, so that places that are closer have more
+    words in common.
+    """
     return {
         "rows above": _numbers(0, row),
         "rows below": _numbers(row + 1, height),

@@ -1,7 +1,9 @@
-"""What is known of BabyAI's rooms after every turn: things by lasting names, wherever they are carried.
+"""What is known of BabyAI's rooms after every turn: things by lasting names, wherever
+they are carried.
 
-Only the agent moves things, and always through the cell ahead of it, which is in sight in every view. A thing that was
-there and is gone was taken up, or was a box that was opened; a new thing there was put down.
+Only the agent moves things, and always through the cell ahead of it, which is in sight
+in every view. A thing that was there and is gone was taken up, or was a box that was
+opened; a new thing there was put down.
 """
 
 from collections.abc import Iterator
@@ -14,12 +16,16 @@ NOTHING = "nothing"
 
 
 class Rooms:
-    """The things seen so far, by names such as "red ball" and, the second of its like, "red ball 2"."""
+    """The things seen so far, by names such as "red ball" and, the second of its like,
+    "red ball 2".
+    """
 
     def __init__(self, first: Moment) -> None:
         self.now = first
         self.things: dict[str, Thing] = {}
-        """Where each was seen last; the thing that the agent carries is where the agent is."""
+        """Where each was seen last; the thing that the agent carries is where the agent
+        is.
+        """
         self.held = ""
         """Name of the thing that the agent carries; empty for none."""
         self.dropped = ""
@@ -37,12 +43,18 @@ class Rooms:
         self.now = now
         self.dropped = ""
         shown = {thing.place: thing for thing in now.things}
-        names = {thing.place: name for name, thing in self.things.items() if name != self.held}
+        names = {
+            thing.place: name
+            for name, thing in self.things.items()
+            if name != self.held
+        }
 
         name_ahead = names.get(now.front, "")
         if name_ahead:
             shown_ahead = shown.get(now.front)
-            if shown_ahead is None or not shown_ahead.looks_like(self.things[name_ahead]):
+            if shown_ahead is None or not shown_ahead.looks_like(
+                self.things[name_ahead]
+            ):
                 del names[now.front]
                 self._remove(name_ahead, action)
 
@@ -54,21 +66,27 @@ class Rooms:
             self.things[self.held] = replace(self.things[self.held], place=now.agent)
 
     def meant(self, words: Words) -> list[str]:
-        """Names of the things that a description fits, the nearest to the agent first."""
+        """Names of the things that a description fits, the nearest to the agent
+        first.
+        """
         agent_x, agent_y = self.now.agent
 
         def distance(name: str) -> int:
             x, y = self.things[name].place
             return abs(x - agent_x) + abs(y - agent_y)
 
-        return sorted((name for name in self.things if self._fits(name, words)), key=distance)
+        return sorted(
+            (name for name in self.things if self._fits(name, words)), key=distance
+        )
 
     def ahead(self) -> str:
         """Name of the thing that the agent faces; "nothing" where there is none."""
         return next(self._at(self.now.front), NOTHING)
 
     def beside(self, name: str) -> list[str]:
-        """Names of the things right of, left of, below and above a thing, in this order."""
+        """Names of the things right of, left of, below and above a thing, in this
+        order.
+        """
         x, y = self.things[name].place
         found: list[str] = []
         for place in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
@@ -76,12 +94,18 @@ class Rooms:
         return found
 
     def _at(self, place: Place) -> Iterator[str]:
-        return (name for name, thing in self.things.items() if thing.place == place and name != self.held)
+        return (
+            name
+            for name, thing in self.things.items()
+            if thing.place == place and name != self.held
+        )
 
     def _remove(self, name: str, action: str) -> None:
         """The thing ahead is gone: it was taken up, or it was a box that was opened."""
         is_taken = self.now.carrying != NOTHING
-        if self.now.carrying is None:  # the text does not say, so that the action has to
+        if (
+            self.now.carrying is None
+        ):  # the text does not say, so that the action has to
             is_taken = action == "pickup"
         if is_taken and not self.held:
             self.held = name
@@ -89,7 +113,9 @@ class Rooms:
             del self.things[name]
 
     def _name_of_new(self, thing: Thing) -> str:
-        """The name of a thing where none was known: the carried one, put down, or one seen for the first time."""
+        """The name of a thing where none was known: the carried one, put down, or one
+        seen for the first time.
+        """
         held = self.things.get(self.held)
         if held is None or thing.place != self.now.front or not thing.looks_like(held):
             return self._add(thing)
@@ -105,11 +131,15 @@ class Rooms:
         return name
 
     def _with_door_followed(self, name: str, thing: Thing, action: str) -> Thing:
-        """The thing as it is shown; where texts do not say whether a door is open, it is followed from closed on."""
+        """The thing as it is shown; where texts do not say whether a door is open, it
+        is followed from closed on.
+        """
         if thing.kind != "door" or thing.open is not None:
             return thing
         was_open = bool(self.things[name].open)
-        is_toggled = action == "toggle" and thing.place == self.now.front and not thing.locked
+        is_toggled = (
+            action == "toggle" and thing.place == self.now.front and not thing.locked
+        )
         return replace(thing, open=was_open != is_toggled)
 
     def _fits(self, name: str, words: Words) -> bool:
@@ -119,7 +149,9 @@ class Rooms:
         return not words.location or self._lay(self._first_places[name], words.location)
 
     def _lay(self, place: Place, location: str) -> bool:
-        """Whether a place is on that side of the agent's first place, in the agent's first room."""
+        """Whether a place is on that side of the agent's first place, in the agent's
+        first room.
+        """
         x, y = self._first.agent
         pitch = self._first.room - 1  # neighbouring rooms share a wall
         for start, coordinate in zip((x, y), place, strict=True):
@@ -127,7 +159,8 @@ class Rooms:
             if not wall <= coordinate <= wall + pitch:
                 return False
 
-        # The side is the sign of the products of the offset with the agent's direction and with its right hand.
+        # The side is the sign of the products of the offset with the agent's direction
+        # and with its right hand.
         offset_x = place[0] - x
         offset_y = place[1] - y
         facing_x = self._first.front[0] - x

@@ -1,4 +1,5 @@
-"""The rooms of BabyAI as its three formats describe them (Choukrani et al. 2025, section 4.2).
+"""The rooms of BabyAI as its three formats describe them (Choukrani et al. 2025,
+section 4.2).
 
 The texts may leave out whether doors are open and what the agent carries.
 """
@@ -13,8 +14,12 @@ Place = tuple[int, int]
 
 PAIR = r"\((\d+), (\d+)\)"
 SIZE = r"(\d+)x(\d+)"
-BULLET = re.compile(rf"  - (\w+), color=(\w+), position={PAIR}(?:, locked=(\w+))?(?:, open=(\w+))?")
-PHRASE = re.compile(rf"\ban? (?:(open|closed) )?(?:(locked|unlocked) )?(\w+) (key|ball|box|door) at position {PAIR}")
+BULLET = re.compile(
+    rf"  - (\w+), color=(\w+), position={PAIR}(?:, locked=(\w+))?(?:, open=(\w+))?"
+)
+PHRASE = re.compile(
+    rf"\ban? (?:(open|closed) )?(?:(locked|unlocked) )?(\w+) (key|ball|box|door) at position {PAIR}"
+)
 STRUCTURED = (
     re.compile(rf"Size of each room \(including walls\): {SIZE}"),
     re.compile(rf"Total grid size: {SIZE}"),
@@ -22,7 +27,9 @@ STRUCTURED = (
     re.compile(rf"Agent facing direction: \w+ \(toward {PAIR}\)"),
     re.compile(r"Agent carries: (.*)"),
 )
-"""Patterns of room size, grid size, agent, cell ahead and carried thing; the last may find nothing."""
+"""Patterns of room size, grid size, agent, cell ahead and carried thing; the last may
+find nothing.
+"""
 NARRATIVE = (
     re.compile(rf"of size {SIZE} with"),
     re.compile(rf"the whole grid is {SIZE}"),
@@ -72,10 +79,14 @@ def moment(text: str) -> Moment | None:
     """Parse a text; None where it is in none of the three formats."""
     if text.lstrip().startswith("{"):
         return _from_json(text)
-    return _from_words(text, STRUCTURED, _bullets(text)) or _from_words(text, NARRATIVE, _phrases(text))
+    return _from_words(text, STRUCTURED, _bullets(text)) or _from_words(
+        text, NARRATIVE, _phrases(text)
+    )
 
 
-def _from_words(text: str, patterns: tuple[re.Pattern[str], ...], things: Iterator[Thing]) -> Moment | None:
+def _from_words(
+    text: str, patterns: tuple[re.Pattern[str], ...], things: Iterator[Thing]
+) -> Moment | None:
     *needed, carrying = patterns
     numbers: list[tuple[int, int]] = []
     for pattern in needed:
@@ -85,17 +96,31 @@ def _from_words(text: str, patterns: tuple[re.Pattern[str], ...], things: Iterat
         numbers.append((int(found[1]), int(found[2])))
     (room, _), size, agent, front = numbers
     carried = carrying.search(text)
-    return Moment(room, size, agent, front, carried[1] if carried else None, tuple(things))
+    return Moment(
+        room, size, agent, front, carried[1] if carried else None, tuple(things)
+    )
 
 
 def _bullets(text: str) -> Iterator[Thing]:
     for kind, color, x, y, locked, opened in BULLET.findall(text):
-        yield Thing(kind, color, (int(x), int(y)), locked == "True", opened == "True" if opened else None)
+        yield Thing(
+            kind,
+            color,
+            (int(x), int(y)),
+            locked == "True",
+            opened == "True" if opened else None,
+        )
 
 
 def _phrases(text: str) -> Iterator[Thing]:
     for opened, locked, color, kind, x, y in PHRASE.findall(text):
-        yield Thing(kind, color, (int(x), int(y)), locked == "locked", opened == "open" if opened else None)
+        yield Thing(
+            kind,
+            color,
+            (int(x), int(y)),
+            locked == "locked",
+            opened == "open" if opened else None,
+        )
 
 
 def _from_json(text: str) -> Moment | None:

@@ -1,4 +1,6 @@
-"""BabyAI's rooms: the agent where its mission takes it, and things as the mission wants them."""
+"""BabyAI's rooms: the agent where its mission takes it, and things as the mission wants
+them.
+"""
 
 from collections.abc import Iterator
 
@@ -13,7 +15,9 @@ from gde_plugins.statefactory.state import Item, Items
 FULFILLED = {"status": "fulfilled"}
 OPEN = {"status": "to do"}
 SHARES = {"go to": 1, "pick up": 1, "open": 2, "put": 2}
-"""Goal objects of a clause: as many before, while and after it is worked at, so that its weight stays the same."""
+"""Goal objects of a clause: as many before, while and after it is worked at, so that
+its weight stays the same.
+"""
 
 
 class Progress:
@@ -24,9 +28,13 @@ class Progress:
         self._done: set[Clause] = set()
 
     def follow(self, rooms: Rooms, action: str) -> None:
-        """Mark the clauses that an action fulfilled; later stages wait for the earlier ones."""
+        """Mark the clauses that an action fulfilled; later stages wait for the earlier
+        ones.
+        """
         for stage in self._wanted:
-            self._done |= {clause for clause in stage if _is_fulfilled(clause, rooms, action)}
+            self._done |= {
+                clause for clause in stage if _is_fulfilled(clause, rooms, action)
+            }
             if not self._done.issuperset(stage):
                 return
 
@@ -37,7 +45,9 @@ class Progress:
 
     def goal(self, rooms: Rooms) -> Iterator[Item]:
         """Wishes of the clauses that are due; the others as fulfilled."""
-        due = next((stage for stage in self._wanted if not self._done.issuperset(stage)), ())
+        due = next(
+            (stage for stage in self._wanted if not self._done.issuperset(stage)), ()
+        )
         for clause in self._clauses():
             if clause in due and clause not in self._done:
                 yield from _wishes(clause, rooms)
@@ -58,14 +68,20 @@ def _is_fulfilled(clause: Clause, rooms: Rooms, action: str) -> bool:
             return action == "pickup" and rooms.held in meant
         case "open":
             ahead = rooms.ahead()
-            return action == "toggle" and ahead in meant and bool(rooms.things[ahead].open)
+            return (
+                action == "toggle" and ahead in meant and bool(rooms.things[ahead].open)
+            )
         case "put":
             fixed = rooms.meant(clause.beside) if clause.beside else []
-            return rooms.dropped in meant and not set(fixed).isdisjoint(rooms.beside(rooms.dropped))
+            return rooms.dropped in meant and not set(fixed).isdisjoint(
+                rooms.beside(rooms.dropped)
+            )
 
 
 def _wishes(clause: Clause, rooms: Rooms) -> list[Item]:
-    """Wanted objects with the names and places known by now; in general words where none are known."""
+    """Wanted objects with the names and places known by now; in general words where
+    none are known.
+    """
     name = _chosen(clause, rooms)
     there = _lines(rooms, name) if name in rooms.things else {}
     match clause.verb:
@@ -80,11 +96,16 @@ def _wishes(clause: Clause, rooms: Rooms) -> list[Item]:
             if clause.beside:
                 fixed = next(iter(rooms.meant(clause.beside)), str(clause.beside))
             beside = _lines(rooms, fixed) if fixed in rooms.things else {}
-            return [Item(AGENT, {**there, "carries": name}), Item(name, {**beside, "lies beside": fixed})]
+            return [
+                Item(AGENT, {**there, "carries": name}),
+                Item(name, {**beside, "lies beside": fixed}),
+            ]
 
 
 def _chosen(clause: Clause, rooms: Rooms) -> str:
-    """The thing that a clause is about: the carried one if it fits, else the nearest."""
+    """The thing that a clause is about: the carried one if it fits, else the
+    nearest.
+    """
     meant = rooms.meant(clause.thing)
     if rooms.held in meant:
         return rooms.held
@@ -98,7 +119,14 @@ def _lines(rooms: Rooms, name: str) -> dict[str, str]:
 
 def _state(rooms: Rooms) -> Iterator[Item]:
     x, y = rooms.now.agent
-    yield Item(AGENT, {**lines(y, x, *rooms.now.size), "faces": rooms.ahead(), "carries": rooms.held or NOTHING})
+    yield Item(
+        AGENT,
+        {
+            **lines(y, x, *rooms.now.size),
+            "faces": rooms.ahead(),
+            "carries": rooms.held or NOTHING,
+        },
+    )
     for name, thing in rooms.things.items():
         door = {}
         if thing.kind == "door":

@@ -6,7 +6,9 @@ from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.rules.given import Given, Rules, seen
 from gde_plugins.statefactory.state import Item, Items
 
-WISH = re.compile(r"I am looking for (?P<kind>[^:]+): (?P<wanted>.*), in (?P<options>.*), for less than (?P<price>\S+)")
+WISH = re.compile(
+    r"I am looking for (?P<kind>[^:]+): (?P<wanted>.*), in (?P<options>.*), for less than (?P<price>\S+)"
+)
 PRICE = re.compile(r"^Price: \$([\d.]+)$", re.MULTILINE)
 OPTION = re.compile(r"^([a-z ]+): .*\[(.+?)\]", re.MULTILINE)
 RESULT = re.compile(r"^\[[^\]]+\] (.+) \$[\d.]+$", re.MULTILINE)

@@ -1,4 +1,6 @@
-"""TextWorld's games: find and take a thing, or cook a meal by the recipe of a cookbook."""
+"""TextWorld's games: find and take a thing, or cook a meal by the recipe of a
+cookbook.
+"""
 
 import re
 
@@ -21,9 +23,18 @@ CUT = re.compile(r"You (slice|dice|chop) the ([^.]+?)\.")
 HEATED = re.compile(r"You (fried|roasted|grilled) the ([^.]+?)\.")
 EATEN = re.compile(r"You eat the ([^.]+?)\.")
 MADE = "Adding the meal to your inventory"
-RECIPE = re.compile(r"Ingredients:\s*(?P<ingredients>.*?)\s*Directions:\s*(?P<directions>.*)", re.DOTALL)
+RECIPE = re.compile(
+    r"Ingredients:\s*(?P<ingredients>.*?)\s*Directions:\s*(?P<directions>.*)", re.DOTALL
+)
 STEP = re.compile(r"^\s*(slice|dice|chop|fry|roast|grill) the (.+?)\s*$", re.MULTILINE)
-DONE = {"slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled"}
+DONE = {
+    "slice": "sliced",
+    "dice": "diced",
+    "chop": "chopped",
+    "fry": "fried",
+    "roast": "roasted",
+    "grill": "grilled",
+}
 PREPARATION = {
     **dict.fromkeys(("slice", "dice", "chop"), "cutting"),
     **dict.fromkeys(("fry", "roast", "grill"), "heating"),
@@ -34,12 +45,19 @@ TOOLS = {"knife", "cookbook"}
 
 MEAL = Item("meal", {"place": HANDS, "eating": "eaten"})
 ANY_INGREDIENT = Item(
-    "ingredient", {"place": HANDS, "cutting": "sliced diced or chopped", "heating": "fried roasted or grilled"}
+    "ingredient",
+    {
+        "place": HANDS,
+        "cutting": "sliced diced or chopped",
+        "heating": "fried roasted or grilled",
+    },
 )
 
 
 def recipe(text: str) -> Items:
-    """The ingredients of a cookbook's recipe, each with its preparation; none in other texts."""
+    """The ingredients of a cookbook's recipe, each with its preparation; none in other
+    texts.
+    """
     found = RECIPE.search(text)
     if not found:
         return []
@@ -88,7 +106,11 @@ def _hunt(trajectory: Trajectory, thing: str, room: str) -> Given:
     for text in seen(trajectory):
         notice(things, text)
         # Outside a kitchen nothing is an ingredient.
-        states.append(listed({name.removeprefix("ingredient "): of for name, of in things.items()}))
+        states.append(
+            listed(
+                {name.removeprefix("ingredient "): of for name, of in things.items()}
+            )
+        )
     return Given(states, [goal] * len(states))
 
 

@@ -1,8 +1,10 @@
-"""Caches for what TextWorld computes again and again in games of PDDL; the games stay the same.
+"""Caches for what TextWorld computes again and again in games of PDDL; the games stay
+the same.
 
-Whenever a game begins, TextWorld translates its problem twice, the second time for a planner that nothing here asks. At
-every step it parses each expression of the grammar that it uses, and copies all that the expression may name. These are
-functions of a text, or copies that nobody changes.
+Whenever a game begins, TextWorld translates its problem twice, the second time for a
+planner that nothing here asks. At every step it parses each expression of the grammar
+that it uses, and copies all that the expression may name. These are functions of a
+text, or copies that nobody changes.
 """
 
 from collections.abc import Mapping
@@ -17,7 +19,9 @@ from textworld.logic import Rule
 GAMES = 2
 """Translated problems that are kept, some megabytes each."""
 EXPRESSIONS = 4096
-"""Parsed expressions that are kept; the grammar has some hundred, and every game one for its task."""
+"""Parsed expressions that are kept; the grammar has some hundred, and every game one
+for its task.
+"""
 
 
 def cache() -> None:
@@ -26,7 +30,9 @@ def cache() -> None:
     textgen._parse_and_convert = _parser(textgen._parse_and_convert)
     textgen.copy_context = _copied
     # A query is read and never changed.
-    Rule.parse_conjunctive_query = staticmethod(lru_cache(maxsize=EXPRESSIONS)(Rule.parse_conjunctive_query))
+    Rule.parse_conjunctive_query = staticmethod(
+        lru_cache(maxsize=EXPRESSIONS)(Rule.parse_conjunctive_query)
+    )
 
 
 def _translator(translate: Any) -> Any:
@@ -55,4 +61,8 @@ def _parser(parse: Any) -> Any:
 
 def _copied(context: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the variables and the mapping, to which more may be added."""
-    return {**context, "variables": dict(context["variables"]), "mapping": dict(context["mapping"])}
+    return {
+        **context,
+        "variables": dict(context["variables"]),
+        "mapping": dict(context["mapping"]),
+    }

@@ -1,8 +1,8 @@
 """An expert for ALFWorld's six types of tasks; it sees the whole state of the house.
 
-It fetches the object, treats it if the task says so, and brings it to its receptacle. It takes the fewest actions over
-all objects, appliances and receptacles that would do. ALFWorld's own planner finds the same plans, but takes minutes on
-large kitchens.
+It fetches the object, treats it if the task says so, and brings it to its receptacle.
+It takes the fewest actions over all objects, appliances and receptacles that would do.
+ALFWorld's own planner finds the same plans, but takes minutes on large kitchens.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,15 +13,29 @@ from typing import Any
 Step = tuple[str, Mapping[str, str]]
 """An action of the domain, by its name there, and what its parameters are."""
 TREATMENTS = {
-    "pick_clean_then_place_in_recep": ("isclean", "cleanable", "cleanobject", "sinkbasintype"),
-    "pick_heat_then_place_in_recep": ("ishot", "heatable", "heatobject", "microwavetype"),
+    "pick_clean_then_place_in_recep": (
+        "isclean",
+        "cleanable",
+        "cleanobject",
+        "sinkbasintype",
+    ),
+    "pick_heat_then_place_in_recep": (
+        "ishot",
+        "heatable",
+        "heatobject",
+        "microwavetype",
+    ),
     "pick_cool_then_place_in_recep": ("iscool", "coolable", "coolobject", "fridgetype"),
 }
-"""Task type to the wanted fact, the property that the object needs, the action, and the type of the appliance."""
+"""Task type to the wanted fact, the property that the object needs, the action, and the
+type of the appliance.
+"""
 
 
 class House:
-    """Everything that is true, by predicate. Names are in lower case, as the planner has them."""
+    """Everything that is true, by predicate. Names are in lower case, as the planner
+    has them.
+    """
 
     def __init__(self, facts: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         """Sort facts, each a predicate and its arguments."""
@@ -31,8 +45,9 @@ class House:
             known.add(arguments)
 
         self.places: dict[str, list[str]] = {}
-        """The receptacles that each object is in. If one receptacle stands on another, both count; what is picked up
-        from one of them stays in the other."""
+        """The receptacles that each object is in. If one receptacle stands on another,
+        both count; what is picked up from one of them stays in the other.
+        """
         for thing, receptacle in self._pairs("inreceptacle"):
             self.places.setdefault(thing, []).append(receptacle)
 
@@ -46,7 +61,9 @@ class House:
         self.held = held_by_agent.get("agent1")
 
     def objects(self, kind: str) -> list[str]:
-        """Return the objects of a type that are held or in a receptacle, in the order of their names."""
+        """Return the objects of a type that are held or in a receptacle, in the order
+        of their names.
+        """
         found = []
         for thing, its_kind in self.types.items():
             # An object that is nowhere cannot be fetched.
@@ -56,13 +73,19 @@ class House:
         return sorted(found)
 
     def reach(self, thing: str) -> list[str]:
-        """Return the receptacles that a thing can be taken from; one empty name if it is held."""
+        """Return the receptacles that a thing can be taken from; one empty name if it
+        is held.
+        """
         if thing == self.held:
             return [""]
         return self.places[thing]
 
     def receptacles(self, kind: str) -> list[str]:
-        return sorted(name for name, its_kind in self._receptacle_types.items() if its_kind == kind)
+        return sorted(
+            name
+            for name, its_kind in self._receptacle_types.items()
+            if its_kind == kind
+        )
 
     def holders(self, thing: str) -> list[str]:
         """Return the receptacles that may hold a thing, in the order of their names."""
@@ -101,7 +124,8 @@ class Errand:
     def go(self, receptacle: str) -> None:
         location = self.house.location[receptacle]
         if location != self._here:
-            # Several receptacles may share a location, and then no step is needed between them.
+            # Several receptacles may share a location, and then no step is needed
+            # between them.
             self.steps.append(("gotolocation", {"r": receptacle}))
             self._here = location
 
@@ -159,7 +183,8 @@ def expert_steps(house: House, task: Mapping[str, Any]) -> list[Step]:
     find_ways = _WAYS.get(task_type, _treated)
     shortest = None
     for errand in find_ways(house, task_type, params):
-        # Of equally short ways the first is taken, so that the expert always says the same.
+        # Of equally short ways the first is taken, so that the expert always says the
+        # same.
         if shortest is None or len(errand.steps) < len(shortest):
             shortest = errand.steps
     return shortest or []
@@ -176,8 +201,12 @@ def _twice(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
         yield from _brought(house, pair, params)
 
 
-def _brought(house: House, things: Iterable[str], params: Mapping[str, str]) -> Iterator[Errand]:
-    """Bring things to each receptacle of the wanted type; what lies there already stays."""
+def _brought(
+    house: House, things: Iterable[str], params: Mapping[str, str]
+) -> Iterator[Errand]:
+    """Bring things to each receptacle of the wanted type; what lies there already
+    stays.
+    """
     for receptacle in house.receptacles(params["parent_target"]):
         missing = []
         for thing in things:
@@ -186,7 +215,8 @@ def _brought(house: House, things: Iterable[str], params: Mapping[str, str]) -> 
         if not all(receptacle in house.holders(thing) for thing in missing):
             continue
 
-        # Each thing can be taken from any of the receptacles that it counts as being in.
+        # Each thing can be taken from any of the receptacles that it counts as being
+        # in.
         reached_from = [house.reach(thing) for thing in missing]
         for places in product(*reached_from):
             errand = Errand(house)
@@ -196,7 +226,9 @@ def _brought(house: House, things: Iterable[str], params: Mapping[str, str]) -> 
             yield errand
 
 
-def _treated(house: House, task_type: str, params: Mapping[str, str]) -> Iterator[Errand]:
+def _treated(
+    house: House, task_type: str, params: Mapping[str, str]
+) -> Iterator[Errand]:
     fact, able, action, kind = TREATMENTS[task_type]
     for thing in house.objects(params["object_target"]):
         # A thing that is clean, hot or cool already only has to be brought.
@@ -207,9 +239,15 @@ def _treated(house: House, task_type: str, params: Mapping[str, str]) -> Iterato
             continue
 
         holders = house.holders(thing)
-        wanted = [receptacle for receptacle in house.receptacles(params["parent_target"]) if receptacle in holders]
+        wanted = [
+            receptacle
+            for receptacle in house.receptacles(params["parent_target"])
+            if receptacle in holders
+        ]
         appliances = house.receptacles(kind)
-        for place, appliance, receptacle in product(house.reach(thing), appliances, wanted):
+        for place, appliance, receptacle in product(
+            house.reach(thing), appliances, wanted
+        ):
             errand = Errand(house)
             errand.take(thing, place)
             errand.treat(action, thing, appliance)

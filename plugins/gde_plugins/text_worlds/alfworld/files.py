@@ -40,14 +40,18 @@ def split_folder(config: AlfworldConfig) -> Path | None:
     for place in (folder, Path(data) / split):
         if place.is_dir():
             return place
-    raise GdeError(f"alfworld: wanted the games of {split} in {folder}, which is no folder: set env.data or env.split")
+    raise GdeError(
+        f"alfworld: wanted the games of {split} in {folder}, which is no folder: set env.data or env.split"
+    )
 
 
 def at_hand() -> list[str]:
     """Say whether the official games are on this machine."""
     data = os.environ.get("ALFWORLD_DATA")
     if not data:
-        return ["ALFWORLD_DATA names no official games: games are made, which needs none"]
+        return [
+            "ALFWORLD_DATA names no official games: games are made, which needs none"
+        ]
     files = list(Path(data).rglob("game.tw-pddl"))
     return [f"{len(files)} official games in {data}"]
 
@@ -73,7 +77,9 @@ def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
 
     if not found:
         wanted = task_type or "any type"
-        raise GdeError(f"alfworld: no solvable game of {wanted} in {folder}: wanted TASK/TRIAL/game.tw-pddl in it")
+        raise GdeError(
+            f"alfworld: no solvable game of {wanted} in {folder}: wanted TASK/TRIAL/game.tw-pddl in it"
+        )
     return found
 
 
@@ -81,14 +87,20 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return _parsed(file.read_bytes(), file)
     except OSError as error:
-        raise GdeError(f"alfworld: {file}: {error.strerror}; a game needs its traj_data.json beside it") from error
+        raise GdeError(
+            f"alfworld: {file}: {error.strerror}; a game needs its traj_data.json beside it"
+        ) from error
 
 
 def _parsed(content: bytes, file: Path) -> dict[str, Any]:
     try:
         parsed = json.loads(content)
     except ValueError as error:
-        raise GdeError(f"alfworld: {file}: wanted JSON, got what breaks off or is something else ({error})") from error
+        raise GdeError(
+            f"alfworld: {file}: wanted JSON, got what breaks off or is something else ({error})"
+        ) from error
     if not isinstance(parsed, dict):
-        raise GdeError(f"alfworld: {file}: wanted a JSON object, got {type(parsed).__name__}")
+        raise GdeError(
+            f"alfworld: {file}: wanted a JSON object, got {type(parsed).__name__}"
+        )
     return parsed

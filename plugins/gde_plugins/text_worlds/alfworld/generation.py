@@ -1,7 +1,9 @@
-"""Household games of this project: a room, its receptacles and objects, and one task that can be done there.
+"""Household games of this project: a room, its receptacles and objects, and one task
+that can be done there.
 
-Which receptacle may hold what, and what can be cleaned, heated or cooled, is ALFWorld's own table; so are the domain,
-the grammar and the form of the goals. A made game is a folder like one of the official ones.
+Which receptacle may hold what, and what can be cleaned, heated or cooled, is ALFWorld's
+own table; so are the domain, the grammar and the form of the goals. A made game is a
+folder like one of the official ones.
 """
 
 import json
@@ -55,8 +57,8 @@ def made_game(folder: Path, game: Mapping[str, Any]) -> Path:
     """Write the game of a seed, with the files that ALFWorld's experts need beside it.
 
     Args:
-        folder: where games are kept.
-        game: `seed`, and the settings `task_type`, `receptacles` and `objects` of `AlfworldConfig`.
+        folder: where games are kept. game: `seed`, and the settings `task_type`,
+        `receptacles` and `objects` of `AlfworldConfig`.
     """
     # All draws come from one generator, so their order must not change.
     rng = generator(game["seed"], "household")
@@ -75,14 +77,18 @@ def made_game(folder: Path, game: Mapping[str, Any]) -> Path:
         "solvable": True,
     }
 
-    place = folder / f"{task_type}-{game['seed']}-{game['receptacles']}-{game['objects']}"
+    place = (
+        folder / f"{task_type}-{game['seed']}-{game['receptacles']}-{game['objects']}"
+    )
     place.mkdir(parents=True, exist_ok=True)
     (place / "traj_data.json").write_text(json.dumps(record), encoding="utf-8")
     (place / "game.tw-pddl").write_text(json.dumps(content), encoding="utf-8")
     return place / "game.tw-pddl"
 
 
-def _furnished(rng: np.random.Generator, task_type: str, receptacles: int, objects: int) -> tuple[Household, Aim]:
+def _furnished(
+    rng: np.random.Generator, task_type: str, receptacles: int, objects: int
+) -> tuple[Household, Aim]:
     """Draw a room in which the task can be done, and is not done yet."""
     action, rooms = TREATED.get(task_type, ("", tuple(ROOMS)))
     if task_type == LIT:
@@ -120,7 +126,9 @@ def _furnished(rng: np.random.Generator, task_type: str, receptacles: int, objec
     return Household(receptacles=tuple(stands), objects=tuple(placed)), aim
 
 
-def _placing_aim(rng: np.random.Generator, things: Sequence[str], stands: Sequence[str]) -> Aim:
+def _placing_aim(
+    rng: np.random.Generator, things: Sequence[str], stands: Sequence[str]
+) -> Aim:
     """Draw an object and a type of receptacle to bring it to."""
     pairs = []
     for thing in things:
@@ -135,10 +143,14 @@ def _placeable(thing: str, stand: str, stands: Sequence[str]) -> bool:
     """Whether a thing may be put there, and be somewhere else before."""
     if thing not in VAL_RECEPTACLE_OBJECTS[stand]:
         return False
-    return any(thing in VAL_RECEPTACLE_OBJECTS[other] for other in stands if other != stand)
+    return any(
+        thing in VAL_RECEPTACLE_OBJECTS[other] for other in stands if other != stand
+    )
 
 
-def _place(rng: np.random.Generator, thing: str, stands: Sequence[str], aim: Aim) -> int | None:
+def _place(
+    rng: np.random.Generator, thing: str, stands: Sequence[str], aim: Aim
+) -> int | None:
     """Draw a receptacle that may hold a thing, by number; None if there is none."""
     free = []
     for number, stand in enumerate(stands):

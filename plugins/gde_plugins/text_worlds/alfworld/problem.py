@@ -3,13 +3,24 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from alfworld.gen.constants import OPENABLE_CLASS_SET, VAL_ACTION_OBJECTS, VAL_RECEPTACLE_OBJECTS
+from alfworld.gen.constants import (
+    OPENABLE_CLASS_SET,
+    VAL_ACTION_OBJECTS,
+    VAL_RECEPTACLE_OBJECTS,
+)
 
 ALWAYS_OBJECTS = ("Knife", "ButterKnife")
-"""Types of objects that the domain's actions name, so that they are declared in every problem."""
+"""Types of objects that the domain's actions name, so that they are declared in every
+problem.
+"""
 ALWAYS_RECEPTACLES = ("SinkBasin", "Microwave", "Fridge")
 """Types of receptacles, likewise."""
-TREATMENTS = {"cleanable": "Cleanable", "heatable": "Heatable", "coolable": "Coolable", "sliceable": "Sliceable"}
+TREATMENTS = {
+    "cleanable": "Cleanable",
+    "heatable": "Heatable",
+    "coolable": "Coolable",
+    "sliceable": "Sliceable",
+}
 """Predicate to ALFWorld's class of objects."""
 
 
@@ -52,7 +63,9 @@ class Household:
 
 
 def problem_text(household: Household, goal: str, aim: Aim) -> str:
-    """Write the problem; `goal` is ALFWorld's template for the task, which also closes the problem."""
+    """Write the problem; `goal` is ALFWorld's template for the task, which also closes
+    the problem.
+    """
     stands = _receptacles(household)
     object_types = set(ALWAYS_OBJECTS)
     receptacle_types = {*ALWAYS_RECEPTACLES, *household.receptacles}
@@ -106,7 +119,9 @@ def _objects(household: Household) -> Iterator[tuple[str, str, int]]:
         yield f"{kind}_bar_{number}", kind, where
 
 
-def _receptacle_facts(household: Household, stands: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _receptacle_facts(
+    household: Household, stands: Sequence[tuple[str, str]]
+) -> Iterator[str]:
     for number, (name, kind) in enumerate(stands, 1):
         yield f"(receptacleType {name} {kind}Type) (receptacleAtLocation {name} loc_bar_{number})"
         if kind in OPENABLE_CLASS_SET:
@@ -122,7 +137,9 @@ def _receptacle_facts(household: Household, stands: Sequence[tuple[str, str]]) -
                 yield f"(canContain {receptacle_type}Type {object_type}Type)"
 
 
-def _object_facts(household: Household, stands: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _object_facts(
+    household: Household, stands: Sequence[tuple[str, str]]
+) -> Iterator[str]:
     for name, kind, where in _objects(household):
         receptacle, _ = stands[where]
         yield f"(objectType {name} {kind}Type) (inReceptacle {name} {receptacle})"

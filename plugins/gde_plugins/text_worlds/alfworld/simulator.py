@@ -98,7 +98,9 @@ class AlfworldSimulator:
             self._env.load(str(file))
         except (OSError, ValueError, KeyError) as error:
             # An unsolvable problem gives the planner nothing to make variables of.
-            raise GdeError(f"alfworld: {file} cannot be played: {type(error).__name__}: {error}") from error
+            raise GdeError(
+                f"alfworld: {file} cannot be played: {type(error).__name__}: {error}"
+            ) from error
 
     def _said(self, action: str, names: Mapping[str, str]) -> str:
         if action == "gotolocation":

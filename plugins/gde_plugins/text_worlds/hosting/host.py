@@ -12,8 +12,12 @@ from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 class Host:
     """One simulator process at a time; used by one caller."""
 
-    def __init__(self, name: str, target: str, settings: Mapping[str, Any], limits: HostConfig) -> None:
-        """Take the arguments of `SimulatorProcess` and its limits; nothing is started yet."""
+    def __init__(
+        self, name: str, target: str, settings: Mapping[str, Any], limits: HostConfig
+    ) -> None:
+        """Take the arguments of `SimulatorProcess` and its limits; nothing is started
+        yet.
+        """
         self._start = (name, target, settings)
         self._limits = limits
         self._process: SimulatorProcess | None = None
@@ -24,8 +28,8 @@ class Host:
         """Begin a game, in a new process if the present one is worn out.
 
         Raises:
-            GdeError: there is no such game.
-            SimulatorFailed: the simulator hung or died; the next game begins with another one.
+            GdeError: there is no such game. SimulatorFailed: the simulator hung or
+            died; the next game begins with another one.
         """
         if self._process is not None and self._worn_out(self._process):
             self.close()
@@ -83,4 +87,6 @@ def _shown(told: Mapping[str, Any]) -> Shown:
             actions = tuple(actions)
         return Shown(**{**told, "actions": actions})
     except (KeyError, TypeError) as error:
-        raise GdeError(f"a simulator must show text and actions, got {sorted(told)}") from error
+        raise GdeError(
+            f"a simulator must show text and actions, got {sorted(told)}"
+        ) from error

@@ -45,7 +45,8 @@ class SimulatorProcess:
         # After `forget_log` has emptied the file, the process still writes at its end.
         fcntl(self._log, F_SETFL, os.O_APPEND)
 
-        # The process imports what this one can import, and sets have one order in all processes.
+        # The process imports what this one can import, and sets have one order in all
+        # processes.
         environment = dict(os.environ)
         environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         environment["PYTHONHASHSEED"] = "0"
@@ -75,7 +76,9 @@ class SimulatorProcess:
             stdin.flush()
             answer = json.loads(self._line(seconds))
         except TimeoutError:
-            raise self._failure(f"{method} took longer than {seconds:g} s, its process was killed") from None
+            raise self._failure(
+                f"{method} took longer than {seconds:g} s, its process was killed"
+            ) from None
         except (OSError, EOFError):
             raise self._failure(f"died in {method}") from None
         except json.JSONDecodeError:

@@ -1,4 +1,6 @@
-"""The protocol of a simulator, which plays one game after another and answers in plain JSON."""
+"""The protocol of a simulator, which plays one game after another and answers in plain
+JSON.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ class Shown:
 
     text: str
     actions: Sequence[str] | None
-    """The admissible ones, in an order that is a function of the moment; None where any text may be tried."""
+    """The admissible ones, in an order that is a function of the moment; None where any
+    text may be tried.
+    """
     reward: float = 0.0
     """The simulator's own, of the step that led here."""
     success: float = 0.0
@@ -36,14 +40,17 @@ class Simulator(Protocol):
     """Lives in a process of its own, where it is made and called by one caller."""
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Begin a game, or begin it again. The same game is the same world in every process."""
+        """Begin a game, or begin it again. The same game is the same world in every
+        process.
+        """
 
     def step(self, action: str) -> Shown:
         """Take an action."""
 
     def demonstration(self) -> Sequence[str]:
-        """Actions that reach all of the goal from this moment, tried or computed; empty where none are known. The game
-        stays where it is."""
+        """Actions that reach all of the goal from this moment, tried or computed; empty
+        where none are known. The game stays where it is.
+        """
 
     def close(self) -> None:
         """End whatever runs outside of this process."""

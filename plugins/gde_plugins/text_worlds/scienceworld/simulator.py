@@ -10,8 +10,10 @@ from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.scienceworld.wording import Told, Wording
 
 JAVA = "-Xmx700m -XX:+UseSerialGC -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
-"""Options of the Java machine. By itself it would take a quarter of the memory before it collects garbage. One hash for
-all objects makes the gold paths, which go through sets of objects, the same in every process and at every call."""
+"""Options of the Java machine. By itself it would take a quarter of the memory before
+it collects garbage. One hash for all objects makes the gold paths, which go through
+sets of objects, the same in every process and at every call.
+"""
 NO_LIMIT = 10**9
 """Steps after which ScienceWorld would stop; the run has a horizon of its own."""
 
@@ -28,7 +30,9 @@ class ScienceWorldSimulator:
         if shutil.which("java") is None:
             from gde_plugins.text_worlds.plugin import INSTALL_JAVA
 
-            raise GdeError(f"scienceworld needs Java, there is no program java: {INSTALL_JAVA}")
+            raise GdeError(
+                f"scienceworld needs Java, there is no program java: {INSTALL_JAVA}"
+            )
         os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
 
@@ -39,7 +43,9 @@ class ScienceWorldSimulator:
         self._worded: dict[tuple[str, int], Sequence[str]] = {}
         """Task and variation to the gold path in words that are listed."""
         self._known_way: dict[tuple[str, int], tuple[str, ...]] = {}
-        """Task and variation to actions from the beginning that have reached the goal, the last ones found."""
+        """Task and variation to actions from the beginning that have reached the goal,
+        the last ones found.
+        """
 
     def variations(self, task: str | None, split: str) -> list[tuple[str, int]]:
         """Task and number of every variation of a split, in ScienceWorld's order.
@@ -49,7 +55,9 @@ class ScienceWorldSimulator:
         """
         tasks = self._env.get_task_names()
         if task is not None and task not in tasks:
-            raise GdeError(f"scienceworld: unknown env.task {task!r}; known: {', '.join(tasks)}")
+            raise GdeError(
+                f"scienceworld: unknown env.task {task!r}; known: {', '.join(tasks)}"
+            )
         wanted = tasks if task is None else [task]
         list_variations = getattr(self._env, f"get_variations_{split}")
         found: list[tuple[str, int]] = []
@@ -82,7 +90,9 @@ class ScienceWorldSimulator:
         return shown
 
     def demonstration(self) -> Sequence[str]:
-        """Return the rest of the gold path, in listed words, if it leads to the full score when it is tried."""
+        """Return the rest of the gold path, in listed words, if it leads to the full
+        score when it is tried.
+        """
         taken = tuple(self._taken)
         known = self._known_way.get(self._game)
         if known is not None and known[: len(taken)] == taken:
@@ -99,7 +109,9 @@ class ScienceWorldSimulator:
         self._env._gateway.java_process.wait()
 
     def _tried(self, taken: Sequence[str]) -> Sequence[str]:
-        """Return the rest of the gold path up to the full score; empty if it is not reached; the game does not move."""
+        """Return the rest of the gold path up to the full score; empty if it is not
+        reached; the game does not move.
+        """
         if self._game not in self._worded:
             self._worded[self._game] = self._gold_path()
         way = self._worded[self._game]
@@ -147,10 +159,16 @@ class ScienceWorldSimulator:
 
     def _view(self) -> tuple[str, ...]:
         """All that is seen from here without taking time."""
-        return str(self._server.getScore()), self._server.freeActionLook(), self._server.freeActionInventory()
+        return (
+            str(self._server.getScore()),
+            self._server.freeActionLook(),
+            self._server.freeActionInventory(),
+        )
 
     def _followed(self, taken: Sequence[str], way: Sequence[str]) -> int:
-        """Count the actions of a way until the score is full; 0 if it never is, or an action is not admissible."""
+        """Count the actions of a way until the score is full; 0 if it never is, or an
+        action is not admissible.
+        """
         if not way:
             return 0
         listed = self._go_back(taken)
@@ -165,7 +183,8 @@ class ScienceWorldSimulator:
         return 0
 
     def _go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
-        """Begin again, take these actions as they were taken, and return what is admissible then.
+        """Begin again, take these actions as they were taken, and return what is
+        admissible then.
 
         The actions are listed after each step, since one listing may change the next.
         """
@@ -190,18 +209,22 @@ class ScienceWorldSimulator:
         self._score = self._clipped() if taken else 0.0
 
     def _act(self, action: str) -> str:
-        # The wrapper's own step would look, list and describe anew each time, which takes ten times as long.
+        # The wrapper's own step would look, list and describe anew each time, which
+        # takes ten times as long.
         return str(self._server.step(action))
 
     def _clipped(self) -> float:
-        """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for good."""
+        """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for
+        good.
+        """
         return min(1.0, max(0.0, float(self._server.getScore())))
 
     def _actions(self) -> tuple[str, ...] | None:
         if not self._listed:
             return None
 
-        # As one text: ScienceWorld's wrapper asks Java for one action after the other, several thousand times.
+        # As one text: ScienceWorld's wrapper asks Java for one action after the other,
+        # several thousand times.
         combinations = self._server.getValidActionObjectCombinations()
         text = self._env._gateway.jvm.java.lang.String.join("\n", combinations)
         return tuple(sorted(set(text.split("\n"))))

@@ -1,9 +1,10 @@
 """The gold path in the words in which actions are listed.
 
-ScienceWorld understands many names of a thing; its gold paths use others than its lists of admissible actions ("open
-door to kitchen" for "open kitchen door"). Two actions are the same where, taken at the same moment, they are answered
-in the same words and leave behind what looks the same. Where ScienceWorld asks back which of several things is meant,
-as of five seeds in a jar, the same number answers the same question.
+ScienceWorld understands many names of a thing; its gold paths use others than its lists
+of admissible actions ("open door to kitchen" for "open kitchen door"). Two actions are
+the same where, taken at the same moment, they are answered in the same words and leave
+behind what looks the same. Where ScienceWorld asks back which of several things is
+meant, as of five seeds in a jar, the same number answers the same question.
 """
 
 import re
@@ -17,15 +18,21 @@ from typing import Any
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
 """Words that name nothing."""
 TRIES = 16
-"""Most ways that are tried for an action of the gold path, those with a question included."""
+"""Most ways that are tried for an action of the gold path, those with a question
+included.
+"""
 LIKELY = 6
 """Most listed actions among them, and most numbers that are tried for a question."""
 FUTILE = 2
-"""Most listed actions if the action of the gold path has changed nothing, e.g. it opened an open door."""
+"""Most listed actions if the action of the gold path has changed nothing, e.g. it
+opened an open door.
+"""
 RELATED = 0.3
 """Least share of words in common, for each thing named, of an action that is tried."""
 ALSO = 0.8
-"""Weight of other names of a thing than the listed one, since several things may share them."""
+"""Weight of other names of a thing than the listed one, since several things may share
+them.
+"""
 WAIT = "wait1"
 ASKED_BACK = "Ambiguous request"
 SYNONYM = re.compile("^examine ")
@@ -44,7 +51,9 @@ class Told:
     view: Hashable = None
     """What is seen after it."""
     asked_back: bool = False
-    """Whether ScienceWorld asked a question before the answer, which a number settled."""
+    """Whether ScienceWorld asked a question before the answer, which a number
+    settled.
+    """
 
 
 class Wording:
@@ -62,12 +71,11 @@ class Wording:
         """Use a game of ScienceWorld.
 
         Args:
-            env: ScienceWorld's environment.
-            act: takes an action and gives the answer.
-            admissible: lists the actions that can be taken now.
-            view: gives everything that is seen now.
-            restart: begins again with some actions.
-            go_back: begins again with some actions, and lists what is admissible after each of them as an agent does.
+            env: ScienceWorld's environment. act: takes an action and gives the answer.
+            admissible: lists the actions that can be taken now. view: gives everything
+            that is seen now. restart: begins again with some actions. go_back: begins
+            again with some actions, and lists what is admissible after each of them as
+            an agent does.
                 A thing has many names, and each listing draws one of them anew.
         """
         self._env = env
@@ -86,7 +94,9 @@ class Wording:
             self._forms.append(literals)
 
     def of(self, gold: Iterable[Told]) -> list[str]:
-        """Word the gold path from the beginning of the game. An action that has no effect becomes a wait."""
+        """Word the gold path from the beginning of the game. An action that has no
+        effect becomes a wait.
+        """
         way: list[str] = []
         listed = self._go_back(way)
         self._together = True
@@ -101,7 +111,8 @@ class Wording:
 
             found = self._same(told, way, listed)
             way += found
-            # The first try of one action has listed and taken nothing that an agent would not have.
+            # The first try of one action has listed and taken nothing that an agent
+            # would not have.
             if self._tries == 1 and len(found) == 1:
                 listed = self._admissible()
             else:
@@ -109,10 +120,11 @@ class Wording:
         return way
 
     def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
-        """Find the listed action with the same effect, with the number that settles a question about it.
+        """Find the listed action with the same effect, with the number that settles a
+        question about it.
 
-        If none looks the same, the game has gone another way. From then on an action with the same answer will do, and
-        without one time passes.
+        If none looks the same, the game has gone another way. From then on an action
+        with the same answer will do, and without one time passes.
         """
         before = self._view()
         alike = list[list[str]]()
@@ -135,8 +147,12 @@ class Wording:
             return [WAIT]
         return alike[0]
 
-    def _tried(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> Iterator[tuple[list[str], str]]:
-        """Take what may have the same effect, one after the other, and yield it with its answer; waiting comes last."""
+    def _tried(
+        self, told: Told, way: Sequence[str], listed: Sequence[str]
+    ) -> Iterator[tuple[list[str], str]]:
+        """Take what may have the same effect, one after the other, and yield it with
+        its answer; waiting comes last.
+        """
         likely = self._likely(told.action, told.answer, listed)
         changed_nothing = told.view == self._view()
         if changed_nothing:
@@ -156,7 +172,9 @@ class Wording:
         yield [WAIT], self._taken([WAIT], way)
 
     def _taken(self, actions: Sequence[str], way: Sequence[str]) -> str:
-        """The answer to the last of some actions, taken after those of the way so far."""
+        """The answer to the last of some actions, taken after those of the way so
+        far.
+        """
         # The first try begins where the way so far has led.
         if self._tries > 1:
             self._restart(way)
@@ -166,7 +184,9 @@ class Wording:
         return answer
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
-        """Listed actions that sound like an action and its answer, the likeliest first."""
+        """Listed actions that sound like an action and its answer, the likeliest
+        first.
+        """
         action = SYNONYM.sub("look at ", action)
         told = set(WORD.findall(answer))
         scored = []
@@ -176,8 +196,12 @@ class Wording:
                 scored.append((-score, each))
         return [each for _, each in sorted(scored)[:LIKELY]]
 
-    def _likeness(self, action: str, listed: Sequence[str]) -> Iterator[tuple[list[float], str]]:
-        """Every listed action of the same form, with how much each of its things is called alike, 0 to 1."""
+    def _likeness(
+        self, action: str, listed: Sequence[str]
+    ) -> Iterator[tuple[list[float], str]]:
+        """Every listed action of the same form, with how much each of its things is
+        called alike, 0 to 1.
+        """
         also = _Names(self._env.get_all_object_ids_types_referents_LUTJSON())
         for form in self._forms:
             ours = things(action, form)
@@ -196,7 +220,9 @@ class Wording:
 
 
 class _Names(dict[str, list[str]]):
-    """All names of the things that a listed name may mean; a listed name may say where the thing is."""
+    """All names of the things that a listed name may mean; a listed name may say where
+    the thing is.
+    """
 
     def __init__(self, things: Mapping[str, Any]) -> None:
         super().__init__()
@@ -207,7 +233,8 @@ class _Names(dict[str, list[str]]):
                 self._by_name.setdefault(name, []).extend(referents)
 
     def __missing__(self, listed: str) -> list[str]:
-        # "seed in jar on table" may mean a seed, a seed in a jar, or all of it as one name.
+        # "seed in jar on table" may mean a seed, a seed in a jar, or all of it as one
+        # name.
         words = PLACE.split(listed)
         found: dict[str, None] = {}
         for n in range(0, len(words), 2):
@@ -218,7 +245,9 @@ class _Names(dict[str, list[str]]):
 
 
 def settled(gold: Iterable[Told]) -> Iterator[Told]:
-    """Yield the gold path with each question and the number that settles it as one action: the one asked about."""
+    """Yield the gold path with each question and the number that settles it as one
+    action: the one asked about.
+    """
     asked_about = ""
     for told in gold:
         settles = bool(asked_about) and told.action.isdecimal()
@@ -231,7 +260,9 @@ def settled(gold: Iterable[Told]) -> Iterator[Told]:
 
 
 def numbers(question: str, action: str) -> list[str]:
-    """List the numbers that a question offers; those that stand for something like the action come first."""
+    """List the numbers that a question offers; those that stand for something like the
+    action come first.
+    """
     words = set(action.split())
     offered = re.findall(r"^(\d+):(.*)$", question, re.MULTILINE)
 
@@ -243,7 +274,9 @@ def numbers(question: str, action: str) -> list[str]:
 
 
 def things(action: str, literals: Sequence[str]) -> list[list[str]]:
-    """List every way to read an action as the words of its form with the names of things between them."""
+    """List every way to read an action as the words of its form with the names of
+    things between them.
+    """
     first = literals[0]
     if not action.startswith(first):
         return []
@@ -262,7 +295,9 @@ def things(action: str, literals: Sequence[str]) -> list[list[str]]:
 
 
 def _alike(name: str, listed: str, also: Sequence[str]) -> float:
-    """Share of words in common with the listed name of a thing, or nearly that of the most similar of its others."""
+    """Share of words in common with the listed name of a thing, or nearly that of the
+    most similar of its others.
+    """
     words = set(name.split()) - FILLING
     best = _share(words, set(listed.split()) - FILLING)
     for other in also:

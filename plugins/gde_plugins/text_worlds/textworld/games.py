@@ -27,7 +27,8 @@ def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
     settings = json.dumps(dict(game), sort_keys=True)
     kept = folder / sha256(settings.encode()).hexdigest()[:16]
     if not kept.is_dir():
-        # Games are made elsewhere and then moved, so that no other process finds half a game.
+        # Games are made elsewhere and then moved, so that no other process finds half a
+        # game.
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder) as making:
             made = Path(making) / "made"
@@ -60,7 +61,9 @@ def _compile(path: Path, game: Mapping[str, Any]) -> None:
         return
 
     wanted = ", ".join(f"{name}={value}" for name, value in game.items())
-    raise GdeError(f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length")
+    raise GdeError(
+        f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length"
+    )
 
 
 def _options(path: Path, game: Mapping[str, Any], seed: int) -> Any:

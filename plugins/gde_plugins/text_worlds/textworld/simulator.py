@@ -14,7 +14,14 @@ from gde_plugins.text_worlds.textworld.games import game_file
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
 """The prompt of a player, and the status line that is drawn over it."""
-INFOS = {"admissible_commands": True, "score": True, "max_score": True, "won": True, "lost": True, "objective": True}
+INFOS = {
+    "admissible_commands": True,
+    "score": True,
+    "max_score": True,
+    "won": True,
+    "lost": True,
+    "objective": True,
+}
 
 
 class TextWorldSimulator:
@@ -50,12 +57,15 @@ class TextWorldSimulator:
         return self._shown(state)
 
     def demonstration(self) -> Sequence[str]:
-        """Return TextWorld's policy, or else the rest of its walkthrough, if it wins when it is tried."""
+        """Return TextWorld's policy, or else the rest of its walkthrough, if it wins
+        when it is tried.
+        """
         way = self._tried(self._taken, self._policy())
         if way:
             return way
 
-        # The policy does not always win, and then the walkthrough from the first action that differs is tried.
+        # The policy does not always win, and then the walkthrough from the first action
+        # that differs is tried.
         walkthrough = self._tried((), self._walkthrough)
         n_shared = 0
         for own, recommended in zip(self._taken, walkthrough, strict=False):
@@ -86,7 +96,9 @@ class TextWorldSimulator:
         )
 
     def _policy(self) -> list[str]:
-        """Return what TextWorld's policy would do now; it is slow, so only a second game follows it."""
+        """Return what TextWorld's policy would do now; it is slow, so only a second
+        game follows it.
+        """
         env, state = _started(self._file, policy_commands=True)
         for action in self._taken:
             state, _, _ = env.step(action)
@@ -94,7 +106,9 @@ class TextWorldSimulator:
         return list(state.policy_commands or ())
 
     def _tried(self, before: Sequence[str], actions: Sequence[str]) -> list[str]:
-        """Return the actions that are admissible, if they win in a second game; none otherwise."""
+        """Return the actions that are admissible, if they win in a second game; none
+        otherwise.
+        """
         env, state = _started(self._file)
         for action in before:
             state, _, _ = env.step(action)
@@ -110,7 +124,9 @@ class TextWorldSimulator:
 
 
 def _started(file: Path, **infos: bool) -> tuple[Any, Any]:
-    env = textworld.start(str(file), EnvInfos(**INFOS, **infos, extras=["walkthrough", "uuid"]))
+    env = textworld.start(
+        str(file), EnvInfos(**INFOS, **infos, extras=["walkthrough", "uuid"])
+    )
     return env, env.reset()
 
 

@@ -1,4 +1,6 @@
-"""Tests of differences agree with SciPy, respect clusters, and say why they were not made."""
+"""Tests of differences agree with SciPy, respect clusters, and say why they were not
+made.
+"""
 
 from itertools import product
 from typing import Any
@@ -28,15 +30,21 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def paired(differences: list[float]) -> Any:
-    return paired_difference(differences, np.zeros(len(differences)), np.arange(len(differences)), rng())
+    return paired_difference(
+        differences, np.zeros(len(differences)), np.arange(len(differences)), rng()
+    )
 
 
 def test_the_unit_is_the_cluster() -> None:
-    differences = cluster_differences([1.0, 3.0, 5.0, 9.0], [0.0, 1.0, 2.0, 2.0], ["b", "b", "a", "b"])
+    differences = cluster_differences(
+        [1.0, 3.0, 5.0, 9.0], [0.0, 1.0, 2.0, 2.0], ["b", "b", "a", "b"]
+    )
     assert differences.tolist() == [3.0, pytest.approx(10 / 3)]
     values, others, clusters = rng(1).random(12), rng(2).random(12), np.arange(12)
     few = paired_difference(values, others, clusters, rng())
-    many = paired_difference(np.repeat(values, 7), np.repeat(others, 7), np.repeat(clusters, 7), rng())
+    many = paired_difference(
+        np.repeat(values, 7), np.repeat(others, 7), np.repeat(clusters, 7), rng()
+    )
     assert (many.permutation, many.signed_rank) == (few.permutation, few.signed_rank)
     assert many.estimate.interval == few.estimate.interval
     assert (many.estimate.n, few.estimate.n, many.estimate.n_clusters) == (84, 12, 12)
@@ -46,18 +54,32 @@ def test_differences_that_are_equal_but_for_rounding_tie() -> None:
     a, b = [0.3, 0.1, 0.7, 1.0], [0.2, 0.0, 0.6, 0.9]
     assert len(set(np.subtract(a, b).tolist())) > 1
     assert len(set(cluster_differences(a, b, range(4)).tolist())) == 1
-    assert cluster_differences([0.1 + 0.2, 0.0], [0.3, 0.0], [0, 1]).tolist() == [0.0, 0.0]
-    assert cluster_differences([1e-300, 0.0], [0.0, 0.0], [0, 1])[0] == pytest.approx(1e-300)
+    assert cluster_differences([0.1 + 0.2, 0.0], [0.3, 0.0], [0, 1]).tolist() == [
+        0.0,
+        0.0,
+    ]
+    assert cluster_differences([1e-300, 0.0], [0.0, 0.0], [0, 1])[0] == pytest.approx(
+        1e-300
+    )
 
 
 @given(st.permutations(range(1, 61)), st.integers(6, 60), st.integers(0, 2**60))
-def test_signed_ranks_without_ties_agree_with_scipy(sizes: list[int], n: int, signs: int) -> None:
-    differences = np.array([size if signs >> i & 1 else -size for i, size in enumerate(sizes[:n])], dtype=np.float64)
+def test_signed_ranks_without_ties_agree_with_scipy(
+    sizes: list[int], n: int, signs: int
+) -> None:
+    differences = np.array(
+        [size if signs >> i & 1 else -size for i, size in enumerate(sizes[:n])],
+        dtype=np.float64,
+    )
     ours, theirs = signed_rank(differences), wilcoxon(differences)
     assert (ours.value, ours.p_value) == (theirs.statistic, theirs.pvalue)
 
 
-@given(st.lists(st.integers(-3, 3), min_size=14, max_size=40).filter(lambda tenths: np.count_nonzero(tenths) > 13))
+@given(
+    st.lists(st.integers(-3, 3), min_size=14, max_size=40).filter(
+        lambda tenths: np.count_nonzero(tenths) > 13
+    )
+)
 def test_many_tied_signed_ranks_agree_with_scipy(tenths: list[int]) -> None:
     different = np.array(tenths)[np.array(tenths) != 0] / 10
     ours, theirs = signed_rank(np.array(tenths) / 10), wilcoxon(different)
@@ -67,21 +89,31 @@ def test_many_tied_signed_ranks_agree_with_scipy(tenths: list[int]) -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from([-3, -2, -1, 1, 2, 3]), min_size=6, max_size=8))
-def test_few_tied_signed_ranks_have_the_p_value_of_all_signs(differences: list[int]) -> None:
+def test_few_tied_signed_ranks_have_the_p_value_of_all_signs(
+    differences: list[int],
+) -> None:
     ranks = rankdata(np.abs(differences))
     sums = np.array(list(product((-1, 1), repeat=len(ranks)))) @ ranks
     extreme = np.abs(sums) >= abs((np.sign(differences) * ranks).sum()) - 1e-9
-    assert signed_rank(np.array(differences, dtype=np.float64)).p_value == pytest.approx(extreme.mean())
+    assert signed_rank(
+        np.array(differences, dtype=np.float64)
+    ).p_value == pytest.approx(extreme.mean())
 
 
 def test_the_published_effect_size_is_that_of_a_worked_example() -> None:
-    # Ranks of |d|: 1 -> 1.5, -1 -> 1.5, 2 -> 3, -3 -> 4, 4 -> 5.5, 4 -> 5.5, 5 -> 7; two zeros and three ties.
+    # Ranks of |d|: 1 -> 1.5, -1 -> 1.5, 2 -> 3, -3 -> 4, 4 -> 5.5, 4 -> 5.5, 5 -> 7;
+    # two zeros and three ties.
     differences = np.array([1.0, -1, 2, -3, 4, 4, 5, 0, 0, 0])
     n, smaller = 7, 1.5 + 4
     assert signed_rank(differences).value == smaller
-    assert effect_paper(differences).value == pytest.approx(1 - 2 * smaller / (n * (n + 1) / 2))
+    assert effect_paper(differences).value == pytest.approx(
+        1 - 2 * smaller / (n * (n + 1) / 2)
+    )
     assert effect_paper(-differences).value == effect_paper(differences).value
-    assert effect_paper(differences[:9]).reason == "not measured: 7 of 9 pairs differ, needs 5 of 10"
+    assert (
+        effect_paper(differences[:9]).reason
+        == "not measured: 7 of 9 pairs differ, needs 5 of 10"
+    )
 
 
 @given(TENTHS.filter(any))
@@ -99,12 +131,19 @@ def test_the_rank_biserial_correlation_is_signed_and_bounded(tenths: list[int]) 
 
 def test_sign_flips_of_few_clusters_are_enumerated() -> None:
     assert sign_flip(np.arange(1.0, 8), rng()).p_value == pytest.approx(2 / 2**7)
-    assert sign_flip(np.array([1.0, 1, 1, 1, 1, -1]), rng()).p_value == pytest.approx(2 * 7 / 2**6)
+    assert sign_flip(np.array([1.0, 1, 1, 1, 1, -1]), rng()).p_value == pytest.approx(
+        2 * 7 / 2**6
+    )
 
 
 def test_exchanging_clusters_of_two_small_groups_is_enumerated() -> None:
-    assert exchange(np.arange(4.0), np.arange(10.0, 14), rng()).p_value == pytest.approx(2 / 70)
-    assert exchange(np.zeros(3), np.ones(9), rng()).reason == "not measured: 3 and 9 clusters, needs 4 each"
+    assert exchange(
+        np.arange(4.0), np.arange(10.0, 14), rng()
+    ).p_value == pytest.approx(2 / 70)
+    assert (
+        exchange(np.zeros(3), np.ones(9), rng()).reason
+        == "not measured: 3 and 9 clusters, needs 4 each"
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +153,9 @@ def test_exchanging_clusters_of_two_small_groups_is_enumerated() -> None:
         ([0.1] * 5 + [0.0] * 9, "not measured: 5 of 14 pairs differ, needs 6"),
     ],
 )
-def test_too_few_pairs_are_said_to_be_too_few(differences: list[float], reason: str) -> None:
+def test_too_few_pairs_are_said_to_be_too_few(
+    differences: list[float], reason: str
+) -> None:
     found = paired(differences)
     assert found.permutation.reason == found.signed_rank.reason == reason
     assert found.p_value is None
@@ -122,7 +163,11 @@ def test_too_few_pairs_are_said_to_be_too_few(differences: list[float], reason: 
 
 def test_runs_that_are_alike_give_no_false_certainty() -> None:
     found = paired([0.0] * 30)
-    assert (found.estimate.value, found.estimate.interval, found.n_different) == (0.0, None, 0)
+    assert (found.estimate.value, found.estimate.interval, found.n_different) == (
+        0.0,
+        None,
+        0,
+    )
     assert found.rank_biserial.reason == "not measured: 0 of 30 pairs differ, needs 1"
     assert found.mde.reason == "not measured: the values do not vary"
     assert paired([0.5]).mde.reason == "not measured: 1 cluster, needs 2"
@@ -131,14 +176,24 @@ def test_runs_that_are_alike_give_no_false_certainty() -> None:
 def test_findings_become_measurements_or_reasons() -> None:
     found = paired([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     p = found.signed_rank.significance("p", 6)
-    assert (p.value, p.unit, p.n, p.reason) == (pytest.approx(2 / 2**6), "probability", 6, "")
+    assert (p.value, p.unit, p.n, p.reason) == (
+        pytest.approx(2 / 2**6),
+        "probability",
+        6,
+        "",
+    )
     missing = paired([0.1]).signed_rank.significance("p", 1)
     assert (missing.value, missing.reason) == (None, "not measured: 1 pairs, needs 6")
 
 
 def test_a_difference_of_unpaired_groups_is_that_of_their_clusters_means() -> None:
-    a, b = np.repeat([1.0, 3.0, 4.0, 4.5], [1, 9, 2, 2]), np.repeat([0.0, 1.0, 0.5, 2.0, 1.5], 3)
-    found = unpaired_difference(a, np.repeat(np.arange(4), [1, 9, 2, 2]), b, np.repeat(np.arange(5), 3), rng())
+    a, b = (
+        np.repeat([1.0, 3.0, 4.0, 4.5], [1, 9, 2, 2]),
+        np.repeat([0.0, 1.0, 0.5, 2.0, 1.5], 3),
+    )
+    found = unpaired_difference(
+        a, np.repeat(np.arange(4), [1, 9, 2, 2]), b, np.repeat(np.arange(5), 3), rng()
+    )
     assert found.estimate.value == pytest.approx(3.125 - 1.0)
     low, high = found.estimate.interval or (0, 0)
     assert low < found.estimate.value < high
@@ -147,9 +202,13 @@ def test_a_difference_of_unpaired_groups_is_that_of_their_clusters_means() -> No
 
 
 def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> None:
-    alike = unpaired_difference(np.ones(9), np.arange(9), np.zeros(9), np.arange(9), rng())
+    alike = unpaired_difference(
+        np.ones(9), np.arange(9), np.zeros(9), np.arange(9), rng()
+    )
     assert (alike.estimate.value, alike.estimate.interval) == (1.0, None)
-    assert alike.p_value == pytest.approx(2 / 10_000)  # the least that 9,999 draws can show
+    assert alike.p_value == pytest.approx(
+        2 / 10_000
+    )  # the least that 9,999 draws can show
     one = unpaired_difference(np.ones(1), [0], rng(3).random(9), np.arange(9), rng())
     assert one.estimate.interval is None
     assert one.mde.reason == "not measured: 1 cluster, needs 2"
@@ -158,35 +217,58 @@ def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> Non
 def test_the_interval_of_hits_is_that_of_bonett_and_price() -> None:
     """Worked by hand: of 20 worlds 4 are won by the first alone."""
     a = np.repeat([1.0, 0.0], [16, 4])
-    found = paired_difference(a, np.where(np.arange(20) < 4, 0.0, a), np.arange(20), rng())
+    found = paired_difference(
+        a, np.where(np.arange(20) < 4, 0.0, a), np.arange(20), rng()
+    )
     first, second = 5 / 22, 1 / 22
     half = 1.959964 * np.sqrt((first + second - (first - second) ** 2) / 22)
     assert found.estimate.value == pytest.approx(0.2)
-    assert found.estimate.interval == pytest.approx((first - second - half, first - second + half), abs=1e-6)
-    one = paired_difference(np.ones(6), np.arange(6) > 0, np.arange(6), rng()).estimate.interval or (0, 0)
+    assert found.estimate.interval == pytest.approx(
+        (first - second - half, first - second + half), abs=1e-6
+    )
+    one = paired_difference(
+        np.ones(6), np.arange(6) > 0, np.arange(6), rng()
+    ).estimate.interval or (0, 0)
     assert -1 <= one[0] < 0 < one[1] <= 1
 
 
-@pytest.mark.parametrize(("first", "second"), [((9, 10), (4, 12)), ((10, 10), (7, 9)), ((0, 8), (1, 30))])
-def test_the_interval_of_unpaired_hits_is_newcombe_s(first: tuple[int, int], second: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"), [((9, 10), (4, 12)), ((10, 10), (7, 9)), ((0, 8), (1, 30))]
+)
+def test_the_interval_of_unpaired_hits_is_newcombe_s(
+    first: tuple[int, int], second: tuple[int, int]
+) -> None:
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     (hits_a, a), (hits_b, b) = first, second
     groups = [np.arange(n) < hits for hits, n in (first, second)]
-    found = unpaired_difference(groups[0], np.arange(a), groups[1], np.arange(b), rng()).estimate.interval
-    assert found == pytest.approx(confint_proportions_2indep(hits_a, a, hits_b, b, method="newcomb"))
+    found = unpaired_difference(
+        groups[0], np.arange(a), groups[1], np.arange(b), rng()
+    ).estimate.interval
+    assert found == pytest.approx(
+        confint_proportions_2indep(hits_a, a, hits_b, b, method="newcomb")
+    )
 
 
 def test_a_world_with_more_than_one_episode_is_no_hit() -> None:
     a, b = np.tile([1.0, 0.0], 8), np.tile([1.0, 1.0], 8)
     b[:4] = 0
     halves = paired_difference(a, b, np.repeat(np.arange(8), 2), rng()).estimate
-    assert halves.interval != pytest.approx(paired_difference(a, b, np.arange(16), rng()).estimate.interval)
+    assert halves.interval != pytest.approx(
+        paired_difference(a, b, np.arange(16), rng()).estimate.interval
+    )
 
 
 def test_the_same_rng_gives_the_same_finding_whatever_the_order_of_rows() -> None:
-    a, b, clusters, order = rng(1).random(40), rng(2).random(40), rng(3).integers(0, 15, 40), rng(4).permutation(40)
-    assert paired_difference(a, b, clusters, rng()) == paired_difference(a[order], b[order], clusters[order], rng())
+    a, b, clusters, order = (
+        rng(1).random(40),
+        rng(2).random(40),
+        rng(3).integers(0, 15, 40),
+        rng(4).permutation(40),
+    )
+    assert paired_difference(a, b, clusters, rng()) == paired_difference(
+        a[order], b[order], clusters[order], rng()
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,6 +280,8 @@ def test_the_same_rng_gives_the_same_finding_whatever_the_order_of_rows() -> Non
         ([1.0, np.inf], [1.0, 0.0], ["a", "b"], "must be finite"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(a: Any, b: Any, clusters: Any, message: str) -> None:
+def test_what_cannot_be_compared_is_refused(
+    a: Any, b: Any, clusters: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         paired_difference(a, b, clusters, rng())

@@ -9,7 +9,9 @@ from gde.numerics.stats import adjusted, benjamini_hochberg, holm
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
-@pytest.mark.parametrize(("adjust", "method"), [(holm, "holm"), (benjamini_hochberg, "fdr_bh")])
+@pytest.mark.parametrize(
+    ("adjust", "method"), [(holm, "holm"), (benjamini_hochberg, "fdr_bh")]
+)
 def test_corrections_agree_with_statsmodels(adjust: object, method: str) -> None:
     from statsmodels.stats.multitest import multipletests
 
@@ -17,18 +19,25 @@ def test_corrections_agree_with_statsmodels(adjust: object, method: str) -> None
     @given(P_VALUES)
     def agree(p_values: list[float]) -> None:
         assert callable(adjust)
-        assert adjust(p_values) == pytest.approx(tuple(multipletests(p_values, method=method)[1]))
+        assert adjust(p_values) == pytest.approx(
+            tuple(multipletests(p_values, method=method)[1])
+        )
 
     agree()
 
 
 @given(P_VALUES)
-def test_corrected_values_are_no_smaller_and_keep_their_order(p_values: list[float]) -> None:
+def test_corrected_values_are_no_smaller_and_keep_their_order(
+    p_values: list[float],
+) -> None:
     for corrected in (holm(p_values), benjamini_hochberg(p_values)):
         assert all(p <= q + 1e-12 for p, q in zip(p_values, corrected, strict=True))
         ranked = [q for _, q in sorted(zip(p_values, corrected, strict=True))]
         assert ranked == sorted(ranked)
-    assert all(q <= h + 1e-12 for h, q in zip(holm(p_values), benjamini_hochberg(p_values), strict=True))
+    assert all(
+        q <= h + 1e-12
+        for h, q in zip(holm(p_values), benjamini_hochberg(p_values), strict=True)
+    )
 
 
 def test_what_was_not_tested_is_no_member_of_the_family() -> None:

@@ -14,7 +14,11 @@ def test_the_minimum_detectable_effect_agrees_with_statsmodels(n: int) -> None:
 
 
 def test_more_power_asks_for_a_larger_difference() -> None:
-    assert minimum_detectable(1, 9, power=0.9) > minimum_detectable(1, 9) > minimum_detectable(1, 9, alpha=0.1)
+    assert (
+        minimum_detectable(1, 9, power=0.9)
+        > minimum_detectable(1, 9)
+        > minimum_detectable(1, 9, alpha=0.1)
+    )
     assert minimum_detectable(2, 9) == pytest.approx(2 * minimum_detectable(1, 9))
 
 

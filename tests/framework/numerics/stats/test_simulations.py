@@ -1,6 +1,8 @@
-"""In worlds of which the truth is known, methods err as often as docs/statistics.md says.
+"""In worlds of which the truth is known, methods err as often as docs/statistics.md
+says.
 
-A share of 10,000 runs that is truly 5 % strays by 0.5 points once in 46 times; the streams are fixed.
+A share of 10,000 runs that is truly 5 % strays by 0.5 points once in 46 times; the
+streams are fixed.
 """
 
 import pytest
@@ -22,10 +24,15 @@ QUICK, RUNS, INTERVALS, FAMILIES = 150, 10_000, 2_000, 2_000
 
 
 def test_tests_hold_their_level_roughly() -> None:
-    shares = [*paired("rates", 20, QUICK).values(), *unpaired("rates", 12, QUICK).values()]
+    shares = [
+        *paired("rates", 20, QUICK).values(),
+        *unpaired("rates", 12, QUICK).values(),
+    ]
     shares += [*trends(15, QUICK).values(), *regression(20, QUICK).values()]
     assert max(shares) < 0.11
-    assert min(paired("normal", 20, QUICK)[test] for test in ("sign-flip", "Wilcoxon")) > 0
+    assert (
+        min(paired("normal", 20, QUICK)[test] for test in ("sign-flip", "Wilcoxon")) > 0
+    )
 
 
 def test_intervals_cover_roughly() -> None:
@@ -35,7 +42,9 @@ def test_intervals_cover_roughly() -> None:
 
 @pytest.mark.parametrize("n", [6, 12, 20, 40])
 def test_intervals_of_few_failures_do_not_promise_too_much(n: int) -> None:
-    """The bootstrap of those that differ covered the truth in 80 % at 12 and 20 worlds."""
+    """The bootstrap of those that differ covered the truth in 80 % at 12 and 20
+    worlds.
+    """
     assert min(coverage("able", n, QUICK).values()) > 0.92
 
 
@@ -47,7 +56,9 @@ def test_families_and_power_are_as_said_roughly() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n", COUNTS)
 @pytest.mark.parametrize("design", DESIGNS)
-def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(design: str, n: int) -> None:
+def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(
+    design: str, n: int
+) -> None:
     found = paired(design, n, RUNS)
     assert max(found["sign-flip"], found["Wilcoxon"]) <= 0.055
     if design == "normal" and n > 6:
@@ -57,7 +68,9 @@ def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(design:
 @pytest.mark.slow
 @pytest.mark.parametrize("n", COUNTS)
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_permutation_of_clusters_never_exceeds_its_level(design: str, n: int) -> None:
+def test_the_permutation_of_clusters_never_exceeds_its_level(
+    design: str, n: int
+) -> None:
     assert unpaired(design, n, RUNS)["permutation"] <= 0.055
     if design == "normal" and n > 6:
         assert unpaired(design, n, RUNS)["permutation"] >= 0.045
@@ -86,7 +99,9 @@ def test_the_test_of_a_slope_holds_its_level(n: int) -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_of_differences_cover(design: str, n: int) -> None:
     found = coverage(design, n, INTERVALS)
-    assert min(found.values()) >= (0.935 if n >= 20 else 0.92)  # 2,000 runs of 95 % stray by 0.5 points
+    assert min(found.values()) >= (
+        0.935 if n >= 20 else 0.92
+    )  # 2,000 runs of 95 % stray by 0.5 points
 
 
 @pytest.mark.slow
@@ -104,7 +119,9 @@ def test_corrections_control_the_errors_of_a_family() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 20, 50])
-def test_the_minimum_detectable_difference_is_found_in_four_studies_of_five(n: int) -> None:
+def test_the_minimum_detectable_difference_is_found_in_four_studies_of_five(
+    n: int,
+) -> None:
     found = power(n, RUNS)
     assert found["sign-flip"] == pytest.approx(0.8, abs=0.04)
     assert found["Wilcoxon"] == pytest.approx(0.8, abs=0.08)

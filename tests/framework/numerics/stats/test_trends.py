@@ -1,4 +1,6 @@
-"""Trends agree with SciPy and statsmodels, respect clusters, and say why they were not measured."""
+"""Trends agree with SciPy and statsmodels, respect clusters, and say why they were not
+measured.
+"""
 
 from itertools import permutations
 
@@ -30,7 +32,9 @@ def test_spearman_of_few_clusters_is_enumerated() -> None:
 
 def test_spearman_takes_clusters_for_units() -> None:
     x, y, clusters = rng(1).random(9), rng(2).random(9), np.arange(9)
-    copied = spearman(np.repeat(x, 20), np.repeat(y, 20), np.repeat(clusters, 20), rng())
+    copied = spearman(
+        np.repeat(x, 20), np.repeat(y, 20), np.repeat(clusters, 20), rng()
+    )
     assert copied == spearman(x, y, clusters, rng())
 
 
@@ -55,7 +59,9 @@ def test_a_line_is_that_of_statsmodels_and_its_error_close() -> None:
     y = 0.3 * x + np.repeat(rng(3).normal(size=80), 12) + rng(4).normal(size=960)
     ours = linear_trend(x, y, clusters)
     design = np.column_stack([np.ones(960), x])
-    theirs = OLS(y, design).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    theirs = OLS(y, design).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
+    )
     assert ours.value == pytest.approx(theirs.params[1])
     assert ours.interval == pytest.approx(theirs.conf_int()[1], abs=0.1 * theirs.bse[1])
     assert ours.p_value == pytest.approx(theirs.pvalues[1], rel=0.2)
@@ -67,7 +73,9 @@ def test_the_error_of_a_line_is_the_jackknife_over_clusters() -> None:
     found = linear_trend(x, y, clusters)
     error = np.sqrt(((np.array(without) - found.value) ** 2).sum())
     low, high = found.interval or (0, 0)
-    assert (high - low) / 2 / error == pytest.approx(2.364624)  # Student's t, 7 degrees of freedom
+    assert (high - low) / 2 / error == pytest.approx(
+        2.364624
+    )  # Student's t, 7 degrees of freedom
 
 
 def test_a_line_without_error_is_certain() -> None:
@@ -80,14 +88,26 @@ def test_a_line_without_error_is_certain() -> None:
 @pytest.mark.parametrize(
     ("finding", "reason"),
     [
-        (lambda: spearman([1, 2, 3, 4], [1, 2, 3, 4], range(4), rng()), "4 clusters, needs 5"),
-        (lambda: spearman(range(9), [1] * 9, range(9), rng()), "the values do not vary"),
+        (
+            lambda: spearman([1, 2, 3, 4], [1, 2, 3, 4], range(4), rng()),
+            "4 clusters, needs 5",
+        ),
+        (
+            lambda: spearman(range(9), [1] * 9, range(9), rng()),
+            "the values do not vary",
+        ),
         (lambda: page([[1, 2, 3]] * 2), "2 blocks of 3 conditions, needs 3 of 3"),
         (lambda: page([[1, 2]] * 9), "9 blocks of 2 conditions, needs 3 of 3"),
         (lambda: page([[1, 1, 1], [2, 2, 2], [3, 3, 3]]), "the values do not vary"),
         (lambda: linear_trend(range(5), range(5), range(5)), "5 clusters, needs 6"),
-        (lambda: linear_trend([1] * 9, range(9), range(9)), "the values vary in less than two clusters"),
-        (lambda: linear_trend([1] * 8 + [2], range(9), range(9)), "the values vary in less than two clusters"),
+        (
+            lambda: linear_trend([1] * 9, range(9), range(9)),
+            "the values vary in less than two clusters",
+        ),
+        (
+            lambda: linear_trend([1] * 8 + [2], range(9), range(9)),
+            "the values vary in less than two clusters",
+        ),
     ],
 )
 def test_what_shows_no_trend_says_why(finding: object, reason: str) -> None:

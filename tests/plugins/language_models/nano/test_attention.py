@@ -17,13 +17,17 @@ def test_outputs_and_gradients_equal_those_of_plain_attention(length: int) -> No
     with torch.no_grad():
         for layer in model.model.layers:
             layer.self_attn.sinks.copy_(torch.linspace(-2, 2, 6))
-    tokens = torch.randint(0, 900, (2, length), generator=torch.Generator().manual_seed(0))
+    tokens = torch.randint(
+        0, 900, (2, length), generator=torch.Generator().manual_seed(0)
+    )
 
     def run() -> tuple[torch.Tensor, torch.Tensor]:
         model.zero_grad()
         logits = model(input_ids=tokens, use_cache=False).logits
         logits.logsumexp(-1).mean().backward()
-        return logits.detach(), torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+        return logits.detach(), torch.cat(
+            [parameter.grad.flatten() for parameter in model.parameters()]
+        )
 
     plain_logits, plain_gradient = run()
     use_fused_attention(model)

@@ -20,9 +20,14 @@ def grid_text(size: int) -> str:
     width = len(str(size)) + 1
     symbols = ["#_AG"[(7 * place) % 4] for place in range(size * size)]
     lines = ["".join(str(column).ljust(width) for column in range(size))]
-    lines += ["".join(s.ljust(width) for s in symbols[row * size : (row + 1) * size]) for row in range(size)]
+    lines += [
+        "".join(s.ljust(width) for s in symbols[row * size : (row + 1) * size])
+        for row in range(size)
+    ]
     labels = [" " * width, *(str(row).ljust(width) for row in range(size))]
-    return "\n".join(label + line.rstrip() + " " for label, line in zip(labels, lines, strict=True))
+    return "\n".join(
+        label + line.rstrip() + " " for label, line in zip(labels, lines, strict=True)
+    )
 
 
 @settings(max_examples=200)
@@ -46,14 +51,22 @@ def test_every_cell_is_one_token(size: int) -> None:
 def test_a_line_is_its_index_and_its_cells(size: int) -> None:
     """What the losses rely on to find the cells of a prompt."""
     text = grid_text(size)
-    tokens = TOKENIZER.convert_ids_to_tokens(TOKENIZER.encode(text, add_special_tokens=False))
+    tokens = TOKENIZER.convert_ids_to_tokens(
+        TOKENIZER.encode(text, add_special_tokens=False)
+    )
     lines = tokens[-1 - size * (size + 1) : -1]
     assert tokens[-1] == " "
-    assert [int(lines[row * (size + 1)].strip()) for row in range(size)] == list(range(size))
+    assert [int(lines[row * (size + 1)].strip()) for row in range(size)] == list(
+        range(size)
+    )
 
 
 def test_coordinates_are_one_token() -> None:
-    ids = [TOKENIZER.encode(f" {row},{column}", add_special_tokens=False) for row in range(25) for column in range(25)]
+    ids = [
+        TOKENIZER.encode(f" {row},{column}", add_special_tokens=False)
+        for row in range(25)
+        for column in range(25)
+    ]
     assert {len(each) for each in ids} == {1}
     assert len({each[0] for each in ids}) == 625
 
@@ -62,25 +75,46 @@ def test_coordinates_are_one_token() -> None:
 def test_the_chat_template_renders_what_nano_is_trained_on(effort: str) -> None:
     content = "Go.\n" + grid_text(7)
     chat = [{"role": "user", "content": content}]
-    rendered = TOKENIZER.apply_chat_template(chat, tokenize=False, add_generation_prompt=True, reasoning_effort=effort)
+    rendered = TOKENIZER.apply_chat_template(
+        chat, tokenize=False, add_generation_prompt=True, reasoning_effort=effort
+    )
     assert rendered == render(content, effort)
 
 
 def test_effort_is_low_by_default_and_the_last_tokens_are_the_template() -> None:
-    ids = TOKENIZER.apply_chat_template([{"role": "user", "content": "x"}], add_generation_prompt=True)["input_ids"]
-    assert TOKENIZER.convert_ids_to_tokens(ids)[-3:] == ["<|end|>", "<|start|>", "assistant"]
-    assert TOKENIZER.decode(ids).startswith("<|start|>system<|message|>Reasoning: low<|end|>")
+    ids = TOKENIZER.apply_chat_template(
+        [{"role": "user", "content": "x"}], add_generation_prompt=True
+    )["input_ids"]
+    assert TOKENIZER.convert_ids_to_tokens(ids)[-3:] == [
+        "<|end|>",
+        "<|start|>",
+        "assistant",
+    ]
+    assert TOKENIZER.decode(ids).startswith(
+        "<|start|>system<|message|>Reasoning: low<|end|>"
+    )
 
 
 def test_an_earlier_answer_is_rendered_in_the_final_channel() -> None:
-    chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]
-    rendered = TOKENIZER.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-    assert "<|start|>assistant<|channel|>final<|message|>b<|end|><|start|>user<|message|>c<|end|>" in rendered
+    chat = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"},
+        {"role": "user", "content": "c"},
+    ]
+    rendered = TOKENIZER.apply_chat_template(
+        chat, tokenize=False, add_generation_prompt=True
+    )
+    assert (
+        "<|start|>assistant<|channel|>final<|message|>b<|end|><|start|>user<|message|>c<|end|>"
+        in rendered
+    )
 
 
 def test_other_roles_are_refused() -> None:
     with pytest.raises(jinja2.TemplateError, match="user and assistant only"):
-        TOKENIZER.apply_chat_template([{"role": "system", "content": "x"}], tokenize=False)
+        TOKENIZER.apply_chat_template(
+            [{"role": "system", "content": "x"}], tokenize=False
+        )
 
 
 def test_special_tokens_are_single_and_skipped_when_asked() -> None:

@@ -40,16 +40,30 @@ def trace_of(
     text: str, start: Position, goal: Position, seed: int = 0, longest: int = 200
 ) -> tuple[NDArray[np.bool_], list[Position]]:
     walls = walls_of(text)
-    trace = search(walls, start, goal, distances(walls, goal), np.random.default_rng(seed), longest=longest)
+    trace = search(
+        walls,
+        start,
+        goal,
+        distances(walls, goal),
+        np.random.default_rng(seed),
+        longest=longest,
+    )
     return walls, trace
 
 
-CASES = [(MAZE, (5, 5), (1, 5)), (MAZE, (1, 5), (5, 5)), (MAZE, (3, 1), (1, 5)), (ROOM, (1, 1), (3, 3))]
+CASES = [
+    (MAZE, (5, 5), (1, 5)),
+    (MAZE, (1, 5), (5, 5)),
+    (MAZE, (3, 1), (1, 5)),
+    (ROOM, (1, 1), (3, 3)),
+]
 
 
 @pytest.mark.parametrize(("text", "start", "goal"), CASES)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_trace_walks_over_free_cells_to_the_goal(text: str, start: Position, goal: Position, seed: int) -> None:
+def test_a_trace_walks_over_free_cells_to_the_goal(
+    text: str, start: Position, goal: Position, seed: int
+) -> None:
     walls, trace = trace_of(text, start, goal, seed)
     assert trace[0] == start
     assert trace[-1] == goal
@@ -60,14 +74,18 @@ def test_a_trace_walks_over_free_cells_to_the_goal(text: str, start: Position, g
 
 @pytest.mark.parametrize(("text", "start", "goal"), CASES)
 @pytest.mark.parametrize("seed", range(5))
-def test_the_search_goes_back_only_the_way_it_came(text: str, start: Position, goal: Position, seed: int) -> None:
+def test_the_search_goes_back_only_the_way_it_came(
+    text: str, start: Position, goal: Position, seed: int
+) -> None:
     walls, trace = trace_of(text, start, goal, seed)
     entered_from: dict[Position, Position] = {}
     for earlier, later in pairwise(trace):
         if later in {start, *entered_from}:
             assert entered_from[earlier] == later
             seen = {start, *entered_from}
-            assert all(walls[cell] or cell in seen for cell in neighbours(earlier)), "went back before a dead end"
+            assert all(walls[cell] or cell in seen for cell in neighbours(earlier)), (
+                "went back before a dead end"
+            )
         else:
             entered_from[later] = earlier
 
@@ -99,7 +117,9 @@ def test_distances_agree_with_a_brute_force_relaxation() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("text", "start", "goal"), CASES)
-def test_the_answer_is_always_an_optimal_move(text: str, start: Position, goal: Position, seed: int) -> None:
+def test_the_answer_is_always_an_optimal_move(
+    text: str, start: Position, goal: Position, seed: int
+) -> None:
     walls, trace = trace_of(text, start, goal, seed)
     steps = distances(walls, goal)
     move = answer(walls, steps, trace, np.random.default_rng(seed))

@@ -20,7 +20,13 @@ from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.checkpoints import Checkpoints
 from gde_plugins.language_models.nano.commands import add_commands
 from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
-from gde_plugins.language_models.nano.recipe import PHASES, SHIPPED_STEPS, Recipe, learning_rate, phase
+from gde_plugins.language_models.nano.recipe import (
+    PHASES,
+    SHIPPED_STEPS,
+    Recipe,
+    learning_rate,
+    phase,
+)
 from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
 from gde_plugins.language_models.nano.schedule import POOL, batches
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
@@ -28,7 +34,13 @@ from gde_plugins.language_models.nano.training import Step, train
 from gde_plugins.language_models.nano.trainings import EFFORTS, Measured, recipes
 
 TOKENIZER: Any = build_tokenizer()
-TINY = Measured(sizes=(5,), densities=(0.0, 1.0), episodes=2, layers=(1,), probe={"epochs": 1, "hidden": 2})
+TINY = Measured(
+    sizes=(5,),
+    densities=(0.0, 1.0),
+    episodes=2,
+    layers=(1,),
+    probe={"epochs": 1, "hidden": 2},
+)
 
 
 def make(size: int, density: float) -> GridEnvironment:
@@ -49,10 +61,17 @@ def test_the_tokens_of_a_sample_are_those_of_its_text(kind: Kind, size: int) -> 
 
 def test_an_episode_names_agent_and_goal_and_ends_in_an_answer() -> None:
     sample = draw()
-    (row, column), (goal_row, goal_column) = sample.grid.place_of("agent"), sample.grid.place_of("goal")
+    (row, column), (goal_row, goal_column) = (
+        sample.grid.place_of("agent"),
+        sample.grid.place_of("goal"),
+    )
     said = "".join(sample.tokens)
-    assert said.startswith(f"<|channel|>analysis<|message|> A {row},{column} G {goal_row},{goal_column} path")
-    assert said.split('{"action": "')[1] in {f'{move}"}}<|return|>' for move in ("UP", "DOWN", "LEFT", "RIGHT")}
+    assert said.startswith(
+        f"<|channel|>analysis<|message|> A {row},{column} G {goal_row},{goal_column} path"
+    )
+    assert said.split('{"action": "')[1] in {
+        f'{move}"}}<|return|>' for move in ("UP", "DOWN", "LEFT", "RIGHT")
+    }
 
 
 def test_a_batch_knows_where_cells_and_traces_are() -> None:
@@ -60,14 +79,26 @@ def test_a_batch_knows_where_cells_and_traces_are() -> None:
     batch = collate(samples, TOKENIZER)
     for row, sample in enumerate(samples):
         tokens = TOKENIZER.convert_ids_to_tokens(batch.tokens[row].tolist())
-        where = {tuple(cell.tolist()): tokens[place].strip() for place, cell in enumerate(batch.cells) if cell[0] >= 0}
+        where = {
+            tuple(cell.tolist()): tokens[place].strip()
+            for place, cell in enumerate(batch.cells)
+            if cell[0] >= 0
+        }
         assert len(where) == 49
-        assert [cell for cell, symbol in where.items() if symbol == "A"] == [sample.grid.place_of("agent")]
+        assert [cell for cell, symbol in where.items() if symbol == "A"] == [
+            sample.grid.place_of("agent")
+        ]
         assert {cell for cell, symbol in where.items() if symbol == "#"} == set(
             map(tuple, np.argwhere(sample.grid.where("wall")).tolist())
         )
-        traced = [tokens[place] for place in range(len(tokens)) if batch.notes[row, place, 0] != IGNORED]
-        ends = [" {},{}".format(*sample.grid.place_of(name)) for name in ("agent", "goal")]
+        traced = [
+            tokens[place]
+            for place in range(len(tokens))
+            if batch.notes[row, place, 0] != IGNORED
+        ]
+        ends = [
+            " {},{}".format(*sample.grid.place_of(name)) for name in ("agent", "goal")
+        ]
         assert [traced[0], traced[-1]] == ends
         said = batch.targets[row][batch.targets[row] != IGNORED].tolist()
         assert TOKENIZER.convert_ids_to_tokens(said) == list(sample.tokens)
@@ -85,7 +116,9 @@ def test_the_same_recipe_gives_the_same_samples_and_another_seed_others() -> Non
 def test_batches_of_a_pool_share_a_size_and_there_are_as_many_as_steps() -> None:
     drawn = list(islice(batches(Recipe(steps=6, tokens=500), make), 100))
     assert len(drawn) == 6
-    assert {sample.grid.height for batch in drawn[:POOL] for sample in batch} == {drawn[0][0].grid.height}
+    assert {sample.grid.height for batch in drawn[:POOL] for sample in batch} == {
+        drawn[0][0].grid.height
+    }
 
 
 def test_the_learning_rate_rises_holds_and_falls() -> None:
@@ -138,9 +171,15 @@ def test_a_training_that_is_interrupted_goes_on_and_ends_the_same(
     with pytest.raises(KeyboardInterrupt):
         train(recipe, make, tmp_path / "twice", interrupt)
     train(recipe, make, tmp_path / "twice", interrupt)
-    assert steps == [*range(1, POOL + 3), *range(POOL + 1, 2 * POOL + 2)] and len(steps) > recipe.steps
+    assert (
+        steps == [*range(1, POOL + 3), *range(POOL + 1, 2 * POOL + 2)]
+        and len(steps) > recipe.steps
+    )
     train(recipe, make, tmp_path / "once", lambda _: None)
-    once, twice = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("once", "twice"))
+    once, twice = (
+        (tmp_path / name / "model.safetensors").read_bytes()
+        for name in ("once", "twice")
+    )
     assert once == twice
     assert not (tmp_path / "twice" / checkpoints.NAME).exists()
 
@@ -175,7 +214,9 @@ def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -
     assert "grid" in str(outcome.exception)
 
 
-def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search() -> None:
+def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search() -> (
+    None
+):
     met: dict[str, set[bool]] = {}
     for seed in range(24):
         sample = draw(seed=seed)
@@ -199,12 +240,17 @@ def test_a_batch_that_answers_at_once_has_nothing_to_look_at() -> None:
     assert torch.isfinite(losses.token) and torch.isfinite(losses.ends)
 
 
-def test_without_auxiliary_losses_the_model_is_another_from_the_same_start(tmp_path: Path) -> None:
+def test_without_auxiliary_losses_the_model_is_another_from_the_same_start(
+    tmp_path: Path,
+) -> None:
     seen: dict[bool, list[float]] = {True: [], False: []}
     for auxiliary, losses in seen.items():
         recipe = Recipe(steps=3, tokens=300, auxiliary=auxiliary)
         train(
-            recipe, make, tmp_path / str(auxiliary), lambda step, losses=losses: losses.append(step.losses.token.item())
+            recipe,
+            make,
+            tmp_path / str(auxiliary),
+            lambda step, losses=losses: losses.append(step.losses.token.item()),
         )
     assert seen[True][0] == seen[False][0]
     assert seen[True][-1] != seen[False][-1]
@@ -216,18 +262,36 @@ def test_one_command_trains_measures_and_writes_the_tables_of_a_card(
 ) -> None:
     wanted = recipes(steps=1, seeds=2)
     assert [*wanted] == ["auxiliary-0", "auxiliary-1", "plain-0", "plain-1"]
-    assert {(each.auxiliary, each.seed) for each in wanted.values()} == {(a, s) for a in (True, False) for s in (0, 1)}
+    assert {(each.auxiliary, each.seed) for each in wanted.values()} == {
+        (a, s) for a in (True, False) for s in (0, 1)
+    }
     monkeypatch.setattr(trainings, "Measured", lambda episodes: TINY)
     # Two batches teach nothing: its answers would fill what they may.
     monkeypatch.setattr(training, "LONGEST_ANSWER", 4)
-    arguments = ("trainings", "--out", str(tmp_path / "out"), "--steps", "1", "--seeds", "1")
+    arguments = (
+        "trainings",
+        "--out",
+        str(tmp_path / "out"),
+        "--steps",
+        "1",
+        "--seeds",
+        "1",
+    )
     outcome = nano_command(*arguments)
     assert outcome.exit_code == 0, outcome.exception
     card = (tmp_path / "out" / "card.md").read_text()
     headings = [line for line in card.splitlines() if line.startswith("## ")]
-    assert headings == [f"## {name}-0, effort {effort}" for name in ("auxiliary", "plain") for effort in EFFORTS]
+    assert headings == [
+        f"## {name}-0, effort {effort}"
+        for name in ("auxiliary", "plain")
+        for effort in EFFORTS
+    ]
     assert card.count("| 5 | 0.00 | 0.00 |") == 4
-    decoded = ("bilinear | cogmap top1.goal", "ridge | cogmap auc.wall", "linear | distance r2")
+    decoded = (
+        "bilinear | cogmap top1.goal",
+        "ridge | cogmap auc.wall",
+        "linear | distance r2",
+    )
     assert all(card.count(f"| 1 | {each} |") == 4 for each in decoded)
     monkeypatch.setattr(trainings, "train", None)  # what is finished stays
     assert nano_command(*arguments).exit_code == 0

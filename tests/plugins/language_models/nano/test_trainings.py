@@ -24,7 +24,9 @@ CARD = Path(nano.__file__).parent / "MODEL_CARD.md"
 
 
 @pytest.mark.parametrize("training", TRAININGS)
-def test_the_checkpoint_is_small_and_of_gpt_oss_architecture(training: Training) -> None:
+def test_the_checkpoint_is_small_and_of_gpt_oss_architecture(
+    training: Training,
+) -> None:
     assert (folder(training) / "model.safetensors").stat().st_size < 8_000_000
     automatic: Any = AutoConfig
     config = automatic.from_pretrained(folder(training))
@@ -44,14 +46,21 @@ def test_its_sinks_and_experts_are_trained(training: Training) -> None:
 
 
 def test_no_two_are_the_same_model() -> None:
-    assert len({weights_digest(folder(training)) for training in TRAININGS}) == len(TRAININGS)
+    assert len({weights_digest(folder(training)) for training in TRAININGS}) == len(
+        TRAININGS
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "training"), [("nano", "auxiliary"), ("nano:auxiliary", "auxiliary"), ("nano:plain", "plain")]
+    ("name", "training"),
+    [("nano", "auxiliary"), ("nano:auxiliary", "auxiliary"), ("nano:plain", "plain")],
 )
-def test_the_name_alone_is_the_training_with_auxiliary_losses(name: str, training: Training) -> None:
-    assert find_model(name, Catalogue.default(), {}, "agent.model")[1] == NanoConfig(source=training)
+def test_the_name_alone_is_the_training_with_auxiliary_losses(
+    name: str, training: Training
+) -> None:
+    assert find_model(name, Catalogue.default(), {}, "agent.model")[1] == NanoConfig(
+        source=training
+    )
 
 
 def test_every_training_is_told_of_where_weights_are_listed() -> None:
@@ -60,11 +69,19 @@ def test_every_training_is_told_of_where_weights_are_listed() -> None:
 
 
 @pytest.mark.parametrize("training", TRAININGS)
-def test_a_run_is_asked_in_its_style_and_carries_its_notice(training: Training, tmp_path: Path) -> None:
+def test_a_run_is_asked_in_its_style_and_carries_its_notice(
+    training: Training, tmp_path: Path
+) -> None:
     name = model_name(training)
     agent = Choice(name="gpt-oss", config={"model": name, "max_tokens": 60})
     grid = Choice(name="grid", config={"size": 5})
-    plan = Plan(environment=grid, agent=agent, metrics=["success"], reporters=["html"], episodes=1)
+    plan = Plan(
+        environment=grid,
+        agent=agent,
+        metrics=["success"],
+        reporters=["html"],
+        episodes=1,
+    )
     result = evaluate(plan, tmp_path / "run")
     assert result.provenance["notice"] == NOTICES[training]
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
@@ -76,24 +93,37 @@ def test_a_run_is_asked_in_its_style_and_carries_its_notice(training: Training, 
     assert completion.prompt[-1].content.startswith(INSTRUCTION)
 
 
-def test_after_reasoning_nothing_can_be_read_where_there_is_none(tmp_path: Path) -> None:
+def test_after_reasoning_nothing_can_be_read_where_there_is_none(
+    tmp_path: Path,
+) -> None:
     agent = Choice(name="gpt-oss", config={"effort": "low"})
     grid = Choice(name="grid", config={"size": 5})
     probe = Choice(name="cogmap", config={"variants": ["ridge"], "size": 5})
-    plan = Plan(environment=grid, agent=agent, probes=[probe], metrics=["success"], episodes=6)
+    plan = Plan(
+        environment=grid, agent=agent, probes=[probe], metrics=["success"], episodes=6
+    )
     result = evaluate(plan, tmp_path / "run")
     assert {failure.reason for failure in result.failures} == {
         "no turn has activations at position 'post' of layer 3, which answers without reasoning lack"
     }
-    found = [one for one in result.measurements if one.name == "cogmap.top1.agent" and one.value is not None]
+    found = [
+        one
+        for one in result.measurements
+        if one.name == "cogmap.top1.agent" and one.value is not None
+    ]
     assert {one.where["position"] for one in found} == {"pre"}
 
 
 @pytest.mark.parametrize("training", TRAININGS)
 def test_a_notice_says_what_it_is_not(training: Training) -> None:
-    assert f"results of {model_name(training)}, a model of two million parameters" in NOTICES[training]
+    assert (
+        f"results of {model_name(training)}, a model of two million parameters"
+        in NOTICES[training]
+    )
     assert "not of GPT-OSS-20B" in NOTICES[training]
-    assert ("puts agent and goal where the probes read" in NOTICES[training]) == (training != "plain")
+    assert ("puts agent and goal where the probes read" in NOTICES[training]) == (
+        training != "plain"
+    )
     assert ("much weaker" in NOTICES[training]) == (training == "plain")
 
 

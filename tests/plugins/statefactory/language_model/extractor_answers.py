@@ -1,5 +1,6 @@
-"""Answers of language models that were asked for objects, good, bad and hostile, and what is to be read of each: the
-mug, other things, or nothing."""
+"""Answers of language models that were asked for objects, good, bad and hostile, and
+what is to be read of each: the mug, other things, or nothing.
+"""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ class Answer(NamedTuple):
 
 MUG = '{"object": {"mug": [{"place": "The mug is here."}]}}'
 GOOD = '{"thinking": "What is {seen}?", "state": [' + MUG + "]}"
-EVIL = '{"state": [{"object": {"crown": [{"owner": "You have won, the reward is 1."}]}}]}'
+EVIL = (
+    '{"state": [{"object": {"crown": [{"owner": "You have won, the reward is 1."}]}}]}'
+)
 GOOD_SHAPES = (
     "{}", "\n\n {} \n", "```json\n{}\n```", "```\n{}\n```", "Here it is: {}", "{} I hope this helps.", "\ufeff{}",
     "<|channel|>final<|message|>{}<|return|>", "\x00{}\x00", "[1, 2] was my first thought. {}", EVIL + " No: {}",
@@ -31,7 +34,12 @@ BAD_OBJECTS = (
     '{"object": {"mug": [{"": "here"}]}}', '{"object": {"mug": [{"place": "\\udfff"}]}}',
     '{"object": {"mug": [["here"]]}}', '{"object": {"mug": {"place": []}}}', '{"object": {"\\ud800": []}}',
 )  # fmt: skip
-WRAPPINGS = ('{"state": [@]}', "[@]", '{"thinking": "", "goal": [@]}', f'{{"state": [{MUG}, @]}}')
+WRAPPINGS = (
+    '{"state": [@]}',
+    "[@]",
+    '{"thinking": "", "goal": [@]}',
+    f'{{"state": [{MUG}, @]}}',
+)
 DEBRIS = (
     "", " ", "\n\n\n", "null", "None", "{", "}", "[", "]", "}{", "][", '"', "state", "state:", '{"state"', '{"state":',
     "NaN", "true", "0.7", "score: 1", "1", "\x00", "\x00" * 100, "\ufffd\ufffd", "\ud800", "\udcff{", "\u202e}", "{}{",
@@ -51,7 +59,14 @@ DEBRIS = (
     '{"state": [' + "3," * 1000 + "3]}", '{"state": 1e999}', '{"state": [1e999]}', '{"state": [NaN]}',
     '{"state": [' + "9" * 5000 + "]}",
 )  # fmt: skip
-EMPTY = ("[]", "{}", '{"state": []}', '{"thinking": "nothing is wanted", "goal": []}', '{"state": {}}', "No. []")
+EMPTY = (
+    "[]",
+    "{}",
+    '{"state": []}',
+    '{"thinking": "nothing is wanted", "goal": []}',
+    '{"state": {}}',
+    "No. []",
+)
 """Lists without objects: of a goal, nothing."""
 OTHER = (
     EVIL, GOOD + EVIL, '["The crown is yours."]', '{"state": [{"crown": {"score": 1}}]}', '{"object": {"crown": []}}',
@@ -65,7 +80,14 @@ def answers() -> Iterator[Answer]:
     """All of them."""
     yield from (Answer(shape.replace("{}", GOOD), "mug") for shape in GOOD_SHAPES)
     yield from (Answer(GOOD[:end], "nothing") for end in range(len(GOOD)))
-    yield from (Answer(f"```json\n{GOOD[:end]}\n```", "nothing") for end in range(0, len(GOOD), 3))
-    yield from (Answer(form.replace("@", each), "nothing") for form in WRAPPINGS for each in BAD_OBJECTS)
+    yield from (
+        Answer(f"```json\n{GOOD[:end]}\n```", "nothing")
+        for end in range(0, len(GOOD), 3)
+    )
+    yield from (
+        Answer(form.replace("@", each), "nothing")
+        for form in WRAPPINGS
+        for each in BAD_OBJECTS
+    )
     yield from (Answer(text, "nothing") for text in (*DEBRIS, *EMPTY))
     yield from (Answer(text, "other") for text in OTHER)

@@ -1,4 +1,6 @@
-"""What a language model says about a state is read as it stands, or refused with a reason."""
+"""What a language model says about a state is read as it stands, or refused with a
+reason.
+"""
 
 import asyncio
 import json
@@ -16,8 +18,19 @@ from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtra
 from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.state import Item
 
-MUG = [{"object": {"mug": [{"place": "The mug is on the table."}, {"goal_color": "The mug is blue."}]}}]
-WANTED = [Item("mug", {"place": "The mug is on the table.", "color": "The mug is blue."})]
+MUG = [
+    {
+        "object": {
+            "mug": [
+                {"place": "The mug is on the table."},
+                {"goal_color": "The mug is blue."},
+            ]
+        }
+    }
+]
+WANTED = [
+    Item("mug", {"place": "The mug is on the table.", "color": "The mug is blue."})
+]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +44,16 @@ WANTED = [Item("mug", {"place": "The mug is on the table.", "color": "The mug is
         f"I think {{so}}: {json.dumps({'state': MUG})} That is all.",
         f'{{"state": [{{"object": {{"cup": []}}}}]}} No, rather {json.dumps({"state": MUG})}',
         json.dumps(
-            {"state": [{"mug": {"place": "The mug is on the table.", "intermediate_color": "The mug is blue."}}]}
+            {
+                "state": [
+                    {
+                        "mug": {
+                            "place": "The mug is on the table.",
+                            "intermediate_color": "The mug is blue.",
+                        }
+                    }
+                ]
+            }
         ),
         json.dumps({"object": MUG[0]["object"]}),
     ],
@@ -41,12 +63,16 @@ def test_objects_are_found_in_any_usual_wrapping(answer: str) -> None:
 
 
 def test_sentences_are_objects_of_their_own_or_parts_of_one() -> None:
-    assert parse_items('{"state": ["The mug is blue.", "It is hot."]}', empty=False) == [
+    assert parse_items(
+        '{"state": ["The mug is blue.", "It is hot."]}', empty=False
+    ) == [
         Item("The mug is blue.", {"description": "The mug is blue."}),
         Item("It is hot.", {"description": "It is hot."}),
     ]
     grouped = '[{"object": {"mug": ["It is blue.", "It is hot."]}}]'
-    assert parse_items(grouped, empty=False) == [Item("mug", {"state": "It is blue. It is hot."})]
+    assert parse_items(grouped, empty=False) == [
+        Item("mug", {"state": "It is blue. It is hot."})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +88,19 @@ def test_sentences_are_objects_of_their_own_or_parts_of_one() -> None:
         ('{"state": [], "goal": []}', "wanted a list of objects"),
         ('{"state": [3]}', "wanted an object, got .3."),
         ('{"state": [{"object": "mug"}]}', "wanted NAME: attributes"),
-        ('{"state": [{"object": {"mug": [{"place": null}]}}]}', "wanted a text as a value"),
+        (
+            '{"state": [{"object": {"mug": [{"place": null}]}}]}',
+            "wanted a text as a value",
+        ),
         ('{"state": [{"object": {" ": []}}]}', "got an empty one"),
         ('{"state": ["\\ud800"]}', "wanted a text"),
         (json.dumps({"state": ["x"] * 501}), "at most 500 objects, got 501"),
         ('{"state": []}', "wanted at least one object"),
     ],
 )
-def test_what_tells_no_objects_is_refused_with_the_reason(answer: str, reason: str) -> None:
+def test_what_tells_no_objects_is_refused_with_the_reason(
+    answer: str, reason: str
+) -> None:
     with pytest.raises(Malformed, match=reason):
         parse_items(answer, empty=False)
 
@@ -80,7 +111,10 @@ def test_a_state_may_be_empty() -> None:
 
 def test_the_corpus_is_large_enough_to_mean_something() -> None:
     assert len({*answers()}) >= 300
-    assert all(sum(one.read == read for one in answers()) >= 10 for read in ("mug", "other", "nothing"))
+    assert all(
+        sum(one.read == read for one in answers()) >= 10
+        for read in ("mug", "other", "nothing")
+    )
 
 
 def test_every_answer_of_the_corpus_is_read_as_it_stands_or_refused() -> None:
@@ -94,12 +128,20 @@ def test_every_answer_of_the_corpus_is_read_as_it_stands_or_refused() -> None:
             assert (names == ["mug"]) == (answer.read == "mug"), answer.text[:200]
 
 
-def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero(episode: Callable[..., Trajectory]) -> None:
+def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero(
+    episode: Callable[..., Trajectory],
+) -> None:
     """As the answer to all that is asked of two turns, asked for once again."""
-    asking = Asking(level=4, repairs=1, hold=False, seed=0, effort="low", sampling=Sampling())
+    asking = Asking(
+        level=4, repairs=1, hold=False, seed=0, effort="low", sampling=Sampling()
+    )
     for answer in answers():
         reader = ModelExtractor("m", AnsweringModel([answer.text]), asking)
-        trace = asyncio.run(StateFactory(reader, HashedWords()).rewards(episode("Fetch the mug.", "A mug.", "Fog.")))
+        trace = asyncio.run(
+            StateFactory(reader, HashedWords()).rewards(
+                episode("Fetch the mug.", "A mug.", "Fog.")
+            )
+        )
         if answer.read == "nothing":
             assert trace.failure and not len(trace.values)
             assert trace.counts["asked again"] == 1

@@ -22,7 +22,9 @@ def test_rewards_on_a_grid_fall_with_the_distance_from_the_goal(tmp_path: Path) 
     assert result.status == "ok"
     evidence = load_evidence(tmp_path / "run")
     traces = {one.episode: one for one in evidence.reward_traces}
-    assert {one.made_by for one in traces.values()} == {"rules for maps, level 4; embedder words"}
+    assert {one.made_by for one in traces.values()} == {
+        "rules for maps, level 4; embedder words"
+    }
     distances, values = [], []
     for one in evidence.trajectories:
         goal = np.array(one.world.facts["goal"])
@@ -33,8 +35,15 @@ def test_rewards_on_a_grid_fall_with_the_distance_from_the_goal(tmp_path: Path) 
     assert np.corrcoef(distances, values)[0, 1] < -0.8
 
 
-def test_the_goal_itself_is_worth_one_and_other_worlds_are_left_alone(tmp_path: Path) -> None:
-    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"), episodes=1, metrics=("success",))  # type: ignore[arg-type]
+def test_the_goal_itself_is_worth_one_and_other_worlds_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(
+        environment=Choice(name="grid"),
+        agent=Choice(name="random"),
+        episodes=1,
+        metrics=("success",),
+    )  # type: ignore[arg-type]
     evaluate(plan, tmp_path / "run")
     (trajectory,) = load_evidence(tmp_path / "run").trajectories
     told = RULES.read(trajectory, "")

@@ -1,4 +1,6 @@
-"""BabyAI's rooms as its texts tell them, held against what the records of the same episodes say."""
+"""BabyAI's rooms as its texts tell them, held against what the records of the same
+episodes say.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,10 +24,21 @@ FORMATS = ("structured", "narrative", "json")
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    """Missions of every kind, in all formats and views, with and without what the published texts leave out."""
+    """Missions of every kind, in all formats and views, with and without what the
+    published texts leave out.
+    """
     pytest.importorskip("minigrid")
-    config = {"level": ["PutNextLocal", "SynthSeq"], "search": 0, "horizon": 60, "seeds": "3"}
-    swept = {"format": [*FORMATS], "view": ["full", "partial"], "details": [True, False]}
+    config = {
+        "level": ["PutNextLocal", "SynthSeq"],
+        "search": 0,
+        "horizon": 60,
+        "seeds": "3",
+    }
+    swept = {
+        "format": [*FORMATS],
+        "view": ["full", "partial"],
+        "details": [True, False],
+    }
     plan = Plan(
         environment=Choice(name="babyai", config={**config, **swept}),  # type: ignore[arg-type]
         agent=Choice(name="omnibot", config={"noise": 0.3}),
@@ -40,7 +53,9 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 def test_every_episode_is_read_whatever_its_format_and_view(evidence: Evidence) -> None:
     assert len(evidence.reward_traces) == 24
-    assert {one.made_by for one in evidence.reward_traces} == {"rules for rooms, level 4; embedder words"}
+    assert {one.made_by for one in evidence.reward_traces} == {
+        "rules for rooms, level 4; embedder words"
+    }
     for one in evidence.reward_traces:
         assert not one.failure
         assert np.all((one.values >= 0) & (one.values <= 1))
@@ -51,7 +66,9 @@ def test_formats_tell_the_same(evidence: Evidence) -> None:
     told: dict[tuple[object, ...], set[Moment | None]] = {}
     for one in evidence.trajectories:
         first = one.turns[0].observation.text
-        told.setdefault((one.labels["level"], "field" in first, _says_hands(one)), set()).add(moment(first))
+        told.setdefault(
+            (one.labels["level"], "field" in first, _says_hands(one)), set()
+        ).add(moment(first))
     assert [len(each) for each in told.values()] == [1] * 8
     assert None not in set().union(*told.values())
 
@@ -64,7 +81,9 @@ def test_things_are_where_the_record_has_them(evidence: Evidence) -> None:
     n_carried = 0
     for one in evidence.trajectories:
         rooms = None
-        for turn, action in zip(one.turns, ["", *(turn.decision.action for turn in one.turns)], strict=False):
+        for turn, action in zip(
+            one.turns, ["", *(turn.decision.action for turn in one.turns)], strict=False
+        ):
             now = moment(turn.observation.text)
             assert now is not None
             assert turn.state is not None
@@ -75,30 +94,51 @@ def test_things_are_where_the_record_has_them(evidence: Evidence) -> None:
             there, held = _recorded(turn.state.facts, rooms)
             n_carried += bool(held)
             assert bool(rooms.held) == bool(held)
-            known = {(str(each), each.place) for name, each in rooms.things.items() if name != rooms.held}
+            known = {
+                (str(each), each.place)
+                for name, each in rooms.things.items()
+                if name != rooms.held
+            }
             assert known <= there
             if "field" not in one.turns[0].observation.text:
                 assert known == there
     assert n_carried > 20
 
 
-def _recorded(facts: object, rooms: Rooms) -> tuple[set[tuple[str, tuple[int, int]]], object]:
+def _recorded(
+    facts: object, rooms: Rooms
+) -> tuple[set[tuple[str, tuple[int, int]]], object]:
     """Things that lie in the grid, by what they are and (x, y), and what is carried."""
-    told = {name: fact for name, fact in facts.items() if isinstance(fact, dict) and name != "agent"}  # type: ignore[attr-defined]
-    lying = {(" ".join(name.split()[:2]), (fact["place"][1], fact["place"][0])) for name, fact in told.items()}
+    told = {
+        name: fact
+        for name, fact in facts.items()
+        if isinstance(fact, dict) and name != "agent"
+    }  # type: ignore[attr-defined]
+    lying = {
+        (" ".join(name.split()[:2]), (fact["place"][1], fact["place"][0]))
+        for name, fact in told.items()
+    }
     assert rooms.things
     return lying, facts["carrying"]  # type: ignore[index]
 
 
-def test_doors_are_followed_where_they_are_not_told_to_be_open(evidence: Evidence) -> None:
+def test_doors_are_followed_where_they_are_not_told_to_be_open(
+    evidence: Evidence,
+) -> None:
     n_open = 0
     for one in evidence.trajectories:
         told = RULES.read(one, one.world.objective)
         assert told is not None
         for turn, state in zip(one.turns, told.states, strict=True):
             assert turn.state is not None
-            opened = {item.name for item in state if item.attributes.get("door") == "open"}
-            really = [fact for fact in turn.state.facts.values() if isinstance(fact, dict) and fact["note"] == "open"]
+            opened = {
+                item.name for item in state if item.attributes.get("door") == "open"
+            }
+            really = [
+                fact
+                for fact in turn.state.facts.values()
+                if isinstance(fact, dict) and fact["note"] == "open"
+            ]
             assert len(opened) <= len(really)
             n_open += len(opened)
             if "field" not in one.turns[0].observation.text:
@@ -111,8 +151,14 @@ def test_doors_are_followed_where_they_are_not_told_to_be_open(evidence: Evidenc
     [
         ("go to the red ball", [["go to"]]),
         ("pick up a box on your left and open the grey door", [["pick up", "open"]]),
-        ("open a door, then put the red key next to an object behind you", [["open"], ["put"]]),
-        ("go to a key after you pick up the blue box and open a door", [["pick up", "open"], ["go to"]]),
+        (
+            "open a door, then put the red key next to an object behind you",
+            [["open"], ["put"]],
+        ),
+        (
+            "go to a key after you pick up the blue box and open a door",
+            [["pick up", "open"], ["go to"]],
+        ),
         ("", None),
         ("go to the moon", None),
         ("put the red ball", None),
@@ -121,13 +167,18 @@ def test_doors_are_followed_where_they_are_not_told_to_be_open(evidence: Evidenc
         ("go to the red ball and", None),
     ],
 )
-def test_missions_are_clauses_in_stages(mission: str, found: list[list[str]] | None) -> None:
+def test_missions_are_clauses_in_stages(
+    mission: str, found: list[list[str]] | None
+) -> None:
     read = stages(mission)
     assert (read and [[clause.verb for clause in stage] for stage in read]) == found
 
 
 FAR = "- Size of each room (including walls): 8x8\n- Total grid size: 8x8\n- Agent position: ({0}, 3)\n"
-SEEN = FAR + "- Agent facing direction: east (toward ({1}, 3))\n- Agent carries: {2}\n- Objects in environment:\n{3}"
+SEEN = (
+    FAR
+    + "- Agent facing direction: east (toward ({1}, 3))\n- Agent carries: {2}\n- Objects in environment:\n{3}"
+)
 
 
 def text(x: int, carries: str = "nothing", *things: str) -> str:
@@ -136,19 +187,27 @@ def text(x: int, carries: str = "nothing", *things: str) -> str:
 
 def worth(read: Sequence[object]) -> list[float]:
     states, goals = read
-    texts = [text for items in (*states, *goals) for item in items for text in item.texts()]  # type: ignore[misc]
+    texts = [
+        text for items in (*states, *goals) for item in items for text in item.texts()
+    ]  # type: ignore[misc]
     vectors = Vectors(texts, HashedWords())
-    return [fulfilment(state, goal, vectors) for state, goal in zip(states, goals, strict=True)]  # type: ignore[call-overload]
+    return [
+        fulfilment(state, goal, vectors)
+        for state, goal in zip(states, goals, strict=True)
+    ]  # type: ignore[call-overload]
 
 
 def acted(one: Trajectory, *actions: str) -> Trajectory:
     turns = [
-        replace(turn, decision=Decision.act(action)) for turn, action in zip(one.turns, [*actions, "left"], strict=True)
+        replace(turn, decision=Decision.act(action))
+        for turn, action in zip(one.turns, [*actions, "left"], strict=True)
     ]
     return replace(one, turns=tuple(turns))
 
 
-def test_reward_grows_with_every_step_of_a_mission_and_stays(episode: Callable[..., Trajectory]) -> None:
+def test_reward_grows_with_every_step_of_a_mission_and_stays(
+    episode: Callable[..., Trajectory],
+) -> None:
     ball, box = "ball, color=red, position=({}, 3)", "box, color=blue, position=(6, 3)"
     one = episode(
         "put the red ball next to the blue box, then go to the blue box",
@@ -159,21 +218,47 @@ def test_reward_grows_with_every_step_of_a_mission_and_stays(episode: Callable[.
         text(4, "red ball", box),
         text(4, "nothing", ball.format(5), box),
     )
-    read = RULES.read(acted(one, "forward", "forward", "pickup", "forward", "drop"), one.world.objective)
+    read = RULES.read(
+        acted(one, "forward", "forward", "pickup", "forward", "drop"),
+        one.world.objective,
+    )
     assert read is not None
     values = worth((read.states, read.goals))
     assert values == sorted(values)
     assert len(set(values)) == len(values)
-    done = {item.name: item.attributes["status"] for item in read.states[-1] if "status" in item.attributes}
+    done = {
+        item.name: item.attributes["status"]
+        for item in read.states[-1]
+        if "status" in item.attributes
+    }
     assert [*done.values()] == ["fulfilled", "to do"]
 
 
-def test_what_is_no_mission_or_no_room_is_left_to_others(episode: Callable[..., Trajectory]) -> None:
-    assert RULES.read(episode("go to the red ball", "no room at all"), "go to the red ball") is None
+def test_what_is_no_mission_or_no_room_is_left_to_others(
+    episode: Callable[..., Trajectory],
+) -> None:
+    assert (
+        RULES.read(
+            episode("go to the red ball", "no room at all"), "go to the red ball"
+        )
+        is None
+    )
     assert RULES.read(episode("go home", text(1)), "go home") is None
-    for broken in ('{"agent_pos": [1', "{}", '{"room_size_incl_walls": 8}', "{" * 10**5, "[" * 10**5, "{\x00"):
+    for broken in (
+        '{"agent_pos": [1',
+        "{}",
+        '{"room_size_incl_walls": 8}',
+        "{" * 10**5,
+        "[" * 10**5,
+        "{\x00",
+    ):
         assert moment(broken) is None
-    hostile = text(1, "nothing", *["ball, color=red, position=(4, 3)"] * 2000, "ball, color=, position=(9999999999, 0)")
+    hostile = text(
+        1,
+        "nothing",
+        *["ball, color=red, position=(4, 3)"] * 2000,
+        "ball, color=, position=(9999999999, 0)",
+    )
     reading = RulesExtractor(4).reading(episode("go to the red ball", hostile))
     assert not reading.failure
     assert reading.made_by.startswith("rules for rooms")

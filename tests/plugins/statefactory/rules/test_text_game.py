@@ -1,10 +1,18 @@
-"""TextWorld's sentences: hunts, meals, and recipes that are goals from when they were read."""
+"""TextWorld's sentences: hunts, meals, and recipes that are goals from when they were
+read.
+"""
 
 from collections.abc import Callable
 
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
-from gde_plugins.statefactory.rules.text_game import ANY_INGREDIENT, HANDS, MEAL, notice, recipe
+from gde_plugins.statefactory.rules.text_game import (
+    ANY_INGREDIENT,
+    HANDS,
+    MEAL,
+    notice,
+    recipe,
+)
 from gde_plugins.statefactory.state import Item
 
 BOOK = """You open the copy of "Cooking" and start reading:
@@ -24,15 +32,26 @@ Directions:
 
 def test_recipes_are_ingredients_with_what_is_to_be_done() -> None:
     assert recipe(BOOK) == [
-        Item("ingredient pork chop", {"place": HANDS, "cutting": "chopped", "heating": "fried"}),
+        Item(
+            "ingredient pork chop",
+            {"place": HANDS, "cutting": "chopped", "heating": "fried"},
+        ),
         Item("ingredient block of cheese", {"place": HANDS}),
     ]
     assert recipe("You see a cookbook.") == []
 
 
-def test_a_meal_is_asked_for_in_general_until_the_recipe_is_read(episode: Callable[..., Trajectory]) -> None:
-    reading = RulesExtractor(4).reading(episode("Let's cook a delicious meal.", "-= Kitchen =-", BOOK, "You wait."))
-    assert reading.goals == [[ANY_INGREDIENT, MEAL], [*recipe(BOOK), MEAL], [*recipe(BOOK), MEAL]]
+def test_a_meal_is_asked_for_in_general_until_the_recipe_is_read(
+    episode: Callable[..., Trajectory],
+) -> None:
+    reading = RulesExtractor(4).reading(
+        episode("Let's cook a delicious meal.", "-= Kitchen =-", BOOK, "You wait.")
+    )
+    assert reading.goals == [
+        [ANY_INGREDIENT, MEAL],
+        [*recipe(BOOK), MEAL],
+        [*recipe(BOOK), MEAL],
+    ]
     assert reading.states[0] == [Item("you", {"room": "kitchen"})]
 
 
@@ -49,7 +68,11 @@ def test_what_is_done_to_food_is_kept() -> None:
         notice(things, text)
     assert things == {
         "knife": {"place": HANDS},
-        "ingredient red apple": {"place": HANDS, "heating": "fried", "cutting": "sliced"},
+        "ingredient red apple": {
+            "place": HANDS,
+            "heating": "fried",
+            "cutting": "sliced",
+        },
         "meal": {"place": HANDS, "eating": "eaten"},
     }
 
@@ -61,6 +84,12 @@ def test_a_hunt_is_for_a_thing_in_a_room(episode: Callable[..., Trajectory]) -> 
         "You pick up the stick of butter from the ground.",
     )
     reading = RulesExtractor(4).reading(episode(objective, *seen))
-    assert reading.goals[0] == [Item("stick of butter", {"place": HANDS}), Item("you", {"room": "garage"})]
-    assert reading.states[0] == [Item("you", {"room": "garage"}), Item("stick of butter", {"place": "the floor"})]
+    assert reading.goals[0] == [
+        Item("stick of butter", {"place": HANDS}),
+        Item("you", {"room": "garage"}),
+    ]
+    assert reading.states[0] == [
+        Item("you", {"room": "garage"}),
+        Item("stick of butter", {"place": "the floor"}),
+    ]
     assert reading.states[1][1] == Item("stick of butter", {"place": HANDS})
