@@ -4,6 +4,7 @@ run.sqlite; turns of any length.
 
 import json
 import sqlite3
+from binascii import crc32
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.errors import MissingExtra, RunFolderError
 from gde.files import write_whole
-from gde.store.checksums import ADVICE, array_checksum
+from gde.store.checksums import ADVICE
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
@@ -225,11 +226,13 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    parts = []
-    for name, array in arrays.items():
+    """The CRC-32 of the names, types, shapes and bytes of arrays."""
+    total = 0
+    for name, array in sorted(arrays.items()):
         plain = np.ascontiguousarray(array)
-        parts.append((name, str(plain.dtype), plain.shape, plain.reshape(-1).data))
-    return array_checksum(parts)
+        head = repr((name, str(plain.dtype), plain.shape))
+        total = crc32(plain.reshape(-1).data, crc32(head.encode(), total))
+    return f"{total:08x}"
 
 
 def _safetensors(module: str = "safetensors.numpy") -> ModuleType:

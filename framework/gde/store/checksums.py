@@ -1,17 +1,14 @@
 """Checksums of rows and arrays, which tell whether they are as they were written.
 
 A connection that writes signs every row that it inserts or changes, except rows that
-come as `Signed`. Its triggers are temporary and not in the file.
+are copied with their checksum. Its triggers are temporary and not in the file.
 """
 
 import sqlite3
 from binascii import crc32
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from operator import itemgetter
+from collections.abc import Iterable, Iterator
 
 from gde.errors import RunFolderError
-from gde.store.schema import empty
 
 COLUMN = "checksum"
 FUNCTION = "row_checksum"
@@ -23,22 +20,20 @@ def checksum(values: Iterable[object]) -> int:
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
 
 
-class Signed(tuple[object, ...]):
-    """The values of a row to insert, to which the writer itself adds their checksum.
+def sign(connection: sqlite3.Connection) -> None:
+    """Make the connection sign what it writes."""
+    _register(connection)
+    for table in _signed_tables(connection):
+        values = ", ".join(f"NEW.{name}" for name in _columns(connection, table))
+        change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {_same_row(connection, table)};"
 
-    That takes a third of a trigger's time. The values must have the columns' types:
-    1.0, and not 1, where a column is REAL.
-    """
-
-    __slots__ = ()
-
-
-def sign(connection: sqlite3.Connection, schema: str) -> None:
-    """Make the connection sign what it writes to the tables of a schema."""
-    connection.create_function(
-        FUNCTION, -1, lambda *values: checksum(values), deterministic=True
-    )
-    connection.executescript(_triggers(schema))
+        # A row that is copied with its checksum needs no second look.
+        inserted = f"INSERT ON main.{table} WHEN NEW.{COLUMN} = 0"
+        updated = f"UPDATE OF {', '.join(_columns(connection, table))} ON main.{table}"
+        for event, when in (("insert", inserted), ("update", updated)):
+            connection.execute(
+                f"CREATE TEMP TRIGGER sign_{table}_{event} AFTER {when} BEGIN {change} END"
+            )
 
 
 def check(table: str, row: sqlite3.Row) -> sqlite3.Row:
@@ -55,28 +50,26 @@ def check(table: str, row: sqlite3.Row) -> sqlite3.Row:
     return row
 
 
-def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
-    """What is wrong with a database of that schema: its structure, rows that have
-    changed, turns that are missing.
+def faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with a journal: its structure, rows that have changed, turns that
+    are missing.
     """
-    connection.create_function(
-        FUNCTION, -1, lambda *values: checksum(values), deterministic=True
-    )
+    _register(connection)
     try:
         for (said,) in connection.execute("PRAGMA integrity_check(5)"):
             if said != "ok":
                 yield f"run.sqlite: {' '.join(said.split())}"
-        for table, columns in _signed(schema).items():
+
+        for table in _signed_tables(connection):
+            columns = _columns(connection, table)
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
-            for (key,) in connection.execute(
-                f"SELECT {next(iter(columns))} FROM {table} WHERE {wrong}"
-            ):
+            rows = f"SELECT {columns[0]} FROM {table} WHERE {wrong}"
+            for (key,) in connection.execute(rows):
                 yield f"run.sqlite: a row of {table} ({key!r}, ...) is not as it was written"
+
         lost = "ending IS NOT NULL AND turns <> (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
-        for (episode,) in connection.execute(
-            f"SELECT episode FROM episodes WHERE {lost}"
-        ):
-            yield f"run.sqlite: turns of episode {episode} are missing"
+        for (key,) in connection.execute(f"SELECT episode FROM episodes WHERE {lost}"):
+            yield f"run.sqlite: turns of episode {key} are missing"
     except (sqlite3.Error, UnicodeDecodeError) as error:
         yield f"run.sqlite: {' '.join(str(error).split())}"
 
@@ -101,55 +94,31 @@ def refuse(faults: Iterable[str]) -> None:
         raise RunFolderError(f"{fault}; {ADVICE}")
 
 
-@cache
-def _signed(schema: str) -> Mapping[str, Mapping[str, bool]]:
-    """The columns of every table that has checksums, and whether each is of the primary
-    key.
-    """
-    found: dict[str, dict[str, bool]] = {}
-    with empty(schema) as connection:
-        tables = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-        ).fetchall()
-        for (table,) in tables:
-            columns = {
-                row[1]: bool(row[5])
-                for row in connection.execute(f"PRAGMA table_info({table})")
-            }
-            if COLUMN in columns:
-                del columns[COLUMN]
-                found[table] = columns
-    return found
+def _register(connection: sqlite3.Connection) -> None:
+    connection.create_function(
+        FUNCTION, -1, lambda *values: checksum(values), deterministic=True
+    )
 
 
-@cache
-def _triggers(schema: str) -> str:
-    """Triggers that sign every row that is inserted or changed."""
-    triggers = []
-    for table, columns in _signed(schema).items():
-        values = ", ".join(f"NEW.{name}" for name in columns)
-        same = " AND ".join(
-            f"{name} = NEW.{name}" for name, key in columns.items() if key
-        )
-        change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {same};"
-
-        # A row that comes with its checksum needs no second look.
-        inserted = f"INSERT ON main.{table} WHEN NEW.{COLUMN} = 0"
-        updated = f"UPDATE OF {', '.join(columns)} ON main.{table}"
-        triggers.append(
-            f"CREATE TEMP TRIGGER sign_{table}_INSERT AFTER {inserted} BEGIN {change} END;"
-        )
-        triggers.append(
-            f"CREATE TEMP TRIGGER sign_{table}_UPDATE AFTER {updated} BEGIN {change} END;"
-        )
-    return "\n".join(triggers)
+def _signed_tables(connection: sqlite3.Connection) -> list[str]:
+    """The tables that have checksums."""
+    found = connection.execute(
+        "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE c.name = ?",
+        (COLUMN,),
+    )
+    return [name for (name,) in found.fetchall()]
 
 
-def array_checksum(
-    arrays: Sequence[tuple[str, str, tuple[int, ...], bytes | memoryview]],
-) -> str:
-    """The checksum of arrays, given as name, type, shape and bytes each."""
-    total = 0
-    for name, kind, shape, data in sorted(arrays, key=itemgetter(0)):
-        total = crc32(data, crc32(repr((name, kind, tuple(shape))).encode(), total))
-    return f"{total:08x}"
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """The columns of a table without that of the checksums, which is the last."""
+    found = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    return [name for _, name, *_ in found[:-1]]
+
+
+def _same_row(connection: sqlite3.Connection, table: str) -> str:
+    """The condition that a row has the primary key of the new one."""
+    key = []
+    for _, name, _, _, _, is_key in connection.execute(f"PRAGMA table_info({table})"):
+        if is_key:
+            key.append(f"{name} = NEW.{name}")
+    return " AND ".join(key)

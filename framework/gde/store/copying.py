@@ -68,9 +68,9 @@ class DistantJournal(Journal):
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction, there and here."""
-        clean: list[Statement] = [
-            (query, self.kept(values)) for query, values in statements
-        ]
+        clean: list[Statement] = []
+        for query, values in statements:
+            clean.append((query, tuple(self.secrets.scrubbed_row(values))))
         if self.send is not None:
             self.send(clean)
         super().write(clean)

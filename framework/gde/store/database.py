@@ -1,6 +1,4 @@
-"""One SQLite file: one transaction for all that is written in a tick of the loop, and
-rows that are checked.
-"""
+"""One SQLite file: transactions, and rows that are checked as they are read."""
 
 import asyncio
 import json
@@ -12,11 +10,16 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
+import numpy as np
+
 from gde.data.json import Json
 from gde.errors import RunFailed, RunFolderError
 from gde.request.secrets import Secrets
 from gde.store import checksums, rows, schema
-from gde.store.checksums import Signed, checksum
+
+# Plugins may give NumPy's numbers.
+for kind in (np.bool_, np.int32, np.int64, np.float32):
+    sqlite3.register_adapter(kind, kind.item)
 
 Statement = tuple[str, tuple[Any, ...]]
 """A query and its values."""
@@ -55,7 +58,6 @@ class Database:
         self._connection = connect(path, write=write)
         self.secrets = Secrets()
         """Texts that are kept out of all that is written."""
-        self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -88,59 +90,24 @@ class Database:
         except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
-            advice = (
-                ""
-                if isinstance(error, RunFolderError)
-                else "; the file is damaged or cannot be read"
-            )
-            raise RunFolderError(f"{path}: {error}{advice}") from error
+            raise RunFolderError(
+                f"{path}: {error}; the file is damaged or cannot be read"
+            ) from error
         reason = schema.mismatch(version, found)
         if reason:
             journal.close()
             raise RunFolderError(f"{path}: {reason}")
         if write:
-            checksums.sign(journal._connection, schema.TABLES)
+            checksums.sign(journal._connection)
         return journal
 
     def close(self) -> None:
         self._connection.close()
 
     async def commit(self, statements: list[Statement]) -> None:
-        """Commit together with all that other episodes write in this tick of the
-        loop.
-        """
-        loop = asyncio.get_running_loop()
-        if not self._pending:
-            loop.call_soon(self._flush)
-        committed: asyncio.Future[None] = loop.create_future()
-        self._pending.append((statements, committed))
-        await committed
-
-    def _flush(self) -> None:
-        waiting = self._pending
-        self._pending = []
-        together: list[Statement] = []
-        for statements, _ in waiting:
-            together += statements
-        try:
-            self.write(together)
-        # One writer's mistake must not cost the others: each tries again alone.
-        except Exception:
-            for statements, committed in waiting:
-                self._write_alone(statements, committed)
-        else:
-            for _, committed in waiting:
-                _resolve(committed, None)
-
-    def _write_alone(
-        self, statements: list[Statement], committed: asyncio.Future[None]
-    ) -> None:
-        try:
-            self.write(statements)
-        except Exception as error:
-            _resolve(committed, error)
-        else:
-            _resolve(committed, None)
+        """Commit some statements, and let other episodes go on."""
+        self.write(statements)
+        await asyncio.sleep(0)
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction.
@@ -152,7 +119,7 @@ class Database:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for query, values in statements:
-                self._connection.execute(query, self.kept(values))
+                self._connection.execute(query, self.secrets.scrubbed_row(values))
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:
@@ -162,15 +129,6 @@ class Database:
             raise RunFailed(
                 f"cannot write the journal: {error}; make room and go on with `gde resume`"
             ) from error
-
-    def kept(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The values as they are written: without secrets, and with a checksum unless a
-        trigger adds it.
-        """
-        row = tuple(self.secrets.scrubbed_row(values))
-        if isinstance(values, Signed):
-            return (*row, checksum(row))
-        return row
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
@@ -217,20 +175,10 @@ class Database:
 
     def faults(self) -> list[str]:
         """All that is not as it was written."""
-        return [*checksums.faults(self._connection, schema.TABLES)]
+        return list(checksums.faults(self._connection))
 
     def size(self) -> int:
         """Bytes of the database."""
         ((pages,),) = self.query("PRAGMA page_count")
         ((page_size,),) = self.query("PRAGMA page_size")
         return int(pages * page_size)
-
-
-def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
-    """Tell a writer how the commit went, unless it was cancelled."""
-    if committed.done():
-        return
-    if error is None:
-        committed.set_result(None)
-    else:
-        committed.set_exception(error)

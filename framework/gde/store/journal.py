@@ -15,7 +15,7 @@ from gde.data.completion import Completion
 from gde.data.observation import State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFolderError
-from gde.store import checksums, rows, schema
+from gde.store import checksums, rows
 from gde.store.database import Database, Statement
 
 RETRIED = "retried"
@@ -72,7 +72,7 @@ class Journal(Database):
         """Write a finished turn. The completions that went into it are in the journal
         already, see `call`.
         """
-        await self.commit([(schema.insertion("turns"), rows.turn_row(key, turn))])
+        await self.commit([_insertion("turns", rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an
@@ -82,9 +82,7 @@ class Journal(Database):
         statements: list[Statement] = [
             (query, rows.intervention_row(each)) for each in completion.interventions
         ]
-        statements.append(
-            (schema.insertion("calls"), rows.call_row(scope, turn, completion))
-        )
+        statements.append(_insertion("calls", rows.call_row(scope, turn, completion)))
         await self.commit(statements)
 
     async def end(
@@ -330,3 +328,8 @@ class Journal(Database):
 def _places(n: int) -> str:
     """Places for n values in a query."""
     return ", ".join("?" * n)
+
+
+def _insertion(table: str, row: tuple[Any, ...]) -> Statement:
+    """The insertion of a row, whose checksum a trigger adds."""
+    return f"INSERT INTO {table} VALUES ({_places(len(row))}, 0)", row

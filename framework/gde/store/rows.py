@@ -1,11 +1,10 @@
 """Between the frozen types of a trajectory and the rows of run.sqlite."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from sqlite3 import Row
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import numpy as np
 from gde.data.activations import Intervention
 from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
-from gde.data.trajectory import Decision, EpisodeKey, Status, Trajectory, Turn
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE, Signed, check
-from gde.store.schema import kinds
+from gde.store.checksums import ADVICE, check
 
 _decode = json.JSONDecoder().decode
 _ENCODER = json.JSONEncoder(
@@ -48,36 +46,35 @@ def episode_row(
     )
 
 
-def turn_row(key: EpisodeKey, turn: Turn) -> Signed:
+def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
     """A row of `turns`."""
     state = turn.state
     decision = turn.decision
     actions = turn.observation.actions
-    row = (
+    return (
         str(key),
         turn.index,
         turn.observation.text,
-        None if actions is None else _listed(tuple(actions)),
+        None if actions is None else to_json(list(actions)),
         None if state is None else to_json(state.facts),
         None if state is None else state.index,
-        None if turn.optimal is None else _listed(tuple(turn.optimal)),
-        turn.value,
+        None if turn.optimal is None else to_json(list(turn.optimal)),
+        _real(turn.value),
         decision.status,
         decision.action,
         decision.detail,
         decision.completion.request if decision.completion else None,
-        turn.reward,
+        float(turn.reward),
         turn.terminated,
         turn.truncated,
-        turn.success,
+        _real(turn.success),
         to_json(decision.probabilities) if decision.probabilities else None,
     )
-    return _signed("turns", row)
 
 
-def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
+def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any, ...]:
     """A row of `calls`."""
-    row = (
+    return (
         scope,
         completion.request,
         completion.model,
@@ -96,7 +93,6 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
         to_json([[each.role, each.content] for each in completion.prompt]),
         completion.seconds,
     )
-    return _signed("calls", row)
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -181,7 +177,13 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
     return Turn(
         index=index,
         observation=Observation(text=text, actions=_tuple(actions)),
-        decision=_decision(status, action, detail, completion, probabilities),
+        decision=Decision(
+            status=status,
+            action=action,
+            detail=detail,
+            completion=completion,
+            probabilities=_decode(probabilities) if probabilities else {},
+        ),
         reward=reward,
         terminated=bool(terminated),
         truncated=bool(truncated),
@@ -228,66 +230,11 @@ def read_trajectory(
     )
 
 
-def _whole(value: Any) -> int:
-    whole = int(value)
-    if whole != value:
-        raise TypeError
-    return whole
-
-
-def _real(value: Any) -> float:
-    # SQLite keeps no sign of zero, and would make NaN NULL.
-    real = float(value) + 0.0
-    if isnan(real):
-        raise ValueError
-    return real
-
-
-_STORED: Mapping[str, Callable[[Any], Any]] = {
-    "TEXT": str.__str__,
-    "INTEGER": _whole,
-    "REAL": _real,
-    "BLOB": bytes,
-}
-"""By the kind of a column, what SQLite gives back for a value of a subclass or of
-NumPy.
-"""
-_UNCHANGED = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
-"""By the kind of a column, the type whose values SQLite gives back as they are."""
-
-
-def _signed(table: str, values: Sequence[Any]) -> Signed:
-    """A row as it will be read: any other row would be taken for damaged.
-
-    Raises:
-        TypeError: one is of another kind than its column.
-    """
-    row = list(values)
-    for place, column, kind in _changed(table, tuple(map(type, row))):
-        try:
-            row[place] = _STORED[kind](row[place])
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{column} of {table}: wanted {kind}, got {repr(row[place])[:80]}"
-            ) from None
-    return Signed(row)
-
-
-# Cached, since the rows of a table come in a few combinations of types.
-@lru_cache(maxsize=256)
-def _changed(table: str, types: tuple[type, ...]) -> Sequence[tuple[int, str, str]]:
-    """Place, name and kind of the columns in which values of these types are not given
-    back as they are.
-    """
-    changed = []
-
-    # The last column, the checksum, has no value yet.
-    for place, ((column, kind), found) in enumerate(
-        zip(kinds(table), types, strict=False)
-    ):
-        if found is not NoneType and found is not _UNCHANGED.get(kind):
-            changed.append((place, column, kind))
-    return changed
+def _real(value: float | None) -> float | None:
+    # SQLite would make NaN NULL.
+    if value is not None and isnan(value):
+        raise ValueError("wanted a number, got nan")
+    return None if value is None else float(value)
 
 
 def _pack(tokens: Sequence[int]) -> bytes:
@@ -298,36 +245,7 @@ def _unpack(blob: bytes) -> tuple[int, ...]:
     return tuple(np.frombuffer(blob, dtype="<i4").tolist()) if blob else ()
 
 
-# Cached, since most rows have one of a few actions, and one of a few lists of actions.
-@lru_cache(maxsize=4096)
-def _acted(action: str) -> Decision:
-    return Decision.act(action)
-
-
-def _decision(
-    status: Status,
-    action: str | None,
-    detail: str,
-    completion: Completion | None,
-    told: str | None,
-) -> Decision:
-    if action is not None and not detail and completion is None and told is None:
-        return _acted(action)
-    probabilities = {} if told is None else _decode(told)
-    return Decision(
-        status=status,
-        action=action,
-        detail=detail,
-        completion=completion,
-        probabilities=probabilities,
-    )
-
-
-@lru_cache(maxsize=4096)
-def _listed(actions: tuple[str, ...]) -> str:
-    return to_json(actions)
-
-
+# Cached, since most rows have one of a few lists of actions.
 @lru_cache(maxsize=4096)
 def _tuple(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(json.loads(text))

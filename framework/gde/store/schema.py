@@ -1,8 +1,8 @@
 """The tables of run.sqlite. The checksum of a row is that of its other columns."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 
 VERSION = 8
@@ -82,14 +82,6 @@ CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT N
 """
 
 
-@contextmanager
-def empty(tables: str = TABLES) -> Iterator[sqlite3.Connection]:
-    """An empty database in memory with these tables, to look up their columns in."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(tables)
-        yield connection
-
-
 def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     """Why a file is no journal of this version; empty when it is one.
 
@@ -100,38 +92,17 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     """
     if version != VERSION:
         return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"
-    wanted = expected()
-    advice = "it is damaged, or made by something else"
-    for kind, name in sorted(found.keys() ^ wanted.keys()):
-        verb = "has" if (kind, name) in found else "lacks"
-        return f"it {verb} the {kind} {name!r}, unlike what gde makes; {advice}"
-    for (kind, name), sql in wanted.items():
-        if found[kind, name] != sql:
-            return f"table {name!r} is not as gde makes it; {advice}"
+    if found != expected():
+        return "its tables are not those that gde makes; it is damaged, or made by something else"
     return ""
 
 
 @cache
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
-    with empty() as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
         rows = connection.execute(
             "SELECT type, name, sql FROM sqlite_master"
         ).fetchall()
     return {(kind, name): sql for kind, name, sql in rows}
-
-
-@cache
-def insertion(table: str) -> str:
-    """The statement that inserts a whole row."""
-    return f"INSERT INTO {table} VALUES ({', '.join('?' for _ in kinds(table))})"
-
-
-@cache
-def kinds(table: str) -> tuple[tuple[str, str], ...]:
-    """The columns of a table in order, each with its kind, e.g. TEXT."""
-    with empty() as connection:
-        return tuple(
-            (row[1], row[2])
-            for row in connection.execute(f"PRAGMA table_info({table})")
-        )

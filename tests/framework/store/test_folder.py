@@ -74,22 +74,14 @@ def other(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE failures ADD COLUMN more TEXT")
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (trigger, "it has the trigger 't', unlike what gde makes"),
-        (view, "it lacks the index 'sqlite_autoindex_turns_1', unlike"),
-        (lost, "it lacks the .*'(rewards|sqlite_autoindex_rewards_1)', unlike"),
-        (other, "table 'failures' is not as gde makes it"),
-    ],
-)
+@pytest.mark.parametrize("damage", [trigger, view, lost, other])
 def test_a_journal_with_another_schema_is_refused(
-    run: Path, damage: Callable[[sqlite3.Connection], None], message: str
+    run: Path, damage: Callable[[sqlite3.Connection], None]
 ) -> None:
     with closing(sqlite3.connect(run / "run.sqlite")) as connection:
         damage(connection)
         connection.commit()
-    with pytest.raises(GdeError, match=message):
+    with pytest.raises(GdeError, match="its tables are not those that gde makes"):
         load_evidence(run)
 
 
