@@ -10,7 +10,7 @@ import pytest
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.settings import build
-from gde.testing.distribution import Worlds, check_part
+from gde.testing.distribution import check_part
 
 CATALOGUE = Catalogue.default()
 QUICK: dict[str, dict[str, Any]] = {
@@ -59,4 +59,4 @@ def test_a_part_keeps_the_promises_of_its_kind(
     config = build(
         entry.offer.config, QUICK.get(entry.offer.name, {}), entry.offer.name
     )
-    check_part(kind, entry, config, tmp_path, Worlds(CATALOGUE))
+    check_part(kind, entry, config, tmp_path, CATALOGUE)

@@ -9,7 +9,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -141,6 +141,15 @@ def sweep(
 def field_names(config: type[Any]) -> tuple[str, ...]:
     """The fields of a configuration class."""
     return tuple(_hints(config))
+
+
+def required_fields(config: type[Any]) -> list[str]:
+    """The fields of a configuration class that have no default."""
+    required = []
+    for field in fields(config):
+        if field.default is MISSING and field.default_factory is MISSING:
+            required.append(field.name)
+    return required
 
 
 def dump(config: object) -> dict[str, Json]:

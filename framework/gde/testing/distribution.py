@@ -1,9 +1,10 @@
 """The check of every part that an installed distribution offers."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
@@ -19,7 +20,7 @@ from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
 from gde.request.kinds import KINDS
 from gde.request.resolve import implied
-from gde.request.settings import build
+from gde.request.settings import build, required_fields
 from gde.testing import plugin as kit
 from gde.testing.agent import check_agent
 from gde.testing.context import PlainContext
@@ -77,16 +78,18 @@ def check_distribution(
     """Check every plugin of a distribution, then each of their parts with its defaults.
 
     Args:
-        name: the distribution, or a module that GDE_LOAD_PLUGINS names. catalogue: the
-        installed parts. settings: settings of parts, e.g. fields without a default, or
-        values that make a check quick. world: the environment in which agents are
-        checked. By default a suitable one of their own plugin, else of the
-            kit, else any that is installed.
+        name: the distribution, or a module that GDE_LOAD_PLUGINS names.
+        catalogue: the installed parts.
+        settings: settings of parts, e.g. fields without a default, or values that make
+            a check quick.
+        world: the environment in which agents are checked. By default a suitable one
+            of their own plugin, else of the kit, else any that is installed.
         begun: called with what is checked now, e.g. "environment grid".
 
     Raises:
         GdeError: nothing of this name registers a plugin, or the world, part or field
-        is unknown. ConfigError: a field does not take the value.
+            is unknown.
+        ConfigError: a field does not take the value.
     """
     settings = settings or {}
     records = _records(name, catalogue)
@@ -102,49 +105,31 @@ def check_distribution(
         if part not in offers:
             raise UnknownName("part of --set", part, offers)
         build(offers[part].config, given, part)
+    if world:
+        catalogue.find("environment", world)
 
-    worlds = Worlds(
-        catalogue, catalogue.find("environment", world).offer if world else None
-    )
-    return _check_all(records, entries, worlds, settings, begun)
+    def checks() -> Iterator[Checked]:
+        for record in records:
+            begun(f"plugin {record.name}")
+            yield _checked("plugin", record.name, partial(_check_module, record))
+        for kind, entry in entries:
+            part = entry.offer.name
+            given = settings.get(part, {})
+            begun(f"{kind.replace('_', ' ')} {part}")
+            check = partial(_check_entry, kind, entry, given, catalogue, world)
+            yield _checked(kind, part, check)
 
-
-@dataclass(frozen=True)
-class Worlds:
-    """The environments in which agents are checked."""
-
-    catalogue: Catalogue
-    asked: AnyOffer | None = None
-    """The one that the user named."""
-
-    def of(self, agent: Entry, config: object) -> Callable[[], Environment]:
-        """An environment that gives what the agent needs: of its own plugin, else of
-        the kit, else any.
-
-        Raises:
-            CannotBeMade: there is none.
-        """
-        needed = (agent.offer.needs | agent.offer.needs_for(config)) - NOT_OF_WORLDS
-        candidates = [self.asked] if self.asked else self._known(agent.plugin)
-        for world in candidates:
-            if needed <= implied(world.gives) and not world.missing():
-                with suppress(CannotBeMade):
-                    return partial(world.make, _config(world, {}), PlainContext())
-        where = (
-            f"environment {self.asked.name!r} does not give"
-            if self.asked
-            else "no environment here gives"
-        )
-        raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
-
-    def _known(self, plugin: str) -> list[AnyOffer]:
-        installed = self.catalogue.entries("environment")
-        own = [each.offer for each in installed if each.plugin == plugin]
-        return [*own, *kit.gde_environments(), *(each.offer for each in installed)]
+    # The request is checked now, the parts one by one as the caller asks for them.
+    return checks()
 
 
 def check_part(
-    kind: str, entry: Entry, config: object, folder: Path, worlds: Worlds
+    kind: str,
+    entry: Entry,
+    config: object,
+    folder: Path,
+    catalogue: Catalogue,
+    world: str = "",
 ) -> None:
     """Check one part.
 
@@ -153,7 +138,8 @@ def check_part(
         entry: its offer.
         config: its configuration.
         folder: an empty folder to work in.
-        worlds: the environments for an agent.
+        catalogue: the installed parts.
+        world: the environment for an agent, see `check_distribution`.
 
     Raises:
         AssertionError: a promise is broken.
@@ -170,7 +156,7 @@ def check_part(
     if kind == "environment":
         check_environment(make, actions=FREE_TEXT, gives=offer.gives)
     elif kind == "agent":
-        check_agent(make, environment=worlds.of(entry, config))
+        check_agent(make, environment=_world_for(entry, config, catalogue, world))
     elif kind == "language_model":
         model = make()
         model.close()
@@ -181,10 +167,10 @@ def check_part(
     elif kind == "reporter":
         check_reporter(make, folder)
     else:
-        ALIKE[kind](make)
+        OTHERS[kind](make)
 
 
-ALIKE: Mapping[str, Callable[[Callable[[], Any]], None]] = {
+OTHERS: Mapping[str, Callable[[Callable[[], Any]], None]] = {
     "probe": check_probe,
     "reward_model": check_reward_model,
     "metric": check_metric,
@@ -194,61 +180,56 @@ ALIKE: Mapping[str, Callable[[Callable[[], Any]], None]] = {
 """Checks that need only the part."""
 
 
+def _world_for(
+    agent: Entry, config: object, catalogue: Catalogue, world: str
+) -> Callable[[], Environment]:
+    """An environment that gives what the agent needs.
+
+    Raises:
+        CannotBeMade: there is none.
+    """
+    needed = (agent.offer.needs | agent.offer.needs_for(config)) - NOT_OF_WORLDS
+    if world:
+        candidates: list[AnyOffer] = [catalogue.find("environment", world).offer]
+        where = f"environment {world!r} does not give"
+    else:
+        installed = catalogue.entries("environment")
+        own = [each.offer for each in installed if each.plugin == agent.plugin]
+        others = [each.offer for each in installed]
+        candidates = [*own, *kit.gde_environments(), *others]
+        where = "no environment here gives"
+    for offer in candidates:
+        if needed <= implied(offer.gives) and not offer.missing():
+            with suppress(CannotBeMade):
+                return partial(offer.make, _config(offer, {}), PlainContext())
+    raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
+
+
 def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
-    records = catalogue.plugins.records
-    found = [each for each in records if _normal(_home(each)) == _normal(name)]
-    if not found and _is_installed(name):
+    homes = defaultdict(list)
+    for record in catalogue.plugins.records:
+        home = record.distribution.partition(" ")[0] or record.module
+        homes[home].append(record)
+    for home, records in homes.items():
+        if _normal(home) == _normal(name):
+            return records
+
+    # An empty name is a ValueError.
+    with suppress(PackageNotFoundError, ValueError):
+        distribution(name)
         raise GdeError(
             f"{name} is installed and registers no plugin: wanted entry points of the group {GROUP!r}"
         )
-    if not found and Path(name).is_dir():
+    if Path(name).is_dir():
         raise GdeError(
             f"{name} is a folder: wanted a plan file or a distribution; `gde doctor {name}` verifies a run"
         )
-    if not found:
-        raise UnknownName(
-            "distribution with plugins, or plan file,",
-            name,
-            {_home(each) for each in records},
-        )
-    return found
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return bool(distribution(name))
-    except (PackageNotFoundError, ValueError):
-        # An empty name is a ValueError.
-        return False
-
-
-def _home(record: PluginRecord) -> str:
-    return record.distribution.partition(" ")[0] or record.module
+    raise UnknownName("distribution with plugins, or plan file,", name, homes)
 
 
 def _normal(name: str) -> str:
-    """The name as distributions are compared: case, and hyphens, underscores and dots
-    are equal.
-    """
+    """The name as distributions are compared."""
     return name.lower().replace("_", "-").replace(".", "-")
-
-
-def _check_all(
-    records: Sequence[PluginRecord],
-    entries: Sequence[tuple[str, Entry]],
-    worlds: Worlds,
-    settings: Settings,
-    begun: Callable[[str], None],
-) -> Iterator[Checked]:
-    for record in records:
-        begun(f"plugin {record.name}")
-        yield _checked("plugin", record.name, partial(_check_module, record))
-    for kind, entry in entries:
-        given = settings.get(entry.offer.name, {})
-        begun(f"{kind.replace('_', ' ')} {entry.offer.name}")
-        yield _checked(
-            kind, entry.offer.name, partial(_check_entry, kind, entry, given, worlds)
-        )
 
 
 def _check_module(record: PluginRecord) -> None:
@@ -258,13 +239,18 @@ def _check_module(record: PluginRecord) -> None:
 
 
 def _check_entry(
-    kind: str, entry: Entry, given: Mapping[str, Json], worlds: Worlds
+    kind: str,
+    entry: Entry,
+    given: Mapping[str, Json],
+    catalogue: Catalogue,
+    world: str,
 ) -> None:
     missing = entry.offer.missing()
     if missing:
         raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
+    config = _config(entry.offer, given)
     with TemporaryDirectory(prefix="gde-check-") as folder:
-        check_part(kind, entry, _config(entry.offer, given), Path(folder), worlds)
+        check_part(kind, entry, config, Path(folder), catalogue, world)
 
 
 def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
@@ -273,14 +259,10 @@ def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
     Raises:
         CannotBeMade: a field has no default and is not given.
     """
-    for field in fields(offer.config):
-        if (
-            field.default is MISSING
-            and field.default_factory is MISSING
-            and field.name not in given
-        ):
+    for name in required_fields(offer.config):
+        if name not in given:
             raise CannotBeMade(
-                f"{field.name} has no default: --set {offer.name}.{field.name}=VALUE"
+                f"{name} has no default: --set {offer.name}.{name}=VALUE"
             )
     return build(offer.config, given, offer.name)
 

@@ -1,9 +1,7 @@
-"""The check of interventions: a model refuses them, or changes its residual stream
-exactly as asked.
-"""
+"""The check of interventions: a model refuses them, or carries them out exactly."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,16 +23,24 @@ from gde.testing.promises import promise, promise_equal, promise_raises
 
 POSITION = "pre"
 STRENGTH = 1e4
-"""Length scale of a vector far larger than any activation."""
+"""Scale of a vector far longer than any activation."""
 RELATIVE = 1e-3
 ABSOLUTE = 1e-4
 """Tolerances of float arithmetic."""
 Stream = NDArray[np.float32]
 
 
+async def complete_all(
+    model: LanguageModel, asked: Sequence[ChatRequest]
+) -> list[Completion]:
+    """The completions of requests that are sent at once."""
+    return list(await asyncio.gather(*map(model.complete, asked)))
+
+
 def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
-    """Check that a model refuses interventions, or that they and nothing else change
-    its answers.
+    """Check that interventions change the answers to their own requests only.
+
+    A model may also refuse them.
 
     Raises:
         AssertionError: a promise is broken.
@@ -47,30 +53,25 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
         "a model must refuse interventions, or its info tell n_layers and width",
     )
 
-    plain = replace(request, sampling=replace(request.sampling, temperature=0.0))
-    vector = _vector(info, STRENGTH)
-    (first,) = asyncio.run(_answers(model, [plain]))
-    (unmoved,) = asyncio.run(_answers(model, [_steered(plain, _change(0, vector * 0))]))
-    promise_equal(first, unmoved, "adding a vector of zeros must change nothing")
-
-    # A last step that normalises makes opposite outputs of opposite vectors, so at
+    # A last step that normalises gives opposite outputs for opposite vectors, so at
     # least one answer must change.
     top = info.n_layers - 1
-    there = _steered(
-        plain, Intervention(layer=top, position=POSITION, kind="replace", vector=vector)
+    vector = _vector(info, STRENGTH)
+    plain = replace(request, sampling=replace(request.sampling, temperature=0.0))
+    there = _steered(plain, _change(top, vector, "replace"))
+    back = _steered(plain, _change(top, -vector, "replace"))
+    alone = [asyncio.run(model.complete(each)) for each in (plain, there, back)]
+    _, one, other = alone
+    promise(
+        one.tokens != other.tokens or one.text != other.text,
+        "an intervention must change the answer: opposite vectors at the last layer gave the same",
     )
-    back = _steered(
-        plain,
-        Intervention(layer=top, position=POSITION, kind="replace", vector=-vector),
+    together = asyncio.run(complete_all(model, [plain, there, back]))
+    promise_equal(
+        alone,
+        together,
+        "a request with interventions must get the same completion in any batch, beside equal prompts without them",
     )
-    (one,) = asyncio.run(_answers(model, [there]))
-    (other,) = asyncio.run(_answers(model, [back]))
-    told = "an intervention must change what is said: opposite vectors at the last layer gave the same"
-    promise(one.tokens != other.tokens or one.text != other.text, told)
-
-    together = asyncio.run(_answers(model, [plain, there, back, plain]))
-    same = "a request with interventions must get the same completion in any batch, beside equal prompts without them"
-    promise_equal([first, one, other, first], together, same)
     for what, change in _misfits(info):
         with promise_raises(
             GdeError, f"complete must raise GdeError for an intervention at {what}"
@@ -99,30 +100,16 @@ def check_steered_replays(
     for layer in {EMBEDDING, 0, info.n_layers - 1}:
         for kind in KINDS:
             _check_replay(model, sequence, clean, layer, kind)
-        itself = Intervention(
-            layer=layer, position=POSITION, kind="replace", vector=clean[layer]
-        )
-        replaced = _streams(model, _changed(sequence, itself))
-        same = all(_close(stream, clean[at]) for at, stream in replaced.items())
-        promise(
-            same,
-            f"replacing what stands at layer {layer} by itself must change nothing",
-        )
 
     steered = _changed(sequence, _change(0, _vector(info, STRENGTH)))
-    alone = _streams(model, steered)
-    batch = model.capture([sequence, steered, sequence], _request(info))
-    expected = [clean, alone, clean]
-    for record, streams in zip(batch, expected, strict=True):
-        same = all(
-            _close(record.values[layer, POSITION], stream)
-            for layer, stream in streams.items()
-        )
-        promise(
-            same,
-            "a replay with interventions must leave the same in any batch, beside equal tokens without them",
-        )
-
+    alone = [clean, _streams(model, steered)]
+    batch = model.capture([sequence, steered], _request(info))
+    for record, streams in zip(batch, alone, strict=True):
+        for layer, stream in streams.items():
+            promise(
+                _close(record.values[layer, POSITION], stream),
+                "a replay with interventions must give the same activations in any batch",
+            )
     for what, misfit in _misfits(info):
         with promise_raises(
             GdeError, f"capture must raise GdeError for an intervention at {what}"
@@ -158,82 +145,60 @@ def _check_replay(
 ) -> None:
     """Replay one intervention that is larger than any activation at the layer."""
     size = max(1.0, float(np.abs(clean[layer]).max()))
-    change = Intervention(
-        layer=layer, position=POSITION, kind=kind, vector=_vector(model.info, 10 * size)
-    )
+    change = _change(layer, _vector(model.info, 10 * size), kind)
     where = f"{kind!r} at layer {layer}"
+    changed = _streams(model, _changed(sequence, change))
+    promise(
+        _close(changed[layer], change.applied(clean[layer])),
+        f"{where}: activations of the layer must be changed as Intervention.applied does",
+    )
+    for at, stream in changed.items():
+        if at < layer:
+            promise(_close(stream, clean[at]), f"{where}: must not change layers below")
+        elif at > layer:
+            promise(
+                not _close(stream, clean[at]), f"{where}: must change the layers above"
+            )
 
-    # One more position, for the token before the intervention, where there is one.
     before = min(sequence.positions[POSITION]) - 1
-    marked = sequence
     if before >= 0:
         marked = replace(
             sequence, positions={**sequence.positions, "before": (before,)}
         )
-
-    changed = _streams(model, _changed(marked, change))
-    expected = change.applied(clean[layer])
-    promise(
-        _close(changed[layer], expected),
-        f"{where}: what is read at the layer must be what the change makes of it",
-    )
-    lower = all(
-        _close(stream, clean[at]) for at, stream in changed.items() if at < layer
-    )
-    promise(lower, f"{where}: layers below must stay as they are")
-    higher = not any(
-        _close(stream, clean[at]) for at, stream in changed.items() if at > layer
-    )
-    promise(higher, f"{where}: the change must reach the layers above")
-
-    if kind == "project_out":
-        twice = _streams(model, _changed(sequence, change, change))
-        same = all(_close(stream, changed[at]) for at, stream in twice.items())
-        promise(same, f"{where}: doing it twice must be doing it once")
-    if "before" in marked.positions:
         untouched = _streams(model, marked, "before")
         earlier = _streams(model, _changed(marked, change), "before")
         same = all(_close(stream, untouched[at]) for at, stream in earlier.items())
-        promise(same, f"{where}: tokens before the position must stay as they are")
+        promise(same, f"{where}: must not change tokens before the position")
 
 
-def _misfits(info: ModelInfo) -> Sequence[tuple[str, Intervention]]:
+def _misfits(info: ModelInfo) -> Iterator[tuple[str, Intervention]]:
     """Interventions that no model can carry out, each with its description."""
-    vector = _vector(info, 1.0)
-    return (
-        (f"layer {info.n_layers}, which is not there", _change(info.n_layers, vector)),
-        (
-            "a position that is not there",
-            Intervention(layer=0, position="nowhere", kind="add", vector=vector),
-        ),
-        ("a vector that is too wide", _change(0, np.ones(info.width + 1))),
-    )
+    change = _change(0, _vector(info, 1.0))
+    missing = info.n_layers
+    yield f"layer {missing}, which is not there", replace(change, layer=missing)
+    yield "a position that is not there", replace(change, position="nowhere")
+    yield "a vector that is too wide", _change(0, np.ones(info.width + 1))
 
 
-def _change(layer: int, vector: NDArray[np.floating]) -> Intervention:
+def _change(
+    layer: int, vector: NDArray[np.floating], kind: InterventionKind = "add"
+) -> Intervention:
     return Intervention(
-        layer=layer, position=POSITION, kind="add", vector=vector.astype(np.float32)
+        layer=layer, position=POSITION, kind=kind, vector=vector.astype(np.float32)
     )
 
 
 def _vector(info: ModelInfo, scale: float) -> Stream:
-    return (scale * generator(0, "intervention").normal(size=info.width)).astype(
-        np.float32
-    )
+    drawn = generator(0, "intervention").normal(size=info.width)
+    return (scale * drawn).astype(np.float32)
 
 
-def _steered(request: ChatRequest, *changes: Intervention) -> ChatRequest:
-    return replace(request, interventions=changes)
+def _steered(request: ChatRequest, change: Intervention) -> ChatRequest:
+    return replace(request, interventions=(change,))
 
 
-def _changed(sequence: TokenSequence, *changes: Intervention) -> TokenSequence:
-    return replace(sequence, interventions=changes)
-
-
-async def _answers(
-    model: LanguageModel, asked: Sequence[ChatRequest]
-) -> list[Completion]:
-    return list(await asyncio.gather(*map(model.complete, asked)))
+def _changed(sequence: TokenSequence, change: Intervention) -> TokenSequence:
+    return replace(sequence, interventions=(change,))
 
 
 def _request(info: ModelInfo, position: str = POSITION) -> CaptureRequest:
@@ -253,6 +218,6 @@ def _streams(
 def _close(first: Stream, second: Stream) -> bool:
     """Whether two streams are equal up to rounding, on the scale of their values."""
     scale = float(np.abs(second).max())
-    return bool(
-        np.allclose(first, second, rtol=RELATIVE, atol=max(ABSOLUTE, RELATIVE * scale))
+    return np.allclose(
+        first, second, rtol=RELATIVE, atol=max(ABSOLUTE, RELATIVE * scale)
     )

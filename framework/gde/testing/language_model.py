@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.language_model import LanguageModel
-from gde.testing.interventions import check_steered_answers
+from gde.testing.interventions import check_steered_answers, complete_all
 from gde.testing.promises import promise, promise_equal, promise_protocol
 
 QUESTIONS = (
@@ -18,7 +18,7 @@ MAX_TOKENS = 24
 
 
 def requests() -> tuple[ChatRequest, ...]:
-    """Short requests of different length, sampled and greedy."""
+    """Short requests of different lengths, sampled and greedy."""
     sampled = Sampling(temperature=0.7, top_p=0.95, max_tokens=MAX_TOKENS)
     greedy = replace(sampled, temperature=0.0)
     found = []
@@ -32,7 +32,7 @@ def requests() -> tuple[ChatRequest, ...]:
 def check_language_model(
     make: Callable[[], LanguageModel], asked: Sequence[ChatRequest] = ()
 ) -> None:
-    """Send requests alone and at once, and check every promise of `LanguageModel`.
+    """Send requests alone and at once: every promise of `LanguageModel`.
 
     The model must either refuse interventions or carry them out.
 
@@ -46,47 +46,45 @@ def check_language_model(
     asked = asked or requests()
     model = make()
     promise_protocol(model, LanguageModel)
-    promise(model.info.name, "info.name must name the model, it goes into the record")
+    promise(model.info.name, "info.name must name the model, for the record")
 
-    alone = asyncio.run(_one_by_one(model, asked))
+    alone = [asyncio.run(model.complete(request)) for request in asked]
     for request, completion in zip(asked, alone, strict=True):
         _check_completion(request, completion)
-    backwards = asyncio.run(_together(model, list(reversed(asked))))
-    same = "a request must get the same completion in any batch and order"
-    promise_equal(alone, list(reversed(backwards)), same)
+    backwards = asyncio.run(complete_all(model, asked[::-1]))
+    promise_equal(
+        alone,
+        backwards[::-1],
+        "a request must get the same completion in any batch and order",
+    )
 
-    _check_greedy(model, asked)
+    greedy = [
+        replace(each, sampling=replace(each.sampling, temperature=0.0))
+        for each in asked
+    ]
+    reseeded = [replace(each, seed=each.seed + 1) for each in greedy]
+    promise_equal(
+        asyncio.run(complete_all(model, greedy)),
+        asyncio.run(complete_all(model, reseeded)),
+        "at temperature 0 the seed must make no difference",
+    )
     check_steered_answers(model, asked[0])
     model.close()
 
-    counterfactual = make()
+    second = make()
     promise_equal(
         alone,
-        asyncio.run(_together(counterfactual, asked)),
+        asyncio.run(complete_all(second, asked)),
         "a request must get the same completion in another object",
     )
-    promise_equal(
-        model.info, counterfactual.info, "info must be the same in another object"
-    )
-    counterfactual.close()
-
-
-async def _one_by_one(
-    model: LanguageModel, asked: Sequence[ChatRequest]
-) -> list[Completion]:
-    return [await model.complete(request) for request in asked]
-
-
-async def _together(
-    model: LanguageModel, asked: Sequence[ChatRequest]
-) -> list[Completion]:
-    return list(await asyncio.gather(*map(model.complete, asked)))
+    promise_equal(model.info, second.info, "info must be the same in another object")
+    second.close()
 
 
 def _check_completion(request: ChatRequest, completion: Completion) -> None:
     promise(
         isinstance(completion, Completion),
-        f"complete must give a Completion, got {completion!r}",
+        f"complete must return a Completion, got {completion!r}",
     )
     most = request.sampling.max_tokens
     counted = max(completion.n_completion or 0, len(completion.tokens))
@@ -96,19 +94,7 @@ def _check_completion(request: ChatRequest, completion: Completion) -> None:
     )
     n = len(completion.prompt_tokens) + len(completion.tokens)
     for position, places in completion.positions.items():
-        inside = all(0 <= place < n for place in places)
         promise(
-            inside,
+            set(places) <= set(range(n)),
             f"position {position!r} must hold indices into prompt_tokens + tokens (0 to {n - 1}), got {places}",
         )
-
-
-def _check_greedy(model: LanguageModel, asked: Sequence[ChatRequest]) -> None:
-    greedy = [
-        replace(request, sampling=replace(request.sampling, temperature=0.0))
-        for request in asked
-    ]
-    first = asyncio.run(_together(model, greedy))
-    reseeded = [replace(request, seed=request.seed + 1) for request in greedy]
-    second = asyncio.run(_together(model, reseeded))
-    promise_equal(first, second, "at temperature 0 the seed must play no part")

@@ -1,13 +1,19 @@
 """The check of offers (`gde.offers`)."""
 
-import inspect
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from gde.data.measure import Measure
 from gde.offers import AnyOffer, MetricOffer, Offer, ProbeOffer
-from gde.request.settings import build, describe, dump, field_docstrings
+from gde.request.settings import (
+    build,
+    describe,
+    dump,
+    field_docstrings,
+    field_names,
+    required_fields,
+)
 from gde.testing.context import PlainContext
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
@@ -26,29 +32,28 @@ def check_offer(
         AssertionError: a promise is broken.
     """
     promise(isinstance(offer, Offer), f"a plugin must offer an Offer, got {offer!r}")
-    readable = offer.name and not set(offer.name) & set(" :,=.\n")
+    name = offer.name
     promise(
-        readable,
-        f"an offer's name must be free of blanks, colons, commas, dots and equal signs: {offer.name!r}",
+        name and not set(name) & set(" :,=.\n"),
+        f"an offer's name must be free of blanks, colons, commas, dots and equal signs: {name!r}",
     )
-    one_line = offer.summary and "\n" not in offer.summary
     promise(
-        one_line, f"{offer.name}: the summary must be one line, got {offer.summary!r}"
+        offer.summary and "\n" not in offer.summary,
+        f"{name}: the summary must be one line, got {offer.summary!r}",
     )
     promise(
         offer.version >= 1,
-        f"{offer.name}: the version must count from 1, got {offer.version}",
+        f"{name}: the version must be at least 1, got {offer.version}",
     )
-    installable = not offer.imports or offer.extra
     promise(
-        installable,
-        f"{offer.name}: `extra` must say how to install {', '.join(offer.imports)}",
+        not offer.imports or offer.extra,
+        f"{name}: `extra` must say how to install {', '.join(offer.imports)}",
     )
     _check_config(offer)
     if isinstance(offer, ProbeOffer | MetricOffer):
-        _check_measures(offer.measures, offer.name)
+        _check_measures(offer.measures, name)
     if protocol is not None:
-        chosen = config if config is not None else build(offer.config, {}, offer.name)
+        chosen = config if config is not None else build(offer.config, {}, name)
         promise_protocol(offer.make(chosen, PlainContext()), protocol)
 
 
@@ -59,61 +64,38 @@ def _check_measures(measures: Sequence[Measure], owner: str) -> None:
     )
     for measure in measures:
         name = f"{owner}: measure {measure.name!r}"
+        stars = measure.name.count("*")
         promise(measure.title, f"{name} must have a title")
-        promise(measure.name.count("*") <= 1, f"{name} must have at most one *")
-        usable = not measure.phrase or (
-            measure.headline and measure.phrase.count("{}") == 1
-        )
+        promise(stars <= 1, f"{name} must have at most one *")
         promise(
-            usable,
+            not measure.phrase
+            or (measure.headline and measure.phrase.count("{}") == 1),
             f"{name} must be a headline and have one {{}} in its phrase, got {measure.phrase!r}",
         )
-        promise(
-            measure.beside != measure.name,
-            f"{name} must stand beside another number than itself",
-        )
-        promise(
-            not measure.column or "*" in measure.name,
-            f"{name} must have a * to be a column of what it stands for",
-        )
+        promise(measure.beside != measure.name, f"{name} must not be beside itself")
+        promise(not measure.column or stars, f"{name} must have a * to be a column")
 
 
 def _check_config(offer: AnyOffer) -> None:
     config = offer.config
-    name = offer.name
-    frozen = is_dataclass(config) and config.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    whose = f"{offer.name}: {config.__name__}"
     promise(
-        frozen,
-        f"{name}: the configuration must be a frozen dataclass, got {config.__name__}",
+        is_dataclass(config) and config.__dataclass_params__.frozen,  # type: ignore[attr-defined]
+        f"{whose} must be a frozen dataclass",
     )
     documented = field_docstrings(config)
-    # The base class documents inherited fields.
-    own = [
-        field for field in inspect.get_annotations(config) if not field.startswith("_")
-    ]
-    undocumented = [field for field in own if field not in documented]
+    undocumented = [field for field in field_names(config) if field not in documented]
     promise(
         not undocumented,
-        f"{name}: a docstring must stand under {config.__name__}.{', '.join(undocumented)}",
+        f"{whose} must have a docstring under {', '.join(undocumented)}",
     )
-    calling(
-        lambda: describe(config),
-        f"{name}: pydantic must be able to describe {config.__name__}",
-    )
-
-    without_default = [
-        field
-        for field in fields(config)
-        if field.default is MISSING and field.default_factory is MISSING
-    ]
-    if not without_default:
-        made = build(config, {}, name)
+    calling(lambda: describe(config), f"{whose} must have fields that pydantic knows")
+    if not required_fields(config):
+        made = build(config, {}, offer.name)
         again = calling(
-            lambda: build(config, dump(made), name),
-            f"{name}: defaults of {config.__name__} must be valid",
+            lambda: build(config, dump(made), offer.name),
+            f"{whose} must have valid defaults",
         )
         promise_equal(
-            made,
-            again,
-            f"{name}: {config.__name__} must survive being written to a plan",
+            made, again, f"{whose} must be the same after being saved in a plan"
         )

@@ -1,88 +1,189 @@
-"""Offers the kit's parts by name, for runs in tests: name this module in
-GDE_LOAD_PLUGINS.
+"""Offers the kit's parts by name, for runs in tests.
+
+Name this module in GDE_LOAD_PLUGINS.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import numpy as np
+from pydantic import Field
+
+from gde.data.activations import Intervention, InterventionKind
 from gde.hookspecs import hookimpl
 from gde.offers import (
     AnyOffer,
     Capability,
     EnvironmentOffer,
+    ModelName,
     ModelOffer,
     NoConfig,
     Offer,
     ProbeOffer,
 )
-from gde.testing.config import (
-    AdvisedConfig,
-    AskingConfig,
-    CorridorConfig,
-    DictationConfig,
-    JudgeConfig,
-    PlanConfig,
-    PlantedConfig,
-    RecipeConfig,
-    ScriptedConfig,
-    SlowConfig,
-    SteeringConfig,
+from gde.parts.context import Context
+from gde.testing.judging import Judge, appraise
+from gde.testing.parts import (
+    AdvisedAgent,
+    AskingAgent,
+    Copyist,
+    Corridor,
+    PlantedModel,
+    ScriptedAgent,
+    ScriptedModel,
 )
+from gde.testing.plan_probe import PlanProbe
+from gde.testing.worlds import Dictation, Recipe, SlowCorridor
 
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-
+OF_CORRIDOR = frozenset(
+    {
+        Capability.STATE,
+        Capability.MDP,
+        Capability.SNAPSHOT,
+        Capability.SIMULATOR,
+        Capability.MAP,
+    }
+)
 OF_MODEL = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
 """What the planted model gives, and an agent that asks it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class CorridorConfig:
+    """A row of cells."""
+
+    length: Annotated[int, Field(ge=2)] = 3
+    """Cells; the goal is in the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowConfig(CorridorConfig):
+    """A corridor with slow steps."""
+
+    seconds: Annotated[float, Field(ge=0)] = 0.01
+    """Of every step."""
+    trap: Annotated[int, Field(ge=-1)] = -1
+    """A cell whose step never returns, -1 for none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeConfig:
+    """A recipe."""
+
+    length: Annotated[int, Field(ge=1)] = 4
+    """Steps of the recipe."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DictationConfig:
+    """A text to write down."""
+
+    lines: Annotated[int, Field(ge=1)] = 3
+    """Lines of the text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedConfig:
+    """A fixed behaviour."""
+
+    actions: tuple[str, ...] = ("RIGHT",)
+    """Taken in turn, from the first again after the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingConfig:
+    """An agent's model."""
+
+    model: ModelName = "planted"
+    """The language model that answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteeringConfig(AskingConfig):
+    """An agent's model, and the change of its residual stream."""
+
+    layer: int = 0
+    """Decoder layer at whose output the residual stream is changed."""
+    position: str = "pre"
+    """The tokens of the prompt that are changed."""
+    kind: InterventionKind = "add"
+    """The use of the vector."""
+    vector: tuple[float, ...] = ()
+    """As wide as the stream; empty for the direction that turns the planted model."""
+    strength: float = 2.0
+    """By which the vector is multiplied; the planted model turns well above 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvisedConfig(AskingConfig):
+    """An agent's model and its adviser."""
+
+    adviser: ModelName = "appraising"
+    """The language model that is asked first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlantedConfig:
+    """A model with planted activations."""
+
+    width: Annotated[int, Field(ge=1)] = 64
+    """Of the residual stream."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """A decoder of the next actions."""
+
+    ahead: Annotated[int, Field(ge=1)] = 3
+    """Actions, from the present turn on."""
+    layer: tuple[int, ...] = (0,)
+    """Decoder layers, each read by a probe of its own."""
+    position: str = "message"
+    """The position whose tokens are read one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """A judge's model."""
+
+    model: ModelName = "appraising"
+    """The language model that says how far an episode is."""
+
+
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor, a slow one, and two worlds that are no decision processes."""
+    """The corridor, a slow one, and two worlds without a decision process."""
     return (
         EnvironmentOffer(
             name="corridor",
             summary="A row of cells with the goal in the last.",
             config=CorridorConfig,
-            make=_corridor,
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.MDP,
-                    Capability.SNAPSHOT,
-                    Capability.SIMULATOR,
-                    Capability.MAP,
-                }
-            ),
+            make=lambda config, _: Corridor(config.length),
+            gives=OF_CORRIDOR,
         ),
         EnvironmentOffer(
             name="slow-corridor",
-            summary="A corridor that takes its time, and may keep a step for ever.",
+            summary="A corridor with slow steps, one of which may never return.",
             config=SlowConfig,
-            make=_slow,
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.MDP,
-                    Capability.SNAPSHOT,
-                    Capability.SIMULATOR,
-                    Capability.MAP,
-                }
+            make=lambda config, _: SlowCorridor(
+                config.length, config.seconds, config.trap
             ),
+            gives=OF_CORRIDOR,
             blocking=True,
         ),
         EnvironmentOffer(
             name="recipe",
-            summary="Steps in an order; the expert's way is known, a decision process is not.",
+            summary="Steps in an order that an expert knows; no decision process.",
             config=RecipeConfig,
-            make=_recipe,
+            make=lambda config, _: Recipe(config.length),
             gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
         ),
         EnvironmentOffer(
             name="dictation",
             summary="Lines of any length to be written down in free text.",
             config=DictationConfig,
-            make=_dictation,
+            make=lambda config, _: Dictation(config.lines),
             gives=frozenset({Capability.OPTIMUM}),
         ),
     )
@@ -90,32 +191,30 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Agents that follow a script, copy, ask a model, ask two, or steer the one they
-    ask.
-    """
+    """Agents that follow a script, copy, or ask models."""
     return (
         Offer(
             name="copyist",
-            summary="Says again what it is shown.",
+            summary="Repeats the observation.",
             config=NoConfig,
-            make=_copyist,
+            make=lambda _, __: Copyist(),
         ),
         Offer(
             name="scripted",
             summary="Takes given actions in turn.",
             config=ScriptedConfig,
-            make=_scripted,
+            make=lambda config, _: ScriptedAgent(config.actions),
         ),
         Offer(
             name="asking",
             summary="Takes the language model's answer as the action.",
             config=AskingConfig,
-            make=_asking,
+            make=lambda config, context: AskingAgent(context.model(config.model)),
             gives=OF_MODEL,
         ),
         Offer(
             name="steering",
-            summary="Asks under an intervention, which turns the planted model.",
+            summary="Asks with an intervention, which turns the planted model.",
             config=SteeringConfig,
             make=_steering,
             gives=OF_MODEL,
@@ -125,10 +224,26 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="advised",
             summary="Asks one language model for advice and another for the action.",
             config=AdvisedConfig,
-            make=_advised,
+            make=lambda config, context: AdvisedAgent(
+                context.model(config.model), adviser=context.model(config.adviser)
+            ),
             gives=frozenset({Capability.ACTIVATIONS}),
         ),
     )
+
+
+def _steering(config: SteeringConfig, context: Context) -> AskingAgent:
+    model: Any = context.model(config.model)
+    vector = model.turning
+    if config.vector:
+        vector = np.asarray(config.vector, dtype=np.float32)
+    change = Intervention(
+        layer=config.layer,
+        position=config.position,
+        kind=config.kind,
+        vector=vector * np.float32(config.strength),
+    )
+    return AskingAgent(model, (change,))
 
 
 @hookimpl
@@ -139,7 +254,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             name="progress-judge",
             summary="Asks a language model about every turn.",
             config=JudgeConfig,
-            make=_judge,
+            make=lambda config, context: Judge(context.model(config.model)),
         ),
     )
 
@@ -152,13 +267,13 @@ def gde_language_models() -> Sequence[AnyOffer]:
             name="appraising",
             summary="Says how far along a corridor the agent stands.",
             config=NoConfig,
-            make=_appraising,
+            make=lambda _, __: ScriptedModel(appraise),
         ),
         ModelOffer(
             name="planted",
-            summary="Always answers RIGHT unless steered; the text is planted in its activations.",
+            summary="Answers RIGHT unless steered; the text is planted in its activations.",
             config=PlantedConfig,
-            make=_planted,
+            make=lambda config, _: PlantedModel(width=config.width),
             gives=OF_MODEL,
         ),
     )
@@ -166,105 +281,15 @@ def gde_language_models() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
-    """The plan decoder."""
+    """The decoder of next actions."""
     return (
         ProbeOffer(
             name="moves",
             summary="Decodes the next actions in a corridor from single tokens.",
             config=PlanConfig,
-            make=_plan,
+            make=lambda config, _: PlanProbe(
+                ahead=config.ahead, layers=config.layer, position=config.position
+            ),
             needs=frozenset({Capability.ACTIVATIONS}),
         ),
     )
-
-
-def _corridor(config: CorridorConfig, _: "Context") -> object:
-    from gde.testing.parts import Corridor
-
-    return Corridor(config.length)
-
-
-def _scripted(config: ScriptedConfig, _: "Context") -> object:
-    from gde.testing.parts import ScriptedAgent
-
-    return ScriptedAgent(config.actions)
-
-
-def _asking(config: AskingConfig, context: "Context") -> object:
-    from gde.testing.parts import AskingAgent
-
-    return AskingAgent(context.model(config.model))
-
-
-def _steering(config: SteeringConfig, context: "Context") -> object:
-    import numpy as np
-
-    from gde.data.activations import Intervention
-    from gde.testing.parts import AskingAgent
-
-    model: Any = context.model(config.model)
-    vector = (
-        np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
-    )
-    vector = vector * np.float32(config.strength)
-    change = Intervention(
-        layer=config.layer, position=config.position, kind=config.kind, vector=vector
-    )
-    return AskingAgent(model, (change,))
-
-
-def _planted(config: PlantedConfig, _: "Context") -> object:
-    from gde.testing.parts import PlantedModel
-
-    return PlantedModel(width=config.width)
-
-
-def _plan(config: PlanConfig, _: "Context") -> object:
-    from gde.testing.plan_probe import PlanProbe
-
-    return PlanProbe(ahead=config.ahead, layers=config.layer, position=config.position)
-
-
-def _slow(config: SlowConfig, _: "Context") -> object:
-    from gde.testing.worlds import SlowCorridor
-
-    return SlowCorridor(config.length, config.seconds, config.trap)
-
-
-def _recipe(config: RecipeConfig, _: "Context") -> object:
-    from gde.testing.worlds import Recipe
-
-    return Recipe(config.length)
-
-
-def _dictation(config: DictationConfig, _: "Context") -> object:
-    from gde.testing.worlds import Dictation
-
-    return Dictation(config.lines)
-
-
-def _copyist(_: NoConfig, __: "Context") -> object:
-    from gde.testing.parts import Copyist
-
-    return Copyist()
-
-
-def _advised(config: AdvisedConfig, context: "Context") -> object:
-    from gde.testing.parts import AdvisedAgent
-
-    return AdvisedAgent(
-        context.model(config.model), adviser=context.model(config.adviser)
-    )
-
-
-def _judge(config: JudgeConfig, context: "Context") -> object:
-    from gde.testing.judging import Judge
-
-    return Judge(context.model(config.model))
-
-
-def _appraising(_: NoConfig, __: "Context") -> object:
-    from gde.testing.judging import appraise
-    from gde.testing.parts import ScriptedModel
-
-    return ScriptedModel(appraise)

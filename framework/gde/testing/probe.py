@@ -1,8 +1,7 @@
 """The check of probes (`gde.parts.probe`)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +34,12 @@ def check_probe(
     trajectories: Sequence[Trajectory] = (),
     model: ModelInfo = MODEL,
 ) -> None:
-    """Fit and score every variant on made-up activations, and check every promise of
-    `Probe` and `Readout`.
+    """Fit and score every variant on made-up activations: every promise of `Probe`.
 
     Args:
         make: gives the probe; a configuration that fits quickly is enough.
-        trajectories: episodes that the probe can label; by default episodes in a
-        corridor. model: a model whose activations the probe may read.
+        trajectories: episodes that the probe can label; by default in a corridor.
+        model: a model whose activations the probe may read.
 
     Raises:
         AssertionError: a promise is broken.
@@ -49,9 +47,8 @@ def check_probe(
     trajectories = trajectories or sample_evidence().trajectories
     probe = make()
     promise_protocol(probe, Probe)
-    distinct = len(set(probe.variants)) == len(probe.variants) > 0
     promise(
-        distinct,
+        len(set(probe.variants)) == len(probe.variants) > 0,
         f"a probe must name one or more distinct variants, got {probe.variants}",
     )
     calling(lambda: input_form(probe), "`inputs` must be a form of inputs")
@@ -64,7 +61,7 @@ def check_probe(
     for variant in probe.variants:
         _check_variant(probe, variant, dataset)
     if concurrent:
-        _check_at_once(probe, dataset)
+        _check_threads(probe, dataset)
 
 
 def _check_request(probe: Probe, model: ModelInfo) -> None:
@@ -74,56 +71,54 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
         probe.capture(model),
         "capture must give the same request for the same model",
     )
-    there = all(
-        layer == EMBEDDING or 0 <= layer < model.n_layers for layer in request.layers
-    )
     promise(
-        there and request.layers,
-        f"capture must ask for layers 0 to {model.n_layers - 1}, got {request.layers}",
+        request.layers and {*request.layers} <= {*range(EMBEDDING, model.n_layers)},
+        f"capture must request layers 0 to {model.n_layers - 1}, got {request.layers}",
     )
-    promise(request.positions, "capture must ask for at least one position")
+    promise(request.positions, "capture must request at least one position")
 
 
-def _labelled(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
+def _labels(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
     try:
-        return probe.labels(trajectory)
+        labels = probe.labels(trajectory)
     except Exception as error:
         raise AssertionError(unknown("labels", trajectory, error)) from error
+    values = labels.values
+    promise_equal(
+        len(values), len(trajectory.turns), "labels must have one entry for each turn"
+    )
+    promise(np.isfinite(values).all(), "labels must be finite")
+    promise(
+        np.array_equal(values, probe.labels(trajectory).values),
+        "labels must be the same in a second call",
+    )
+    promise(
+        not labels.classes or np.isin(values, range(len(labels.classes))).all(),
+        f"labels must be indices of their classes {', '.join(labels.classes)}, got {np.unique(values)}",
+    )
+    return labels
 
 
 def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
     """The labels of the trajectories with made-up activations."""
-    labelled = [_labelled(probe, trajectory) for trajectory in trajectories]
-    labels = [one.values for one in labelled]
-    for trajectory, values in zip(trajectories, labels, strict=True):
-        promise_equal(
-            len(values), len(trajectory.turns), "labels must have one entry a turn"
-        )
-        again = probe.labels(trajectory).values
-        promise(
-            np.array_equal(values, again),
-            "labels must be the same when asked for again",
-        )
-        promise(np.isfinite(values).all(), "labels must be finite")
-
-    shapes = {values.shape[1:] for values in labels}
+    labelled = [_labels(probe, trajectory) for trajectory in trajectories]
+    shapes = {each.values.shape[1:] for each in labelled}
     promise(
         len(shapes) == 1,
         f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}",
     )
-    classes = {one.classes for one in labelled}
+    classes = {each.classes for each in labelled}
     promise(
         len(classes) == 1,
         f"labels must have the same classes for all trajectories, got {sorted(classes)}",
     )
-    _check_classes(labelled)
 
     groups: list[str] = []
     for trajectory in trajectories:
         groups += [trajectory.world.cluster] * len(trajectory.turns)
     dataset = ProbeDataset(
         inputs=_inputs(probe, len(groups)),
-        labels=np.concatenate([*labels]),
+        labels=np.concatenate([each.values for each in labelled]),
         groups=np.array(groups),
         classes=classes.pop(),
     )
@@ -134,14 +129,12 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
 
 
 def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
-    """Made-up activations in the probe's form of inputs: as tokens, 1 to `TOKENS` for
-    each turn.
+    """Made-up activations in the form of the probe's inputs.
+
+    As tokens, turns have 1 to `TOKENS` of them.
     """
-    values = (
-        generator(0, "activations")
-        .normal(size=(n, TOKENS, MODEL.width))
-        .astype(np.float32)
-    )
+    drawn = generator(0, "activations").normal(size=(n, TOKENS, MODEL.width))
+    values = drawn.astype(np.float32)
     if input_form(probe) == "concatenated":
         return values.reshape(n, -1)
     lengths = 1 + np.arange(n) % TOKENS
@@ -149,26 +142,32 @@ def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
     return values
 
 
-def _check_classes(labelled: Sequence[ProbeLabels]) -> None:
-    for one in labelled:
-        known = not one.classes or np.isin(one.values, range(len(one.classes))).all()
-        promise(
-            known,
-            f"labels must be indices of their classes {', '.join(one.classes)}, got {np.unique(one.values)}",
-        )
-
-
 def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
     readout = probe.fit(variant, dataset, generator(0, "fit"))
-    again = probe.fit(variant, dataset, generator(0, "fit"))
     promise_protocol(readout, Readout)
-    _check_predictions(readout, variant, dataset)
-    _check_arrays(readout, again, variant)
-    same = np.array_equal(
-        readout.predict(dataset.inputs), again.predict(dataset.inputs)
+    predicted = _check_predictions(readout, variant, dataset)
+    arrays = readout.arrays()
+    promise(arrays, f"{variant}: arrays must hold what the probe has learned")
+    for name, values in arrays.items():
+        promise_equal(
+            values.dtype,
+            np.dtype(np.float32),
+            f"{variant}: array {name!r} must be float32",
+        )
+
+    again = probe.fit(variant, dataset, generator(0, "fit"))
+    promise(
+        np.array_equal(predicted, again.predict(dataset.inputs)),
+        f"{variant}: fit must be a function of the data and the generator",
     )
-    promise(same, f"{variant}: fit must be a function of the data and the generator")
-    _check_loaded(probe, readout, variant, dataset)
+    loaded = calling(
+        lambda: probe.load(variant, arrays),
+        f"{variant}: load must make a readout of stored arrays",
+    )
+    promise(
+        np.array_equal(predicted, loaded.predict(dataset.inputs)),
+        f"{variant}: a loaded readout must predict the same as the fitted one",
+    )
 
     scores = probe.score(readout, dataset, generator(0, "score"))
     promise(scores, f"{variant}: score must give a measurement, or one with a reason")
@@ -182,35 +181,32 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
 
     # A single world must be enough for a score, or for a reason.
     single_world = dataset.take(dataset.groups == dataset.groups[0])
-    check_measurements(
-        probe.score(readout, replace(single_world), generator(0, "score"))
-    )
+    check_measurements(probe.score(readout, single_world, generator(0, "score")))
 
 
-def _check_at_once(probe: Probe, dataset: ProbeDataset) -> None:
-    def fit(variant: str) -> Mapping[str, NDArray[np.float32]]:
-        return probe.fit(variant, dataset, generator(0, "fit")).arrays()
+def _check_threads(probe: Probe, dataset: ProbeDataset) -> None:
+    def fit(variant: str) -> NDArray[np.float32]:
+        readout = probe.fit(variant, dataset, generator(0, "fit"))
+        return readout.predict(dataset.inputs)
 
     variants = probe.variants * THREADS
     alone = [fit(variant) for variant in variants]
     with ThreadPoolExecutor(THREADS) as threads:
         at_once = list(threads.map(fit, variants))
-    for variant, first, second in zip(variants, alone, at_once, strict=True):
-        same = all(
-            np.array_equal(values, second[name]) for name, values in first.items()
-        )
-        promise(
-            same,
-            f"{variant}: several threads at once must learn what one learns, or `concurrent` be False",
-        )
+    promise(
+        all(map(np.array_equal, alone, at_once)),
+        "a probe must learn the same in several threads at once, or `concurrent` be False",
+    )
 
 
-def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) -> None:
+def _check_predictions(
+    readout: Readout, variant: str, dataset: ProbeDataset
+) -> NDArray[np.float32]:
     predicted = readout.predict(dataset.inputs)
     promise_equal(
         len(predicted),
         len(dataset.inputs),
-        f"{variant}: predict must give one row an input row",
+        f"{variant}: predict must give one row for each input row",
     )
     promise_equal(
         predicted.dtype, np.dtype(np.float32), f"{variant}: predictions must be float32"
@@ -227,43 +223,10 @@ def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) ->
         )
         promise(
             _close(readout.predict(further), predicted),
-            f"{variant}: padding must play no part in a prediction",
+            f"{variant}: padding must not change a prediction",
         )
-
-
-def _check_arrays(readout: Readout, again: Readout, variant: str) -> None:
-    first = readout.arrays()
-    second = again.arrays()
-    promise(first, f"{variant}: arrays must give what was learned")
-    for name, values in first.items():
-        promise_equal(
-            values.dtype,
-            np.dtype(np.float32),
-            f"{variant}: array {name!r} must be float32",
-        )
-        same = np.array_equal(values, second[name])
-        promise(
-            same, f"{variant}: the same data and generator must learn the same {name!r}"
-        )
-
-
-def _check_loaded(
-    probe: Probe, readout: Readout, variant: str, dataset: ProbeDataset
-) -> None:
-    stored = {name: values.copy() for name, values in readout.arrays().items()}
-    loaded = calling(
-        lambda: probe.load(variant, stored),
-        f"{variant}: load must make a readout of stored arrays",
-    )
-    promise_protocol(loaded, Readout)
-    same = np.array_equal(
-        loaded.predict(dataset.inputs), readout.predict(dataset.inputs)
-    )
-    promise(
-        same,
-        f"{variant}: a readout that is loaded must predict what it predicted when it was fitted",
-    )
+    return predicted
 
 
 def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
-    return bool(np.allclose(first, second, rtol=1e-3, atol=1e-4))
+    return np.allclose(first, second, rtol=1e-3, atol=1e-4)

@@ -1,9 +1,8 @@
-"""The check of models whose activations can be read
-(`gde.parts.language_model.WhiteBox`).
-"""
+"""The check of models whose activations can be read."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -18,7 +17,7 @@ from gde.data.activations import (
 from gde.data.completion import ChatRequest, Completion
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
-from gde.testing.interventions import check_steered_replays
+from gde.testing.interventions import check_steered_replays, complete_all
 from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import (
     promise,
@@ -36,8 +35,7 @@ ABSOLUTE = 1e-4
 def check_white_box(
     make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] = ()
 ) -> None:
-    """Check a language model, then replay its answers and check every promise of
-    `WhiteBox`.
+    """Check a language model, then replay its answers: every promise of `WhiteBox`.
 
     Args:
         make: gives a new model.
@@ -56,19 +54,12 @@ def check_white_box(
     )
 
     asked = asked or requests()
-    sequences = [
-        _sequence(completion) for completion in asyncio.run(_ask(model, asked))
-    ]
+    sequences = [_sequence(each) for each in asyncio.run(complete_all(model, asked))]
     _check_capture(model, sequences)
-    _check_layers(model, sequences)
     _check_tokenize(model)
     _check_untrained(model, sequences)
     check_steered_replays(model, sequences, asked[0])
     model.close()
-
-
-async def _ask(model: WhiteBox, asked: Sequence[ChatRequest]) -> list[Completion]:
-    return list(await asyncio.gather(*map(model.complete, asked)))
 
 
 def _sequence(completion: Completion) -> TokenSequence:
@@ -76,9 +67,8 @@ def _sequence(completion: Completion) -> TokenSequence:
         completion.prompt_tokens,
         "a completion of a white box must hold the prompt's token ids",
     )
-    closing = completion.positions.get("pre")
     promise(
-        closing,
+        completion.positions.get("pre"),
         "a completion of a white box must name the position `pre`, which closes the prompt",
     )
     return TokenSequence(
@@ -88,27 +78,27 @@ def _sequence(completion: Completion) -> TokenSequence:
 
 
 def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
-    request = CaptureRequest(layers=(EMBEDDING, 0, model.info.n_layers - 1))
+    last = model.info.n_layers - 1
+    request = CaptureRequest(layers=(EMBEDDING, 0, last))
+    # One sequence lacks a position.
+    shorter = replace(sequences[0], positions={"pre": sequences[0].positions["pre"]})
+    sequences = [*sequences, shorter]
     together = model.capture(sequences, request)
     promise_equal(
-        len(together), len(sequences), "capture must give one record a sequence"
+        len(together), len(sequences), "capture must give one record for each sequence"
     )
     for sequence, record in zip(sequences, together, strict=True):
         _check_record(model, sequence, request, record)
         (alone,) = model.capture([sequence], request)
-        close = all(
-            _close(record.values[place], alone.values[place]) for place in alone.values
-        )
-        promise(close, "a sequence must leave the same activations in any batch")
-
-    shortened = TokenSequence(
-        tokens=sequences[0].tokens, positions={"pre": sequences[0].positions["pre"]}
-    )
-    (record,) = model.capture([shortened], request)
-    positions = {position for _, position in record.values}
-    promise_equal(
-        positions, {"pre"}, "capture must leave out positions that the sequence lacks"
-    )
+        for place, values in alone.values.items():
+            promise(
+                _close(record.values[place], values),
+                "a sequence must give the same activations in any batch",
+            )
+    with promise_raises(
+        GdeError, f"capture must raise GdeError for a missing layer such as {last + 1}"
+    ):
+        model.capture(sequences[:1], CaptureRequest(layers=(last + 1,)))
 
 
 def _check_record(
@@ -120,88 +110,70 @@ def _check_record(
     positions = [
         position for position in request.positions if sequence.positions.get(position)
     ]
-    wanted = set(product(request.layers, positions))
     promise_equal(
         set(record.values),
-        wanted,
-        "capture must keep exactly the asked-for layers at the positions there are",
+        set(product(request.layers, positions)),
+        "capture must give the requested layers at those positions that the sequence has",
     )
     for (layer, position), values in record.values.items():
-        where = f"layer {layer} at {position!r}"
+        where = f"activations of layer {layer} at {position!r}"
         shape = (len(sequence.positions[position]), model.info.width)
         promise_equal(
-            values.shape,
-            shape,
-            f"activations of {where} must be (tokens of the position, width)",
+            values.shape, shape, f"{where} must be (tokens of the position, width)"
         )
-        promise_equal(
-            values.dtype,
-            np.dtype(np.float32),
-            f"activations of {where} must be float32",
+        promise(
+            values.dtype == np.float32 and values.flags.c_contiguous,
+            f"{where} must be C-ordered float32",
         )
-        promise(values.flags.c_contiguous, f"activations of {where} must be C-ordered")
-        promise(not values.flags.writeable, f"activations of {where} must be read-only")
-        promise(np.isfinite(values).all(), f"activations of {where} must be finite")
-
-
-def _check_layers(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
-    beyond = CaptureRequest(layers=(model.info.n_layers,))
-    with promise_raises(
-        GdeError,
-        f"capture must raise GdeError for layer {model.info.n_layers}, which is not there",
-    ):
-        model.capture(sequences[:1], beyond)
+        promise(not values.flags.writeable, f"{where} must be read-only")
+        promise(np.isfinite(values).all(), f"{where} must be finite")
 
 
 def _check_tokenize(model: WhiteBox) -> None:
     found = model.tokenize(TEXT)
     promise_equal(
-        len(found.ids), len(found.spans), "tokenize must give one span a token"
+        len(found.ids), len(found.spans), "tokenize must give one span for each token"
     )
-    inside = all(0 <= start <= end <= len(TEXT) for start, end in found.spans)
-    ordered = list(found.spans) == sorted(found.spans)
-    promise(
-        inside and ordered,
-        f"spans must be ordered character ranges of the text, got {found.spans}",
-    )
-
     covered: set[int] = set()
     for start, end in found.spans:
         covered.update(range(start, end))
-    unseen = [
+    promise(
+        list(found.spans) == sorted(found.spans) and covered <= set(range(len(TEXT))),
+        f"spans must be ordered character ranges of the text, got {found.spans}",
+    )
+    missing = [
         place
-        for place in range(len(TEXT))
-        if place not in covered and not TEXT[place].isspace()
+        for place, letter in enumerate(TEXT)
+        if place not in covered and not letter.isspace()
     ]
-    promise(not unseen, f"spans must cover the text, characters {unseen} are in none")
+    promise(not missing, f"spans must cover the text, they leave out {missing}")
 
 
 def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
-    request = CaptureRequest(layers=(model.info.n_layers - 1,), positions=("pre",))
     first = model.untrained(0)
-    second = model.untrained(0)
-    same_shape = (first.info.n_layers, first.info.width) == (
-        model.info.n_layers,
-        model.info.width,
+    promise_equal(
+        (first.info.n_layers, first.info.width),
+        (model.info.n_layers, model.info.width),
+        "untrained must have the same architecture",
     )
-    promise(same_shape, "untrained must have the same architecture")
     promise_equal(
         first.tokenize(TEXT),
         model.tokenize(TEXT),
         "untrained must have the same tokenizer",
     )
 
-    place = (model.info.n_layers - 1, "pre")
-    (trained,) = model.capture(sequences[:1], request)
-    (one,) = first.capture(sequences[:1], request)
-    (other,) = second.capture(sequences[:1], request)
+    last = model.info.n_layers - 1
+    request = CaptureRequest(layers=(last,), positions=("pre",))
+    streams = []
+    for each in (model, first, model.untrained(0)):
+        (record,) = each.capture(sequences[:1], request)
+        streams.append(record.values[last, "pre"])
+    trained, one, other = streams
+    promise(_close(one, other), "untrained must be a function of its seed")
     promise(
-        _close(one.values[place], other.values[place]),
-        "untrained must be a function of its seed",
+        not _close(one, trained), "untrained must have other weights than the model"
     )
-    differs = not _close(one.values[place], trained.values[place])
-    promise(differs, "untrained must have other weights than the model")
 
 
 def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
-    return bool(np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE))
+    return np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE)

@@ -82,7 +82,7 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
     "two-words": (replace(GOOD, name="two words"), "free of blanks"),
     "a:b": (replace(GOOD, name="a:b"), "colons"),
     "two-lines": (replace(GOOD, summary="two\nlines"), "one line"),
-    "version-0": (replace(GOOD, version=0), "count from 1"),
+    "version-0": (replace(GOOD, version=0), "must be at least 1"),
     "imports-without-extra": (
         replace(GOOD, imports=("torch",)),
         "how to install torch",
@@ -115,19 +115,19 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
     ),
     "beside-itself": (
         replace(COUNTING, measures=(Measure(name="a", title="A", beside="a"),)),
-        "must stand beside another number",
+        "must not be beside itself",
     ),
     "column-of-one": (
         replace(COUNTING, measures=(Measure(name="a", title="A", column=True),)),
         "to be a column",
     ),
-    "Undocumented": (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
+    "Undocumented": (replace(GOOD, config=Undocumented), "Undocumented must have a docstring under untold"),
     "Undescribable": (
         replace(GOOD, config=Undescribable),
-        "able to describe Undescribable",
+        "Undescribable must have fields that pydantic knows",
     ),
-    "WrongDefault": (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),
-    "Unrepeatable": (replace(GOOD, config=Unrepeatable), "survive being written"),
+    "WrongDefault": (replace(GOOD, config=WrongDefault), "WrongDefault must have valid defaults"),
+    "Unrepeatable": (replace(GOOD, config=Unrepeatable), "the same after being saved in a plan"),
     "makes-nothing-useful": (
         replace(GOOD, make=lambda _, __: object()),
         "must have act, begin to be a Agent",

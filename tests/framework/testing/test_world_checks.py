@@ -87,15 +87,6 @@ class Grudging(Recipe):
         return replace(super().step(action), reward=float(self.taken))
 
 
-class Boastful(Recipe):
-    """Has always reached more than there is."""
-
-    def step(self, action: str) -> Outcome:
-        outcome = super().step(action)
-        object.__setattr__(outcome, "success", 2.0)
-        return outcome
-
-
 class Lenient(Recipe):
     """Takes any word for a step."""
 
@@ -124,11 +115,13 @@ class Short(Dictation):
 BROKEN_WORLDS = [
     (Guessing, "optimal actions must be admissible, got .'FINISH'"),
     (Helpful, r"optimum\(\) must not change the world"),
-    (Misleading, r"demonstration\(\) must reach all of the goal, seed 0 does not"),
+    (Misleading, r"demonstration\(\) must reach the whole goal, seed 0 does not"),
     (Rehearsing, r"demonstration\(\) must not change the world"),
-    (Forgetful, "the same seed and actions must give the same world in another reset"),
-    (Grudging, "the same world in another reset"),
-    (Boastful, "success must be from 0 to 1, or None, got 2.0"),
+    (
+        Forgetful,
+        "the same seed and actions must give the same episode after another reset",
+    ),
+    (Grudging, "the same episode after another reset"),
     (Lenient, "step must raise ValueError for an action that is not admissible"),
     (
         OneLine,
