@@ -1,5 +1,6 @@
-"""What the Manhattan distance alone does on the grid, beside agents that plan and
-reward models that read: `python examples/by_distance.py`.
+"""Manhattan-distance baselines for planning agents and reward models on the grid.
+
+Run `python examples/by_distance.py`.
 """
 
 import tempfile
@@ -24,7 +25,7 @@ MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 
 
 def cells(map_text: str) -> dict[tuple[int, int], str]:
-    """Symbols by (row, column); the first line and the first column are numbers."""
+    """Map (row, column) to symbols, without the numbered first line and column."""
     rows = [line.split()[1:] for line in map_text.splitlines()[1:]]
     return {
         (row, column): symbol
@@ -34,7 +35,7 @@ def cells(map_text: str) -> dict[tuple[int, int], str]:
 
 
 def away(seen: Observation, move: str = "") -> float:
-    """Manhattan distance to the goal, after a move; infinite in a wall."""
+    """Manhattan distance to the goal after a move; infinite for a wall."""
     board = cells(seen.text)
     place = {symbol: at for at, symbol in board.items()}
     (row, column), goal = place["A"], place["G"]
@@ -48,16 +49,14 @@ def away(seen: Observation, move: str = "") -> float:
 
 
 def epic_distance(episode: Trajectory) -> float:
-    """Of minus the distance to the goal from certified progress."""
+    """EPIC distance between minus the distance to the goal and certified progress."""
     return distance(
         -np.array([away(turn.observation) for turn in episode.turns]), truth(episode)
     )
 
 
 def walker(seen: Observation, rng: np.random.Generator) -> str:
-    """Steps to a free neighbour nearest to the goal, any of several, and remembers
-    nothing.
-    """
+    """Step to the free neighbour nearest to the goal; break ties at random."""
     distances = {move: away(seen, move) for move in MOVES}
     return str(
         rng.choice(
@@ -67,7 +66,7 @@ def walker(seen: Observation, rng: np.random.Generator) -> str:
 
 
 def main() -> None:
-    """The walker's row of docs/planning-agents.md, and two distances of
+    """Print one row of docs/planning-agents.md and two distances of
     docs/reward-models.md.
     """
     rng = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 """Estimate a causal model from data, and the MEG in it with a bootstrap interval.
 
-`python examples/causal_from_data.py` draws 300 mice that go towards the cheese 8 times
-out of 10 and measures them.
+`python examples/causal_from_data.py` simulates 300 mice that go towards the
+cheese 8 times out of 10.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,11 @@ class Estimated:
     value: float
     """Nats: `plug_in` less its estimated bias, at least 0."""
     plug_in: float
-    """In the diagram of the observed frequencies; too high, as chance looks like
-    purpose.
-    """
+    """In the diagram of the observed frequencies; biased upwards."""
     bias: float
-    """How much higher resamples of the data are than the data."""
+    """Mean excess of resamples over the data."""
     interval: Interval
-    """95 %, of resamples, with the bias taken off twice."""
+    """95 %, from resamples, with the bias subtracted twice."""
     n: int
 
 

@@ -1,4 +1,4 @@
-"""An evaluation from Python: a plain function as the agent, in a new run folder.
+"""Evaluate a plain function as the agent, from Python, in a new run folder.
 
 python examples/embedded.py [FOLDER]
 """
@@ -11,7 +11,7 @@ from gde import Choice, FunctionAgent, Observation, Plan, evaluate, load_evidenc
 
 
 def towards_goal(observation: Observation) -> str:
-    """Goes towards G as the crow flies, whatever stands between."""
+    """Go straight towards G and ignore walls."""
     cells = [
         (row, line.index(symbol))
         for symbol in "AG"
@@ -25,7 +25,7 @@ def towards_goal(observation: Observation) -> str:
 
 
 def main() -> None:
-    """Print success on open and on walled grids, then a look into the record."""
+    """Print success on open and walled grids, then part of the record."""
     plan = Plan(
         environment=Choice(name="grid", config={"size": 7, "density": [0.0, 1.0]}),
         agent=FunctionAgent(towards_goal),

@@ -1,5 +1,5 @@
-"""Make a tabular model of an environment by trying every action in every state that can
-be reached.
+"""Estimate a tabular model of an environment by trying every action in every
+reachable state.
 
 `python examples/explored_model.py` explores the cliff world, whose wind needs many
 seeds, and measures a policy in it.
@@ -97,7 +97,7 @@ def _facts(environment: Environment) -> Hashable:
 
 @dataclass
 class _Table:
-    """What was seen so far, over all seeds."""
+    """Observed transitions over all seeds."""
 
     environment: Restorable
     key: Key
@@ -110,10 +110,10 @@ class _Table:
     tries: list[tuple[int, int, int, float]] = field(default_factory=list)
     """(state, action, next state, reward)."""
     cut_off: set[int] = field(default_factory=set)
-    """States from which the episode has not yet gone on."""
+    """States where the episode was cut off."""
 
     def explore(self, observation: Observation) -> None:
-        """All states that the episode that has just begun can reach."""
+        """Explore all states reachable from the current start."""
         self.starts.append(self._row())
         seen = {self.starts[-1]}
         waiting = deque(

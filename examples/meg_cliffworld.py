@@ -1,4 +1,4 @@
-"""How goal-directed is a policy? Known and unknown utilities in a cliff world, target
+"""Measure goal-directedness: known and unknown utilities in a cliff world, target
 variables in a causal model.
 """
 
@@ -9,7 +9,7 @@ HORIZON = 30
 
 
 def main() -> None:
-    """Print nats of evidence for being an optimiser."""
+    """Print MEG in nats."""
     for goal_length in (1, 4):
         world = cliff_world(goal_length=goal_length)
         best = greedy(world, HORIZON)

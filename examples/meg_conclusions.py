@@ -1,9 +1,8 @@
-"""Wrong conclusions that were once drawn from goal-directedness, and what is concluded
-now: before and after.
+"""Wrong conclusions from goal-directedness, and the measures that avoid them.
 
 `python examples/meg_conclusions.py` prints the numbers of docs/meg-agents.md. "Before"
-is computed where the old way can still be gone (a deadline that nobody knew, no
-alternative but chance, a share of all that is possible).
+is the naive measure: a deadline unknown to the agent, chance as the only alternative,
+or a share of the largest possible value.
 """
 
 from dataclasses import replace

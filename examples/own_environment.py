@@ -1,6 +1,6 @@
-"""A world of one's own, without packaging: a counter that must be brought to a target.
+"""Define an environment without packaging: a counter that must reach a target.
 
-Run it as a script, or offer it to the command line by naming the module:
+Run it as a script, or name the module on the command line:
 
     PYTHONPATH=examples GDE_LOAD_PLUGINS=own_environment gde eval --env counter --agent
     random --episodes 5
@@ -36,14 +36,14 @@ ACTIONS = ("MORE", "LESS")
 
 @dataclass(frozen=True, kw_only=True)
 class CounterConfig:
-    """How far one has to count."""
+    """Settings of the counter."""
 
     largest: Annotated[int, Field(ge=1)] = 5
     """The target is between 1 and this."""
 
 
 class Counter:
-    """Begins at 0; ends with reward 1 when the target is reached."""
+    """Starts at 0; ends with reward 1 at the target."""
 
     def __init__(self, config: CounterConfig) -> None:
         self._largest = config.largest
@@ -85,7 +85,7 @@ class Counter:
         return self._observe()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         return Observation(

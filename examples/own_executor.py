@@ -1,4 +1,4 @@
-"""A plugin in one file: an executor on the process pool of Python's own library.
+"""A plugin in one file: an executor on Python's own process pool.
 
 PYTHONPATH=examples GDE_LOAD_PLUGINS=own_executor gde eval --env grid --agent noisy
 --executor pool --episodes 6
@@ -20,14 +20,14 @@ from gde.errors import RunFailed
 
 @dataclass(frozen=True, kw_only=True)
 class PoolConfig:
-    """How many work."""
+    """Settings of the pool."""
 
     workers: Annotated[int, Ge(1)] = 2
-    """Processes at once."""
+    """Number of processes."""
 
 
 class Pool:
-    """Items are done by processes that see the same files."""
+    """Runs items in processes that share the file system."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -57,7 +57,7 @@ class Pool:
 
 
 def make(config: PoolConfig, _: Context) -> Pool:
-    """An executor, made once a run."""
+    """Make the executor, once per run."""
     return Pool(config.workers)
 
 

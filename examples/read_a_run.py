@@ -1,5 +1,6 @@
-"""A finished run, read with nothing but Python's own library: `python
-examples/read_a_run.py RUN`.
+"""Read a finished run with only Python's standard library.
+
+Run `python examples/read_a_run.py RUN`.
 """
 
 import json
@@ -15,7 +16,7 @@ MEASUREMENTS = "SELECT name, place, value, low, high, n, reason FROM measurement
 
 
 def main() -> None:
-    """Print what happened, then what was measured."""
+    """Print the episodes, then the measurements."""
     journal = Path(sys.argv[1]) / "run.sqlite"
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
         for episode, world, ending, horizon in connection.execute(EPISODES):

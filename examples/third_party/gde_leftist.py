@@ -1,4 +1,4 @@
-"""A gde plugin in one module: an agent that likes to go left."""
+"""A gde plugin in one module: an agent that prefers LEFT."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gde.seeding import generator
 
 @dataclass(frozen=True, kw_only=True)
 class LeftistConfig:
-    """How strong the liking is."""
+    """Settings of the agent."""
 
     p: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Probability of LEFT; otherwise any admissible action."""
@@ -34,9 +34,7 @@ class Leftist:
 
 
 def make(config: LeftistConfig, _: Context) -> Agent:
-    """An agent for one episode; the context would give it language models and the
-    like.
-    """
+    """Make an agent for one episode; the context gives language models."""
     return Leftist(config)
 
 

@@ -1,6 +1,4 @@
-"""A gde plugin in one module: a world, a metric and a probe of one's own, shown by
-reports as the bundled ones are.
-"""
+"""A gde plugin in one module: a world, a metric and a probe."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,14 +42,14 @@ ENDS = (LEFT, RIGHT)
 
 @dataclass(frozen=True, kw_only=True)
 class TunnelConfig:
-    """How long the tunnel is."""
+    """Settings of the tunnel."""
 
     length: Annotated[int, Field(ge=3)] = 9
-    """Cells; the treasure is in the first or in the last."""
+    """Number of cells; the treasure is in the first or the last."""
 
 
 class Tunnel:
-    """A row of cells with a treasure at one end; ends at either."""
+    """A row of cells with a treasure at one end; either end ends the episode."""
 
     def __init__(self, config: TunnelConfig) -> None:
         self._length = config.length
@@ -86,7 +84,7 @@ class Tunnel:
         return Outcome.terminal(self._observe(), found, success=found)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         cells = ["."] * self._length
@@ -106,7 +104,7 @@ def leftness(evidence: Evidence) -> Sequence[Measurement]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Centroids:
-    """The mean activation for either end."""
+    """The mean activation for each end."""
 
     means: NDArray[np.float32]
     """(2, D)."""
@@ -122,7 +120,7 @@ class Centroids:
 
 @dataclass(frozen=True)
 class TreasureProbe:
-    """At which end the treasure is, by the nearest mean activation."""
+    """Decodes the end with the treasure by the nearest mean activation."""
 
     variants: tuple[str, ...] = ("nearest",)
 
@@ -171,7 +169,7 @@ def gde_environments() -> Sequence[EnvironmentOffer[TunnelConfig, Environment]]:
 
 @hookimpl
 def gde_metrics() -> Sequence[MetricOffer[NoConfig, Metric]]:
-    """Offer the metric, and say what its number means."""
+    """Offer the metric and describe its number."""
     steps = Measure(
         name="leftness",
         title="Steps to the left",
@@ -193,7 +191,7 @@ def gde_metrics() -> Sequence[MetricOffer[NoConfig, Metric]]:
 
 @hookimpl
 def gde_probes() -> Sequence[ProbeOffer[NoConfig, Probe]]:
-    """Offer the probe, and say what its number means."""
+    """Offer the probe and describe its number."""
     ends = Measure(
         name="right",
         title="Ends told apart",

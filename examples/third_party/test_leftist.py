@@ -1,4 +1,4 @@
-"""The plugin keeps gde's contract, and the agent does what it is for."""
+"""The plugin keeps gde's contract, and the agent goes left."""
 
 import asyncio
 
