@@ -85,11 +85,8 @@ def sweep(folder: Path, layers: int) -> None:
     # Imported here: whoever writes needs neither.
     from bench_probes import CLASSES, settings
 
-    from gde_plugins.probes.fitting.design import LatestDesign
     from gde_plugins.probes.fitting.place_training import fit_places
     from gde_plugins.probes.fitting.training import Examples
-
-    prepare = LatestDesign()
 
     def fit(place: tuple[str, int]) -> None:
         rng = np.random.default_rng(0)
@@ -106,9 +103,7 @@ def sweep(folder: Path, layers: int) -> None:
             targets=targets,
             weights=np.ones(targets.shape),
         )
-        fit_places(
-            "bilinear", examples, CLASSES, settings(0, 3e-2, 128, 1), rng, prepare
-        )
+        fit_places("bilinear", examples, CLASSES, settings(0, 3e-2, 128, 1), rng)
 
     for layer in range(layers):
         for _ in in_lanes(

@@ -22,7 +22,6 @@ those by the clock, given for the sweep, are longer then.
 import json
 import resource
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter, process_time
 
@@ -33,7 +32,6 @@ from sizes import size
 
 from gde.stages.lanes import in_lanes
 from gde_plugins.probes.config import CogmapConfig
-from gde_plugins.probes.fitting.design import Design, LatestDesign, Prepare
 from gde_plugins.probes.fitting.place_training import fit_places
 from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
 from gde_plugins.probes.fitting.weights import CellWeights
@@ -106,19 +104,11 @@ def naive() -> float:
 def sweep(layers: int) -> dict[str, dict[str, float]]:
     """Seconds of all layers and their controls, each way."""
     rng = np.random.default_rng(0)
-    ways: dict[str, tuple[Callable[[], Prepare], list[int]]] = {
-        "own_designs": (lambda: Design.of, [0, 0, 0]),
-        "shared_designs": (LatestDesign, [0, 0, 0]),
-        "two_threads": (LatestDesign, [0, 0, 1]),
-    }
-    fit_layer(
-        PLANTED, PLANTED, LatestDesign(), [0, 0, 1], rng
-    )  # the first optimizer of a process imports much of torch
+    ways = {"one_thread": [0, 0, 0], "two_threads": [0, 0, 1]}
+    # The first optimizer of a process imports much of torch.
+    fit_layer(PLANTED, PLANTED, [0, 0, 1], rng)
     each = [
-        [
-            fit_layer(TURNS, SWEPT_WIDTH, make(), lanes, rng)
-            for make, lanes in ways.values()
-        ]
+        [fit_layer(TURNS, SWEPT_WIDTH, lanes, rng) for lanes in ways.values()]
         for _ in range(layers)
     ]
     means = LAYERS * np.mean(each, axis=0)
@@ -129,7 +119,7 @@ def sweep(layers: int) -> dict[str, dict[str, float]]:
 
 
 def fit_layer(
-    n: int, width: int, prepare: Prepare, lanes: list[int], rng: np.random.Generator
+    n: int, width: int, lanes: list[int], rng: np.random.Generator
 ) -> tuple[float, float]:
     """Seconds of processor time, and by the clock."""
     linear = replace(settings(0, CogmapConfig().linear_learning_rate, 128), cells=None)
@@ -138,7 +128,7 @@ def fit_layer(
     untrained = replace(data, inputs=rng.standard_normal((n, width), dtype=np.float32))
 
     def fit(each: Examples) -> None:
-        fit_places("bilinear", each, CLASSES, linear, np.random.default_rng(0), prepare)
+        fit_places("bilinear", each, CLASSES, linear, np.random.default_rng(0))
 
     begin, begin_wall = process_time(), perf_counter()
     for _ in in_lanes(fit, (data, shuffled, untrained), lanes):

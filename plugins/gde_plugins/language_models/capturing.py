@@ -3,9 +3,8 @@ keeps only what was asked for.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -29,6 +28,8 @@ from gde_plugins.language_models.residual_stream import (
     visiting,
 )
 
+Stream = NDArray[np.float32]
+
 
 class _Prefix(NamedTuple):
     """The part of a sequence that is replayed: with causal attention, nothing after it
@@ -45,20 +46,6 @@ class _Prefix(NamedTuple):
 
 class _DeepEnoughError(Exception):
     """Ends a forward pass after the deepest layer that was asked for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Places:
-    """The K tokens of a batch that are read, sequence by sequence and position by
-    position.
-    """
-
-    rows: Tensor
-    """(K,) index of the sequence."""
-    columns: Tensor
-    """(K,) index of the token."""
-    pieces: Sequence[int]
-    """The number of tokens of each position of each sequence; they sum to K."""
 
 
 class Reader:
@@ -98,119 +85,72 @@ class Reader:
                 )
 
         prefixes = [_prefix(sequence, request) for sequence in sequences]
-        distinct = dict.fromkeys(
-            prefix for prefix in prefixes if prefix.places and request.layers
-        )
-        todo = sorted(
-            distinct,
-            key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places),
-        )
+        todo: list[_Prefix] = []
+        if request.layers:
+            todo = [prefix for prefix in dict.fromkeys(prefixes) if prefix.places]
+            todo.sort(key=lambda each: (len(each.tokens), each.tokens, each.places))
 
-        records: dict[_Prefix, ActivationRecord] = {}
+        records = dict.fromkeys(prefixes, ActivationRecord(values={}))
         for start in range(0, len(todo), self._batch_size):
             batch = todo[start : start + self._batch_size]
-            records.update(
-                zip(
-                    batch,
-                    _capture_batch(self._model, layers, batch, request.layers),
-                    strict=True,
-                )
-            )
-        return [records.get(prefix, ActivationRecord(values={})) for prefix in prefixes]
+            captured = _capture_batch(self._model, layers, batch, request.layers)
+            records.update(zip(batch, captured, strict=True))
+        return [records[prefix] for prefix in prefixes]
 
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
-    places = tuple(
-        (position, tuple(sequence.positions[position]))
-        for position in request.positions
-        if sequence.positions.get(position)
-    )
+    places = []
+    for position in request.positions:
+        if sequence.positions.get(position):
+            places.append((position, tuple(sequence.positions[position])))
 
     deepest = max(request.layers, default=EMBEDDING)
     reached = [each for each in sequence.interventions if each.layer <= deepest]
     changes = Change.of(reached, sequence.positions)
 
     used = [indices for _, indices in places] + [change.places for change in changes]
-    end = max((index + 1 for indices in used for index in indices), default=0)
+    end = max((max(indices) + 1 for indices in used if indices), default=0)
     if end > len(sequence.tokens):
         raise ValueError(
             f"positions point to token {end - 1} of a sequence of {len(sequence.tokens)}"
         )
-    return _Prefix(tokens=tuple(sequence.tokens[:end]), places=places, changes=changes)
+    return _Prefix(tuple(sequence.tokens[:end]), tuple(places), changes)
 
 
 def _capture_batch(
     model: Any, layers: Sequence[Any], batch: Sequence[_Prefix], wanted: Sequence[int]
-) -> Iterator[ActivationRecord]:
+) -> list[ActivationRecord]:
     """The activations of a batch of prefixes at the wanted layers."""
-    longest = max(len(prefix.tokens) for prefix in batch)
-    padded = [
-        [*prefix.tokens, *[0] * (longest - len(prefix.tokens))] for prefix in batch
-    ]
-    ids = torch.tensor(padded, device=model.device)
-    places = _places(batch, model.device)
+    ids = torch.zeros(len(batch), max(len(each.tokens) for each in batch)).long()
+    for row, prefix in enumerate(batch):
+        ids[row, : len(prefix.tokens)] = torch.tensor(prefix.tokens)
 
     # Interventions come first, so that what is read at a layer is read after them.
-    read: dict[int, NDArray[np.float32]] = {}
+    records: list[dict[tuple[int, str], Stream]] = [{} for _ in batch]
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
-    reading = visiting(layers, _readers(wanted, places, read))
+    reading = visiting(layers, _readers(batch, wanted, records))
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
-        model.get_decoder()(input_ids=ids, use_cache=False)
-
-    edges = np.cumsum(places.pieces)[:-1]
-    pieces = {layer: iter(np.split(values, edges)) for layer, values in read.items()}
-    for prefix in batch:
-        values = {}
-        for position, _ in prefix.places:
-            for layer in wanted:
-                values[layer, position] = next(pieces[layer])
-        yield ActivationRecord(values=_frozen(values))
-
-
-def _places(batch: Sequence[_Prefix], device: Any) -> _Places:
-    rows: list[int] = []
-    columns: list[int] = []
-    pieces: list[int] = []
-    for row, prefix in enumerate(batch):
-        for _, indices in prefix.places:
-            rows += [row] * len(indices)
-            columns += indices
-            pieces.append(len(indices))
-    return _Places(
-        rows=torch.tensor(rows, device=device),
-        columns=torch.tensor(columns, device=device),
-        pieces=pieces,
-    )
+        model.get_decoder()(input_ids=ids.to(model.device), use_cache=False)
+    return [ActivationRecord(values=values) for values in records]
 
 
 def _readers(
-    wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]
-) -> dict[int, Visit]:
-    """Visitors that fill `read` with (K, width) arrays and end the pass at the deepest
-    wanted layer.
-    """
-    deepest = max(wanted)
+    batch: Sequence[_Prefix],
+    wanted: Sequence[int],
+    records: Sequence[dict[tuple[int, str], Stream]],
+) -> Mapping[int, Visit]:
+    """Visitors that fill the records and end the pass at the deepest wanted layer."""
 
     def at(layer: int) -> Visit:
         def keep(stream: Tensor) -> None:
-            read[layer] = (
-                stream[places.rows, places.columns].to(torch.float32).cpu().numpy()
-            )
-            if layer == deepest:
+            for row, prefix in enumerate(batch):
+                for position, places in prefix.places:
+                    read = stream[row, list(places)].to(torch.float32).cpu().numpy()
+                    read.setflags(write=False)
+                    records[row][layer, position] = read
+            if layer == max(wanted):
                 raise _DeepEnoughError
 
         return keep
 
     return {layer: at(layer) for layer in wanted}
-
-
-def _frozen(
-    values: dict[tuple[int, str], NDArray[np.float32]],
-) -> Mapping[tuple[int, str], NDArray[np.float32]]:
-    kept = {}
-    for key, value in values.items():
-        # A copy, because a view would keep the whole batch in memory.
-        array = np.array(value, order="C")
-        array.setflags(write=False)
-        kept[key] = array
-    return kept

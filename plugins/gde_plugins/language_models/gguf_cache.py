@@ -9,7 +9,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from gde.errors import GdeError
-from gde_plugins.language_models.checksums import file_digest
+from gde_plugins.language_models.local_weights import file_digest
 
 
 def converted(file: Path) -> Path:

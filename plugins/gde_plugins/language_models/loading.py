@@ -15,8 +15,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from gde.errors import GdeError
-from gde_plugins.language_models.checksums import file_digest, weights_digest
 from gde_plugins.language_models.gguf_cache import converted
+from gde_plugins.language_models.local_weights import file_digest, weights_digest
 
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, a .gguf file, or the id of a model on a hub"
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -47,20 +47,19 @@ def load(
         try:
             tokenizer = AutoTokenizer.from_pretrained(found, revision=revision)
             model = _model(found, place, dtype, revision)
-        except (
-            Exception
-        ) as error:  # on a damaged file transformers raises anything at all
+        except Exception as error:
+            # On a damaged file transformers raises anything at all.
             reason = " ".join(str(error).split())[:300] or repr(error)
             raise GdeError(
                 f"hf:{source}: wanted {WANTED}; could not load it: {reason}"
             ) from error
-    if commit := getattr(model.config, "_commit_hash", None):
+    commit = getattr(model.config, "_commit_hash", None)
+    if commit:
         versions["revision"] = commit
-    return Loaded(
-        model=model,
-        tokenizer=tokenizer,
-        versions={**versions, "dtype": str(model.dtype), **software()},
-    )
+    versions["dtype"] = str(model.dtype)
+    for package in ("torch", "transformers"):
+        versions[package] = version(package)
+    return Loaded(model=model, tokenizer=tokenizer, versions=versions)
 
 
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
@@ -72,15 +71,10 @@ def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
         return str(path), {"weights": weights_digest(path)}
     if path.is_file() and path.suffix == ".gguf":
         return str(converted(path)), {"weights": file_digest(path)}
-    if (
-        path.exists()
-        or path.is_absolute()
-        or source.startswith(".")
-        or not HUB_ID.fullmatch(source)
-    ):
-        raise GdeError(
-            f"hf:{source}: wanted {WANTED}; got {'another kind of file' if path.exists() else 'nothing'} there"
-        )
+    is_path = path.is_absolute() or source.startswith(".")
+    if path.exists() or is_path or not HUB_ID.fullmatch(source):
+        found = "another kind of file" if path.exists() else "nothing"
+        raise GdeError(f"hf:{source}: wanted {WANTED}; got {found} there")
     return source, {"hub": f"{source}@{revision or 'default'}"}
 
 
@@ -121,11 +115,6 @@ def choose_experts(model: Any, device: str) -> None:
     """
     if device == "cpu" and model._can_set_experts_implementation():
         model.set_experts_implementation("eager")
-
-
-def software() -> dict[str, str]:
-    """Versions of the packages that compute."""
-    return {name: version(name) for name in ("torch", "transformers")}
 
 
 @contextmanager

@@ -27,15 +27,19 @@ from gde_plugins.language_models.batching import Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
-from gde_plugins.language_models.cores import fitting_cores
 from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
 from gde_plugins.language_models.generation import Generated, Job, generate
-from gde_plugins.language_models.loading import choose_experts, load, quiet
+from gde_plugins.language_models.loading import Loaded, choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
 
 Initial = Callable[[Any, int], Any]
 """Makes a model with random weights, given the tokenizer and a seed; leaves the global
 random state as it is.
+"""
+SMALL = 20_000_000
+"""Parameters up to which a second core costs more than it brings: a product is done
+before the other has begun on it, and beside another busy process each waits for the
+slower one.
 """
 
 
@@ -46,27 +50,25 @@ class TransformersModel:
 
     def __init__(
         self,
-        *,
-        model: Any,
-        tokenizer: Any,
+        loaded: Loaded,
         info: ModelInfo,
         batch_size: int,
         date: str,
-        initial: Initial | None = None,
+        initial: Initial | None,
     ) -> None:
+        model, tokenizer = loaded.model, loaded.tokenizer
+        self._loaded = loaded
         self._model = model
         self._tokenizer = tokenizer
-        self._info = info
+        self.info = info
         self._batch_size = batch_size
         self._date = date
         self._initial = initial
         self._template = ChatTemplate(tokenizer, whose=info.name, date=date)
         self._channels = channels_of(tokenizer)
         self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
-        self._context: int = (
-            getattr(model.config.get_text_config(), "max_position_embeddings", None)
-            or 2**31
-        )
+        config = model.config.get_text_config()
+        self._context: int = getattr(config, "max_position_embeddings", None) or 2**31
         self._longest: int = model.generation_config.max_new_tokens or 2**31
         """What the checkpoint itself calls its longest answer: one that never ends need
         not fill the context.
@@ -107,18 +109,7 @@ class TransformersModel:
             notice=notice,
             versions=loaded.versions,
         )
-        return cls(
-            model=loaded.model,
-            tokenizer=loaded.tokenizer,
-            info=info,
-            batch_size=batch_size,
-            date=date,
-            initial=initial,
-        )
-
-    @property
-    def info(self) -> ModelInfo:
-        return self._info
+        return cls(loaded, info, batch_size, date, initial)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request; a prompt that fills the model's context is answered by
@@ -161,7 +152,7 @@ class TransformersModel:
         changes: tuple[Change, ...] = ()
         if request.interventions:
             positions = self._channels.read(prompt, ()).positions
-            check_interventions(request.interventions, positions, self._info)
+            check_interventions(request.interventions, positions, self.info)
             changes = Change.of(request.interventions, positions)
         sampling = replace(request.sampling, max_tokens=limit)
         return Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
@@ -189,12 +180,8 @@ class TransformersModel:
             not fit it.
         """
         for sequence in sequences:
-            check_interventions(sequence.interventions, sequence.positions, self._info)
-        with (
-            self._lock,
-            fitting_cores(self._model),
-            _memory(self._info.name, self._batch_size),
-        ):
+            check_interventions(sequence.interventions, sequence.positions, self.info)
+        with self._computing():
             return self._reader.capture(sequences, request)
 
     def tokenize(self, text: str) -> Tokenization:
@@ -205,7 +192,7 @@ class TransformersModel:
         """
         if not self._tokenizer.is_fast:
             raise GdeError(
-                f"{self._info.name}: wanted a tokenizer that knows character spans (a tokenizer.json)"
+                f"{self.info.name}: wanted a tokenizer that knows character spans (a tokenizer.json)"
             )
         encoded = self._tokenizer(
             text, add_special_tokens=False, return_offsets_mapping=True
@@ -219,26 +206,19 @@ class TransformersModel:
         as it is.
         """
         with quiet():
-            fresh = (
-                self._initial(self._tokenizer, seed)
-                if self._initial
-                else _fresh(self._model, seed)
-            )
+            if self._initial:
+                fresh = self._initial(self._tokenizer, seed)
+            else:
+                fresh = _fresh(self._model, seed)
         model = fresh.to(device=self._model.device, dtype=self._model.dtype).eval()
         choose_experts(model, model.device.type)
         info = replace(
-            self._info,
-            name=f"{self._info.name} (untrained)",
-            versions={**self._info.versions, "weights": f"random, seed {seed}"},
+            self.info,
+            name=f"{self.info.name} (untrained)",
+            versions={**self.info.versions, "weights": f"random, seed {seed}"},
         )
-        return type(self)(
-            model=model,
-            tokenizer=self._tokenizer,
-            info=info,
-            batch_size=self._batch_size,
-            date=self._date,
-            initial=self._initial,
-        )
+        loaded = replace(self._loaded, model=model)
+        return type(self)(loaded, info, self._batch_size, self._date, self._initial)
 
     def close(self) -> None:
         """Stop the worker."""
@@ -246,11 +226,7 @@ class TransformersModel:
         self._enumerator.close()
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
-        with (
-            self._lock,
-            fitting_cores(self._model),
-            _memory(self._info.name, self._batch_size),
-        ):
+        with self._computing():
             return generate(
                 self._model, jobs, stops=self._stops, context=self._context, halt=halt
             )
@@ -258,7 +234,7 @@ class TransformersModel:
     def _enumerate(
         self, questions: Sequence[Question], halt: Event
     ) -> list[list[Answer]]:
-        with self._lock, _memory(self._info.name, self._batch_size):
+        with self._computing():
             return enumerate_answers(
                 self._model,
                 questions,
@@ -266,6 +242,26 @@ class TransformersModel:
                 context=self._context,
                 halt=halt,
             )
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Have the model to oneself, and say what helps when the device is too small.
+
+        This thread computes in one core if the model is small and on the CPU.
+        """
+        model = self._model
+        threads = torch.get_num_threads()
+        is_small = model.device.type == "cpu" and model.num_parameters() <= SMALL
+        with self._lock:
+            try:
+                torch.set_num_threads(1 if is_small else threads)
+                yield
+            except torch.OutOfMemoryError as error:
+                raise GdeError(
+                    f"{self.info.name}: out of memory with model.batch_size={self._batch_size}; set a smaller one"
+                ) from error
+            finally:
+                torch.set_num_threads(threads)
 
 
 def _fresh(model: Any, seed: int) -> Any:
@@ -279,17 +275,4 @@ def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
     """What the checkpoint itself calls the end of an answer."""
     configured = model.generation_config.eos_token_id
     several = configured if isinstance(configured, list) else [configured]
-    return frozenset(
-        token for token in (*several, tokenizer.eos_token_id) if token is not None
-    )
-
-
-@contextmanager
-def _memory(whose: str, batch_size: int) -> Iterator[None]:
-    """Say what helps when the device is too small."""
-    try:
-        yield
-    except torch.OutOfMemoryError as error:
-        raise GdeError(
-            f"{whose}: out of memory with model.batch_size={batch_size}; set a smaller one"
-        ) from error
+    return frozenset([*several, tokenizer.eos_token_id]) - {None}

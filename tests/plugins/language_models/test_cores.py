@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from gde_plugins.language_models import cores
+from gde_plugins.language_models import transformers_model
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 
@@ -20,7 +20,7 @@ def two_threads() -> Iterator[None]:
 def test_a_small_model_computes_in_one_core_and_leaves_the_others(
     tiny: TransformersModel, two_threads: None
 ) -> None:
-    with cores.fitting_cores(tiny._model):
+    with tiny._computing():
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
 
@@ -28,6 +28,6 @@ def test_a_small_model_computes_in_one_core_and_leaves_the_others(
 def test_a_large_model_computes_in_all(
     tiny: TransformersModel, two_threads: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cores, "SMALL", 1)
-    with cores.fitting_cores(tiny._model):
+    monkeypatch.setattr(transformers_model, "SMALL", 1)
+    with tiny._computing():
         assert torch.get_num_threads() == 2

@@ -140,10 +140,16 @@ def same(
     second: dict[tuple[int, str], Any],
     tolerance: float = 0.0,
 ) -> bool:
-    return all(
-        np.allclose(first[place], second[place], rtol=tolerance, atol=tolerance)
-        for place in second
-    )
+    """Whether streams differ by no more than this share of the norm at each token.
+
+    Rounding in float32 is as large as the stream calls for: an element that is small
+    beside the others can change by more than its own share.
+    """
+    for place, values in second.items():
+        apart = np.linalg.norm(first[place] - values, axis=-1)
+        if (apart > tolerance * np.linalg.norm(values, axis=-1)).any():
+            return False
+    return True
 
 
 @pytest.mark.parametrize("name", ["tiny_folder", "llama_folder"])

@@ -22,13 +22,14 @@ def drawn(*shape: int) -> np.ndarray:
 
 def layer(index: int) -> Layer:
     """With a probe of its own."""
-    initial = PlaceWeights.initial(
-        "bilinear", TOKENS * WIDTH, (SIDE, SIDE), len(CLASSES)
-    )
-    weights = PlaceWeights.from_arrays(
-        "bilinear",
-        len(CLASSES),
-        {**initial.arrays(), "by_place": drawn(*initial.by_place.shape)},
+    n_inputs, n_scores = TOKENS * WIDTH, 2 * SIDE * len(CLASSES)
+    weights = PlaceWeights(
+        places="bilinear",
+        n_classes=len(CLASSES),
+        mean=np.zeros(n_inputs, np.float32),
+        scale=np.ones(n_inputs, np.float32),
+        by_place=drawn(n_inputs, n_scores),
+        bias=np.zeros(n_scores, np.float32),
     )
     prior = np.zeros((SIDE, SIDE, len(CLASSES)), np.float32)
     readout = CogmapReadout(

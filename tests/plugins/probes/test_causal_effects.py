@@ -264,9 +264,13 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
 ) -> None:
     random, shape = rng(), (2, 3)
     n = 6 if places == "cellwise" else 5
-    weights = replace(
-        PlaceWeights.initial(places, 24, shape, 2),
+    weights = PlaceWeights(
+        places=places,
+        n_classes=2,
+        mean=np.zeros(24, np.float32),
+        scale=np.ones(24, np.float32),
         by_place=random.normal(size=(24, n * 2)).astype(np.float32),
+        bias=np.zeros(n * 2, np.float32),
     )
     streams = (
         (random.normal(size=(40, 24)) @ random.normal(size=(24, 24)))

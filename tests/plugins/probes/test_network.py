@@ -23,7 +23,6 @@ from gde_plugins.probes.fitting.training import (
 from gde_plugins.probes.fitting.weights import (
     CellWeights,
     cell_coordinates,
-    class_probabilities,
     z_scores,
 )
 
@@ -65,9 +64,7 @@ def test_outputs_are_those_on_materialised_rows(
     expected = rows(inputs) @ np.concatenate([w.activation, w.coordinate]) + w.bias
     if w.output is not None:
         expected = np.maximum(expected, 0) @ w.output.T + w.output_bias
-    chunks = list(w.logits(inputs, cell_coordinates(SHAPE)))
-    assert len(chunks) == (N if at_once == 1 else 1)
-    logits = np.concatenate([part for _, part in chunks]).reshape(-1, CLASSES)
+    logits = w.outputs(inputs, SHAPE).reshape(-1, CLASSES)
     np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -77,8 +74,8 @@ def test_z_scoring_is_applied_before_the_first_layer() -> None:
     w = network(16)
     scoring = CellWeights.from_arrays({**w.arrays(), "mean": mean, "scale": scale})
     np.testing.assert_allclose(
-        class_probabilities(scoring, inputs, SHAPE),
-        class_probabilities(w, (inputs - mean) / scale, SHAPE),
+        scoring.probabilities(inputs, SHAPE),
+        w.probabilities((inputs - mean) / scale, SHAPE),
         rtol=1e-5,
     )
 
@@ -186,9 +183,7 @@ def test_whitening_is_folded_into_the_first_layer() -> None:
     settings = replace(SETTINGS, whiten=True, epochs=60)
     fitted, losses = fit_network(examples, CLASSES, settings, np.random.default_rng(5))
     assert fitted.activation.shape == (D, 16)
-    probabilities = class_probabilities(fitted, inputs, SHAPE).reshape(
-        N, CELLS, CLASSES
-    )
+    probabilities = fitted.probabilities(inputs, SHAPE).reshape(N, CELLS, CLASSES)
     loss = -np.log(np.take_along_axis(probabilities, targets[..., None], axis=2)).mean()
     # Training has come to rest, so the network read on raw activations has the loss it
     # had on whitened ones.

@@ -9,15 +9,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Thread
-from types import ModuleType
 
-import numpy as np
 import pytest
 import torch
 from every_probe import hashes
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
-from gde_plugins.probes.fitting import one_thread as module
 from gde_plugins.probes.fitting.one_thread import one_thread
 
 PROGRAM = Path(__file__).with_name("every_probe.py")
@@ -117,31 +114,6 @@ def test_fits_at_once_are_limited_until_the_last_has_gone() -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_numbers_are_right_where_torch_is_not_loaded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delitem(sys.modules, "torch")
-    with one_thread():
-        assert np.ones(2) @ np.ones(2) == 2
-
-
-@pytest.mark.usefixtures("two_threads")
-def test_torch_that_another_thread_loads_meanwhile_is_limited_and_restored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    loading = ModuleType("torch")
-    before = limits()
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "torch", loading)
-        first = one_thread()
-        first.__enter__()
-    with one_thread():
-        assert limits() == {1}
-    first.__exit__(None, None, None)
-    assert limits() == before
-    assert torch.get_num_threads() == 2
-
-
 def once(call: Callable[[], object]) -> Callable[[int], None]:
     """What tells torch its number of threads, and the first time calls before."""
     calls, tell = iter([call]), torch.set_num_threads
@@ -199,24 +171,3 @@ def test_threads_are_as_they_were_where_somebody_is_interrupted_on_the_way_in(
     with pytest.raises(KeyboardInterrupt), one_thread():
         pass
     assert limits() == before
-
-
-def test_a_context_that_was_left_half_open_is_freed_by_who_is_on_the_way_in(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "_PROCESS", module._Process())
-    left = one_thread()
-    left.__enter__()
-    monkeypatch.setattr(
-        torch, "set_num_threads", once(lambda: left.__exit__(None, None, None))
-    )
-    seen: list[set[int]] = []
-
-    def enter() -> None:
-        with one_thread():
-            seen.append(limits())
-
-    thread = Thread(target=enter, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert seen == [{1}]

@@ -1,7 +1,6 @@
 """gde nano: train the embedded model."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +10,8 @@ from gde.errors import ConfigError
 from gde_plugins.language_models.nano.recipe import SHIPPED_STEPS, Recipe
 
 if TYPE_CHECKING:
+    from gde_plugins.language_models.nano.losses import Losses
     from gde_plugins.language_models.nano.samples import MakeEnvironment
-    from gde_plugins.language_models.nano.training import Step
 
 REPORT_EVERY = 50
 """Steps between two lines of progress."""
@@ -27,7 +26,6 @@ def add_commands(app: typer.Typer) -> None:
     )
     nano.callback()(_group)
     nano.command("train")(train)
-    nano.command("trainings")(trainings)
     app.add_typer(nano, name="nano")
 
 
@@ -38,9 +36,7 @@ def _group() -> None:
 def train(
     out: Annotated[
         Path,
-        typer.Option(
-            help="Folder to write the model to: a new one, or that of a training that goes on."
-        ),
+        typer.Option(help="Folder to write the model to, a new one."),
     ],
     steps: Annotated[
         int,
@@ -65,56 +61,28 @@ def train(
     """Train nano from scratch, about two hours on one core; the folder can be evaluated
     with hf:FOLDER.
     """
-    from gde_plugins.language_models.nano import checkpoints, training
+    from gde_plugins.language_models.nano import training
 
-    if out.exists() and not (out / checkpoints.NAME).exists():
+    if out.exists():
         raise ConfigError(
             f"--out {out}: wanted a folder that does not exist yet; choose another name"
         )
-    environments = _environments(env)
+    began = time.monotonic()
+
+    def report(step: int, losses: "Losses") -> None:
+        if step % REPORT_EVERY and step != steps:
+            return
+        seconds = time.monotonic() - began
+        typer.echo(
+            f"step {step}/{steps}  {seconds:.0f} s  token {losses.token.item():.3f}"
+            f"  cell {losses.cell.item():.3f}  ends {losses.ends.item():.3f}"
+            f"  look {losses.look.item():.3f}  right {losses.accuracy:.3f}",
+            err=True,
+        )
+
     recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary)
-    training.train(recipe, environments, out, _reporter(steps), device)
+    training.train(recipe, _environments(env), out, report, device)
     typer.echo(f"trained: {out}", err=True)
-
-
-def trainings(
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Folder to write models and runs to; what is finished there stays."
-        ),
-    ],
-    steps: Annotated[
-        int, typer.Option(min=1, help="Batches of each training.")
-    ] = SHIPPED_STEPS,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Trainings with auxiliary losses, and as many without."
-        ),
-    ] = 2,
-    episodes: Annotated[
-        int, typer.Option(min=1, help="Grids of each size and density, for each model.")
-    ] = 20,
-    device: Annotated[
-        str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")
-    ] = "cpu",
-) -> None:
-    """Train nano with and without auxiliary losses, from several seeds; then evaluate
-    and probe every model. Gives the tables of a model card. The models can be evaluated
-    with hf:FOLDER.
-    """
-    from gde_plugins.language_models.nano import trainings as every
-
-    made = every.train_all(
-        every.recipes(steps, seeds),
-        _environments("grid"),
-        out,
-        _reporter(steps),
-        device,
-    )
-    card = every.measure_all(made, out, every.Measured(episodes=episodes))
-    typer.echo(f"tables: {card}", err=True)
 
 
 def _environments(name: str) -> "MakeEnvironment":
@@ -131,23 +99,3 @@ def _environments(name: str) -> "MakeEnvironment":
     return lambda size, density: offer.make(
         offer.config(size=size, density=density), outside
     )
-
-
-def _reporter(steps: int) -> "Callable[[Step], None]":
-    began = time.monotonic()
-
-    def report(step: "Step") -> None:
-        if step.number % REPORT_EVERY == 0 or step.number == steps:
-            losses = step.losses
-            values = {
-                name: getattr(losses, name).item()
-                for name in ("token", "cell", "ends", "look")
-            }
-            shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
-            seconds = time.monotonic() - began
-            typer.echo(
-                f"step {step.number}/{steps}  {seconds:.0f} s  {shown}  right {losses.accuracy:.3f}",
-                err=True,
-            )
-
-    return report

@@ -19,17 +19,15 @@ padding.
 
 
 def batches(
-    recipe: Recipe, make_environment: MakeEnvironment, start: int = 0
+    recipe: Recipe, make_environment: MakeEnvironment
 ) -> Iterator[list[Sample]]:
-    """The samples of every step from `start` on, a multiple of POOL. A batch has grids
-    of one size.
-    """
+    """The samples of every step. A batch has grids of one size."""
     environments = {}
     for size in {size for each in PHASES for size in each.sizes}:
         for density in set(DENSITIES):
             environments[size, density] = make_environment(size, density)
 
-    for first in range(start, recipe.steps, POOL):
+    for first in range(0, recipe.steps, POOL):
         rng = generator(recipe.seed, "pool", first)
         now = phase(recipe, first)
         size = now.sizes[int(rng.integers(len(now.sizes)))]

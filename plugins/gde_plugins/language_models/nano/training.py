@@ -1,7 +1,6 @@
 """Training nano from scratch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,6 @@ from transformers import GenerationConfig
 
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
-from gde_plugins.language_models.nano.attention import use_fused_attention
-from gde_plugins.language_models.nano.checkpoints import Checkpoints
 from gde_plugins.language_models.nano.losses import Heads, Losses, collate, measure
 from gde_plugins.language_models.nano.recipe import Recipe, learning_rate, phase
 from gde_plugins.language_models.nano.samples import MakeEnvironment
@@ -26,20 +23,11 @@ need not fill the context.
 LONGEST_GRADIENT = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """How one step went."""
-
-    number: int
-    """Steps done."""
-    losses: Losses
-
-
 def train(
     recipe: Recipe,
     make_environment: MakeEnvironment,
     folder: Path,
-    report: Callable[[Step], None],
+    report: Callable[[int, Losses], None],
     device: str = "cpu",
 ) -> None:
     """Train a model and write it to `folder`, as transformers loads it.
@@ -48,18 +36,14 @@ def train(
     with the same PyTorch and number of threads.
 
     Args:
-        recipe: how long and how fast. make_environment: grids of a size and a density;
-        `samples.Sample` says what is needed of them. folder: is made; a model that is
-        already there is overwritten. A training that was interrupted there goes on
-            from its last checkpoint.
-        report: called after every step. device: where torch trains, e.g. cpu or cuda;
-        on another than a CPU, with the attention of transformers.
+        recipe: how long and how fast.
+        make_environment: makes grids of a size and a density.
+        folder: is made; a model that is already there is overwritten.
+        report: called after every step with the number of steps done and its losses.
+        device: where torch trains, e.g. cpu or cuda.
     """
     tokenizer = build_tokenizer()
     model: Any = untrained_model(tokenizer, recipe.seed)
-    plain_attention = model.config._attn_implementation
-    if device == "cpu":
-        use_fused_attention(model)
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed)
         heads = Heads().to(device)
@@ -68,11 +52,8 @@ def train(
     optimizer = torch.optim.AdamW(
         parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98)
     )
-    checkpoints = Checkpoints(
-        folder, recipe, model=model, heads=heads, optimizer=optimizer
-    )
-    done = checkpoints.load()
-    for step, samples in enumerate(batches(recipe, make_environment, done), start=done):
+
+    for step, samples in enumerate(batches(recipe, make_environment)):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step)
         losses = measure(model, heads, collate(samples, tokenizer).to(device))
@@ -80,15 +61,13 @@ def train(
         if recipe.auxiliary:
             loss = loss + phase(recipe, step).cell_weight * losses.cell
             loss = loss + ENDS_WEIGHT * losses.ends + LOOK_WEIGHT * losses.look
+
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
         optimizer.step()
-        checkpoints.keep(step + 1)
-        report(Step(number=step + 1, losses=losses))
-    model.config._attn_implementation = plain_attention
+        report(step + 1, losses)
     save(model.cpu(), tokenizer, folder)
-    checkpoints.forget()
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

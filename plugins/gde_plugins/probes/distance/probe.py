@@ -1,7 +1,7 @@
 """The probe `distance`: steps to the goal, decoded from the activations of one turn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,13 +19,11 @@ from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
-from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import RidgeFits, rows_of_worlds
-from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
+from gde_plugins.probes.fitting.training import Examples, fit_network, settings_of
 from gde_plugins.probes.fitting.weights import (
     CellWeights,
-    cell_coordinates,
     check_finite,
     z_scores,
 )
@@ -43,7 +41,7 @@ chosen.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DistanceReadout:
-    """A fitted regression, which needs NumPy alone."""
+    """A fitted regression."""
 
     weights: CellWeights
     baselines: Floats
@@ -61,10 +59,7 @@ class DistanceReadout:
         check_finite(inputs)
         inputs = np.asarray(inputs, dtype=np.float32)
         # One cell without coordinates, and one output.
-        chunks = []
-        for _, outputs in self.weights.logits(inputs, cell_coordinates(())):
-            chunks.append(outputs[:, 0, 0])
-        return np.concatenate(chunks)
+        return self.weights.outputs(inputs, ())[:, 0, 0]
 
     def arrays(self) -> Mapping[str, Floats]:
         return {**self.weights.arrays(), "baselines": self.baselines}
@@ -82,9 +77,6 @@ class DistanceProbe:
     """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
     config: DistanceConfig
-    prepare: LatestDesign = field(
-        default_factory=LatestDesign, compare=False, repr=False
-    )
     concurrent: ClassVar[bool] = True
 
     @property
@@ -135,9 +127,7 @@ class DistanceProbe:
 
         # On nothing, the best line is flat: the mean.
         lines = [(steps.mean(), 0.0)]
-        predictors = train.labels.T[1:]
-        for column in predictors:
-            lines.append(line(column, steps[:, 0]))
+        lines += [line(column, steps[:, 0]) for column in train.labels.T[1:]]
         baselines = np.array(lines, dtype=np.float32)
         return DistanceReadout(weights=weights, baselines=baselines)
 
@@ -148,25 +138,13 @@ class DistanceProbe:
         steps.
         """
         config = self.config
-        settings = Settings(
-            hidden=config.hidden,
-            whiten=config.whiten,
-            epochs=config.epochs,
-            batch=config.batch,
-            cells=None,
-            learning_rate=config.learning_rate,
-            weight_decay=config.weight_decay,
-            device=config.device,
-        )
+        settings = settings_of(config, config.hidden, config.learning_rate)
         mean, scale = z_scores(steps)
         scored = ((steps - mean) / scale).astype(np.float32)
         examples = Examples(
-            inputs=inputs,
-            shape=(),
-            targets=scored,
-            weights=np.ones(scored.shape),
+            inputs=inputs, shape=(), targets=scored, weights=np.ones(scored.shape)
         )
-        weights, _ = fit_network(examples, 1, settings, rng, self.prepare)
+        weights, _ = fit_network(examples, 1, settings, rng)
 
         # The output layer is linear, so that it can take the units back.
         assert weights.output is not None and weights.output_bias is not None

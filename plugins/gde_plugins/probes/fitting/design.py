@@ -2,17 +2,14 @@
 evened out.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
-from threading import local
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from gde_plugins.probes.arrays import Floats
-from gde_plugins.probes.fitting.eigen import eigh
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import z_scores
 
@@ -45,16 +42,11 @@ class Design:
         the same on any machine.
         """
         mean, scale = z_scores(captured)
-        scored = ((captured - mean) / scale).astype(np.float32)
-        inputs = scored
+        inputs = ((captured - mean) / scale).astype(np.float32)
         axes: Axes = ()
         if whiten:
             with one_thread():
-                inputs, axes = whitened(scored)
-
-        # Several fits may hold the same design, so none may write to it.
-        for array in (mean, scale, inputs, *axes):
-            array.flags.writeable = False
+                inputs, axes = whitened(inputs)
         return cls(mean=mean, scale=scale, axes=axes, inputs=inputs)
 
     def on_scores(self, weights: Floats) -> Floats:
@@ -62,44 +54,6 @@ class Design:
         for factor in reversed(self.axes):
             weights = factor @ weights
         return weights
-
-
-Prepare = Callable[[NDArray[Any], bool], Design]
-"""`Design.of`, or a function that gives the same in less time."""
-
-
-class LatestDesign(local):
-    """`Design.of` with a memory of one design for each thread.
-
-    The variants of a probe, and the control with shuffled labels, read the same
-    activations one after the other, and whitening them takes as long as fitting a
-    linear probe. A design is released before the next is made.
-    """
-
-    def __init__(self) -> None:
-        """Hold none."""
-        self._made_of = b""
-        self._design: Design | None = None
-
-    def __call__(self, captured: NDArray[Any], whiten: bool) -> Design:
-        """The design of activations (N, D) as captured."""
-        made_of = _fingerprint(captured, whiten)
-        if self._design is None or made_of != self._made_of:
-            # Released first, so that two designs are never held at once.
-            self._design = None
-            self._design = Design.of(captured, whiten)
-            self._made_of = made_of
-        return self._design
-
-
-def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
-    """A hash of type, shape and every bit: activations can be compared without holding
-    them.
-    """
-    description = repr((whiten, captured.dtype.str, captured.shape))
-    digest = sha256(description.encode())
-    digest.update(np.ascontiguousarray(captured).data)
-    return digest.digest()
 
 
 def whitened(scored: Floats) -> tuple[Floats, Axes]:
@@ -118,11 +72,8 @@ def whitened(scored: Floats) -> tuple[Floats, Axes]:
     # next to no variance.
     n_turns, width = scored.shape
     by_turns = n_turns < width
-    if by_turns:
-        gram = scored @ scored.T
-    else:
-        gram = scored.T @ scored
-    squared, vectors = eigh(gram)
+    gram = scored @ scored.T if by_turns else scored.T @ scored
+    squared, vectors = eigh(gram, driver="evd")
 
     kept = squared > LEAST_VARIANCE * squared[-1]
     kept[-1] = True  # inputs that never vary have one axis, of length 0

@@ -10,7 +10,6 @@ from gde_plugins.probes.fitting.weights import FLOATS_AT_ONCE
 
 Parameters = dict[str, Tensor]
 """The arrays of `CellWeights` by name, without the z-scoring."""
-SECOND_LAYER = ("output", "output_bias")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,9 +39,10 @@ def loss_and_gradients(
     """
     turns = torch.addmm(parameters["bias"], batch.inputs, parameters["activation"])
     cells = batch.coordinates @ parameters["coordinate"]
+    output = parameters.get("output")
 
     gradients = {}
-    for name in SECOND_LAYER:
+    for name in ("output", "output_bias"):
         if name in parameters:
             gradients[name] = torch.zeros_like(parameters[name])
     at_turns = torch.empty_like(turns)
@@ -58,16 +58,22 @@ def loss_and_gradients(
         targets = batch.targets[rows].flatten()
         weights = batch.weights[rows].flatten()
 
-        # `_second_layer` turns the sums into hidden units in place, which the way back
-        # needs.
-        first = _sums(turns[rows], cells, queried)
-        logits = _second_layer(parameters, first)
-        loss, at_logits = _loss(logits, targets, weights)
-        total += loss
+        # Both shares of the first layer, summed in place.
+        first = cells.index_select(0, queried)
+        first.view(-1, n_queried, n_hidden).add_(turns[rows, None])
+        if output is None:
+            loss, at_first = _loss(first, targets, weights)
+        else:
+            hidden = first.relu_()
+            logits = linear(hidden, output, parameters["output_bias"])
+            loss, at_logits = _loss(logits, targets, weights)
+            gradients["output"].addmm_(at_logits.t(), hidden)
+            gradients["output_bias"] += at_logits.sum(0)
+            # The derivative of relu is the sign of its output, 1 or 0.
+            at_first = (at_logits @ output).mul_(hidden.sign_())
 
-        at_first = _back_to_first_layer(parameters, gradients, first, at_logits)
-        by_turn = at_first.view(-1, n_queried, n_hidden)
-        at_turns[rows] = by_turn.sum(1)
+        total += loss
+        at_turns[rows] = at_first.view(-1, n_queried, n_hidden).sum(1)
         at_cells.index_add_(0, queried, at_first)
 
     # The first layer is linear in both shares, so its gradients are products with what
@@ -78,46 +84,6 @@ def loss_and_gradients(
     return total, gradients
 
 
-def _sums(turns: Tensor, cells: Tensor, queried: Tensor) -> Tensor:
-    """(B * K, H) sums of the turns' shares (B, H) and of the shares (cells, H) of the
-    cells queried (B * K,).
-    """
-    n_turns, n_hidden = turns.shape
-    sums = cells.index_select(0, queried)
-    by_turn = sums.view(n_turns, -1, n_hidden)
-    by_turn.add_(turns[:, None])
-    return sums
-
-
-def _second_layer(parameters: Parameters, first: Tensor) -> Tensor:
-    """(rows, C) logits of (rows, H) sums, which become hidden units in place where
-    there is an output layer.
-    """
-    if "output" not in parameters:
-        return first
-    hidden = first.relu_()
-    return linear(hidden, parameters["output"], parameters["output_bias"])
-
-
-def _back_to_first_layer(
-    parameters: Parameters,
-    gradients: Parameters,
-    hidden: Tensor,
-    at_logits: Tensor,
-) -> Tensor:
-    """Add to the output layer's gradients; return the gradient (rows, H) in the sums.
-    Overwrites hidden units.
-    """
-    if "output" not in parameters:
-        return at_logits
-    gradients["output"].addmm_(at_logits.t(), hidden)
-    gradients["output_bias"] += at_logits.sum(0)
-
-    # The derivative of relu is the sign of its output, 1 or 0.
-    at_hidden = at_logits @ parameters["output"]
-    return at_hidden.mul_(hidden.sign_())
-
-
 def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tensor]:
     """Cross-entropy of class indices or squared error of numbers, weighted and summed;
     and its gradient in `logits`.
@@ -126,8 +92,7 @@ def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tens
     if targets.is_floating_point():
         errors = logits - truth
         squares = errors.square()[:, 0]
-        gradient = 2 * errors * weights[:, None]
-        return float(squares @ weights), gradient
+        return float(squares @ weights), 2 * errors * weights[:, None]
 
     log_probabilities = logits.log_softmax(1)
     of_truth = log_probabilities.gather(1, truth)[:, 0]

@@ -21,6 +21,7 @@ from scipy.special import softmax
 from gde_plugins.probes.arrays import Floats
 
 Places = Literal["cellwise", "bilinear"]
+ARRAYS = ("mean", "scale", "by_place", "bias")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,44 +41,17 @@ class PlaceWeights:
     bias: Floats
     """(F * C,)."""
 
-    @classmethod
-    def initial(
-        cls, places: Places, n_inputs: int, shape: tuple[int, ...], n_classes: int
-    ) -> Self:
-        """Zeros: the loss is convex, so there is no symmetry to break."""
-        n_places = incidence(places, shape).shape[1]
-        n_scores = n_places * n_classes
-        return cls(
-            places=places,
-            n_classes=n_classes,
-            mean=np.zeros(n_inputs, np.float32),
-            scale=np.ones(n_inputs, np.float32),
-            by_place=np.zeros((n_inputs, n_scores), np.float32),
-            bias=np.zeros(n_scores, np.float32),
-        )
-
     def arrays(self) -> dict[str, Floats]:
         """All parameters by name, without `places` and `n_classes`."""
-        return {
-            "mean": self.mean,
-            "scale": self.scale,
-            "by_place": self.by_place,
-            "bias": self.bias,
-        }
+        return {name: getattr(self, name) for name in ARRAYS}
 
     @classmethod
     def from_arrays(
         cls, places: Places, n_classes: int, arrays: Mapping[str, Floats]
     ) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        return cls(
-            places=places,
-            n_classes=n_classes,
-            mean=arrays["mean"],
-            scale=arrays["scale"],
-            by_place=arrays["by_place"],
-            bias=arrays["bias"],
-        )
+        own = {name: arrays[name] for name in ARRAYS}
+        return cls(places=places, n_classes=n_classes, **own)
 
     def probabilities(self, inputs: Floats, shape: tuple[int, ...]) -> Floats:
         """(N, *shape, C) softmax for every cell."""
@@ -99,8 +73,6 @@ def incidence(places: Places, shape: tuple[int, ...]) -> Floats:
 
     # Rows first, then columns: one-hot vectors of each side of the map.
     indices = np.indices(shape).reshape(len(shape), n_cells)
-    sides = []
-    for side, index in zip(shape, indices, strict=True):
-        one_hot = np.eye(side, dtype=np.float32)
-        sides.append(one_hot[index])
-    return np.concatenate(sides, axis=1)
+    sides = zip(shape, indices, strict=True)
+    one_hot = [np.eye(side, dtype=np.float32)[index] for side, index in sides]
+    return np.concatenate(one_hot, axis=1)

@@ -1,6 +1,6 @@
 """Fitting the factored network with torch: AdamW on half a cosine, sampled cells."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -9,8 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.optim import AdamW
+from torch.optim.lr_scheduler import CosineAnnealingLR
 
-from gde_plugins.probes.fitting.design import Design, Prepare
+from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.fitting.design import Design
 from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
@@ -56,7 +59,6 @@ def fit_network(
     n_outputs: int,
     settings: Settings,
     rng: np.random.Generator,
-    prepare: Prepare = Design.of,
 ) -> tuple[CellWeights, list[float]]:
     """Fit the network to activations as captured; return it and the loss of every step.
 
@@ -64,13 +66,14 @@ def fit_network(
     faster where another process holds a core: the matrices of a step are small, and
     threads would wait for each other after every product.
     """
-    design = prepare(examples.inputs, settings.whiten)
-    n_inputs = design.inputs.shape[1]
-    n_coordinates = len(examples.shape)
+    design = Design.of(examples.inputs, settings.whiten)
     start = CellWeights.initial(
-        n_inputs, n_coordinates, n_outputs, settings.hidden, rng
+        n_inputs=design.inputs.shape[1],
+        n_coordinates=len(examples.shape),
+        n_outputs=n_outputs,
+        hidden=settings.hidden,
+        rng=rng,
     )
-
     normalised = replace(examples, inputs=design.inputs)
     learned, losses = train(start, normalised, settings, rng)
 
@@ -99,15 +102,7 @@ def train(
         if name not in FIXED:
             parameters[name] = torch.tensor(array, device=settings.device)
 
-    optimizer = torch.optim.AdamW(
-        parameters.values(),
-        lr=settings.learning_rate,
-        weight_decay=settings.weight_decay,
-        fused=True,
-    )
-    steps = settings.epochs * ceil(len(examples.inputs) / settings.batch)
-    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
-
+    optimizer, cosine = descent(parameters.values(), settings, len(examples.inputs))
     losses = []
     for batch in _batches(examples, settings, rng):
         loss, gradients = loss_and_gradients(parameters, batch)
@@ -119,6 +114,34 @@ def train(
 
     trained = {name: parameter.cpu().numpy() for name, parameter in parameters.items()}
     return replace(start, **trained), losses
+
+
+def settings_of(config: ProbeConfig, hidden: int, learning_rate: float) -> Settings:
+    """The settings of a probe's configuration, with all cells of each turn."""
+    return Settings(
+        hidden=hidden,
+        whiten=config.whiten,
+        epochs=config.epochs,
+        batch=config.batch,
+        cells=None,
+        learning_rate=learning_rate,
+        weight_decay=config.weight_decay,
+        device=config.device,
+    )
+
+
+def descent(
+    parameters: Iterable[Tensor], settings: Settings, n_turns: int
+) -> tuple[AdamW, CosineAnnealingLR]:
+    """AdamW, whose learning rate falls to zero along half a cosine."""
+    optimizer = AdamW(
+        parameters,
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+    steps = settings.epochs * ceil(n_turns / settings.batch)
+    return optimizer, CosineAnnealingLR(optimizer, T_max=steps)
 
 
 def sample_cells(
@@ -162,39 +185,27 @@ def _batches(
     examples: Examples, settings: Settings, rng: np.random.Generator
 ) -> Iterator[Batch]:
     """All turns in a new order every epoch, with newly sampled cells."""
-    n_turns = len(examples.inputs)
-    coordinates = torch.from_numpy(cell_coordinates(examples.shape)).to(settings.device)
-    for _ in range(settings.epochs):
-        order = rng.permutation(n_turns)
-        for start in range(0, n_turns, settings.batch):
-            turns = order[start : start + settings.batch]
-            yield _batch(examples, turns, coordinates, settings, rng)
-
-
-def _batch(
-    examples: Examples,
-    turns: NDArray[np.intp],
-    coordinates: Tensor,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> Batch:
-    """The given turns, each with sampled cells."""
-    weights = examples.weights[turns]
-    n_cells = settings.cells or weights.shape[1]
-    cells, importance = sample_cells(weights, n_cells, rng)
-
-    # Divided by the number of all cells, sampled or not: sampled sums stand for the
-    # sums over all.
-    shares = (importance / weights.size).astype(np.float32)
-    targets = np.take_along_axis(examples.targets[turns], cells, axis=1)
 
     def tensor(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(settings.device)
 
-    return Batch(
-        inputs=tensor(examples.inputs[turns]),
-        cells=tensor(cells),
-        coordinates=coordinates,
-        targets=tensor(targets),
-        weights=tensor(shares),
-    )
+    n_turns, n_cells = examples.weights.shape
+    coordinates = tensor(cell_coordinates(examples.shape))
+    for _ in range(settings.epochs):
+        order = rng.permutation(n_turns)
+        for start in range(0, n_turns, settings.batch):
+            turns = order[start : start + settings.batch]
+            weights = examples.weights[turns]
+            cells, importance = sample_cells(weights, settings.cells or n_cells, rng)
+
+            # Divided by the number of all cells, sampled or not: sampled sums stand for
+            # the sums over all.
+            shares = (importance / weights.size).astype(np.float32)
+            targets = np.take_along_axis(examples.targets[turns], cells, axis=1)
+            yield Batch(
+                inputs=tensor(examples.inputs[turns]),
+                cells=tensor(cells),
+                coordinates=coordinates,
+                targets=tensor(targets),
+                weights=tensor(shares),
+            )

@@ -13,7 +13,7 @@ those rows. Without an output layer it is the linear probe: no relu, and the sum
 is the logits.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import prod, sqrt
 from typing import Any, Self
@@ -67,12 +67,7 @@ class CellWeights:
         common one, two coordinates among thousands of activations would begin as good
         as unread.
 
-        Args:
-            n_inputs: D.
-            n_coordinates: A.
-            n_outputs: C, or 1 for a regression.
-            hidden: H; 0 for a linear probe.
-            rng: drawn from in a fixed order.
+        `hidden` is 0 for a linear probe.
         """
 
         def uniform(fan_in: int, *shape: int) -> Floats:
@@ -102,51 +97,44 @@ class CellWeights:
 
     def arrays(self) -> dict[str, Floats]:
         """All parameters by name; those of an absent output layer are left out."""
-        # By introspection, so that a new parameter is saved without more ado.
-        arrays = {}
-        for field in fields(self):
-            array = getattr(self, field.name)
-            if array is not None:
-                arrays[field.name] = array
-        return arrays
+        return {name: array for name, array in vars(self).items() if array is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        own = {}
-        for field in fields(cls):
-            if field.name in arrays:
-                own[field.name] = arrays[field.name]
-        return cls(**own)
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: arrays[name] for name in names & arrays.keys()})
 
-    def logits(
-        self, inputs: NDArray[Any], coordinates: Floats
-    ) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield rows and their outputs (rows, cells, C), in chunks of bounded memory
-        and of `inputs`' type.
+    def outputs(self, inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """(N, cells, C) outputs for every cell from activations (N, D) as captured.
 
-        Args:
-            inputs: (N, D) activations as captured.
-            coordinates: (cells, A) as `cell_coordinates` gives them.
+        They are of the activations' type, and computed in chunks, which bounds the
+        memory of hidden units.
         """
         # The two shares of the first layer are computed apart: one per cell, one per
         # turn.
-        cells = coordinates.astype(inputs.dtype) @ self.coordinate + self.bias
+        coordinates = cell_coordinates(shape).astype(inputs.dtype)
+        cells = coordinates @ self.coordinate + self.bias
         step = max(1, FLOATS_AT_ONCE // cells.size)
-        for start in range(0, len(inputs), step):
-            rows = slice(start, start + step)
-            scored = (inputs[rows] - self.mean) / self.scale
+        chunks = []
+        # At least one chunk, which may be empty.
+        for start in range(0, max(1, len(inputs)), step):
+            scored = (inputs[start : start + step] - self.mean) / self.scale
             turns = scored @ self.activation
-            first = turns[:, None, :] + cells
-            yield rows, self._second_layer(first)
+            outputs = turns[:, None, :] + cells
+            if self.output is not None:
+                hidden = np.maximum(outputs, 0, out=outputs)
+                outputs = hidden @ self.output.T + self.output_bias
+            chunks.append(outputs)
+        return np.concatenate(chunks)
 
-    def _second_layer(self, first: NDArray[Any]) -> NDArray[Any]:
-        """The logits from the sums of the first layer, which are overwritten."""
-        if self.output is None:
-            return first
-        hidden = np.maximum(first, 0, out=first)
-        logits = hidden @ self.output.T + self.output_bias
-        return np.asarray(logits)
+    def probabilities(
+        self, inputs: NDArray[Any], shape: tuple[int, ...]
+    ) -> NDArray[Any]:
+        """(N, *shape, C) softmax for every cell, of the activations' type."""
+        probabilities = np.asarray(softmax(self.outputs(inputs, shape), axis=-1))
+        n_classes = probabilities.shape[-1]
+        return probabilities.reshape(len(inputs), *shape, n_classes)
 
 
 def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -176,24 +164,6 @@ def cell_coordinates(shape: tuple[int, ...]) -> Floats:
     mean, scale = z_scores(indices)
     scored = (indices - mean) / scale
     return scored.astype(np.float32)
-
-
-def class_probabilities(
-    weights: CellWeights,
-    inputs: NDArray[Any],
-    shape: tuple[int, ...],
-) -> NDArray[Any]:
-    """(N, *shape, C) softmax of the outputs for every cell, of `inputs`' type."""
-    last_bias = weights.output_bias
-    if last_bias is None:
-        last_bias = weights.bias
-
-    n_turns = len(inputs)
-    n_classes = len(last_bias)
-    probabilities = np.empty((n_turns, prod(shape), n_classes), dtype=inputs.dtype)
-    for rows, logits in weights.logits(inputs, cell_coordinates(shape)):
-        probabilities[rows] = softmax(logits, axis=-1)
-    return probabilities.reshape(n_turns, *shape, n_classes)
 
 
 def check_finite(inputs: NDArray[Any]) -> None:

@@ -10,9 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gde_plugins.probes.fitting.design import Design, Prepare
 from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
-from gde_plugins.probes.fitting.weights import class_probabilities
 
 
 class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,17 +45,8 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Keep the parameters; see `gde_plugins.probes.config.CogmapConfig` for what
         they mean.
 
-        Args:
-            hidden: hidden units; 0 for softmax regression.
-            whiten: even out the variance of the inputs' principal axes.
-            epochs: passes over the turns.
-            batch: turns a step.
-            cells: cells of each turn a step; None for all.
-            learning_rate: of AdamW at the first step.
-            weight_decay: of AdamW.
-            balanced: weigh classes by their inverse frequency.
-            device: where torch trains.
-            random_state: None, a seed or a `numpy.random.RandomState`.
+        `hidden` 0 is softmax regression, and `balanced` weighs classes by their inverse
+        frequency.
         """
         # scikit-learn clones estimators by these attributes, so they are kept unchecked
         # and unchanged.
@@ -72,10 +61,8 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
-        """Fit to activations (N, D) and labels (N, *shape); fits that share `prepare`
-        may share its design matrix.
-        """
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to activations (N, D) and labels (N, *shape)."""
         X, codes = self._encoded(X, y)
         n_classes = len(self.classes_)
         # A RandomState, which scikit-learn asks for, seeds the generator that all draws
@@ -83,16 +70,10 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
 
-        if self.balanced:
-            weights = class_weights(codes, n_classes)
-        else:
-            weights = np.ones(codes.shape)
-        examples = Examples(inputs=X, shape=self.shape_, targets=codes, weights=weights)
-        settings = Settings(
-            **{field.name: getattr(self, field.name) for field in fields(Settings)}
-        )
-
-        fitted = fit_network(examples, n_classes, settings, rng, prepare)
+        examples = examples_of(X, codes, self.shape_, n_classes, self.balanced)
+        names = [field.name for field in fields(Settings)]
+        settings = Settings(**{name: getattr(self, name) for name in names})
+        fitted = fit_network(examples, n_classes, settings, rng)
         self.weights_, self.loss_curve_ = fitted
         return self
 
@@ -100,7 +81,7 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(N, *shape, classes) probabilities."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return class_probabilities(self.weights_, X, self.shape_)
+        return self.weights_.probabilities(X, self.shape_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(N, *shape) likeliest classes."""
@@ -109,8 +90,7 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of cells that are right."""
-        right = self.predict(X) == np.asarray(y)
-        return float(np.mean(right))
+        return float(np.mean(self.predict(X) == np.asarray(y)))
 
     def _encoded(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Checked activations and the cells' class indices (N, cells); notes the
@@ -132,6 +112,18 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.shape_ = np.shape(y)[1:]
         by_turn = codes.reshape(len(X), -1)
         return X, by_turn.astype(np.int64)
+
+
+def examples_of(
+    inputs: NDArray[Any],
+    codes: NDArray[np.int64],
+    shape: tuple[int, ...],
+    n_classes: int,
+    balanced: bool,
+) -> Examples:
+    """Turns with the class indices (N, cells) of their cells, to be learned from."""
+    weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
+    return Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
 
 
 def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_map
 from gde_plugins.probes.maps.scores import (
+    class_frequencies,
     distances,
     largest_side,
     likeliest_on_map,
@@ -158,14 +159,7 @@ def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]
     n_classes = len(fit.classes)
     if not first_maps:
         return 0, np.zeros((size, size, n_classes), dtype=np.float32)
-
-    all_cells = np.array(first_maps)
-    frequencies = []
-    for code in range(n_classes):
-        of_class = all_cells == code
-        frequencies.append(of_class.mean(axis=0))
-    prior = np.stack(frequencies, axis=-1)
-    return len(worlds), prior.astype(np.float32)
+    return len(worlds), class_frequencies(np.array(first_maps), n_classes)
 
 
 def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measurement]:

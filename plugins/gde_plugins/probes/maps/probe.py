@@ -3,7 +3,7 @@ one turn.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -18,17 +18,14 @@ from gde.errors import GdeError
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Codes, Floats
 from gde_plugins.probes.config import CogmapConfig
-from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
+from gde_plugins.probes.fitting.place_training import fit_places
 from gde_plugins.probes.fitting.places import Places, PlaceWeights
 from gde_plugins.probes.fitting.ridge import fit_ridge
-from gde_plugins.probes.fitting.weights import (
-    CellWeights,
-    check_finite,
-    class_probabilities,
-)
-from gde_plugins.probes.maps.classifier import CogmapClassifier, class_weights
-from gde_plugins.probes.maps.scores import of_known, score_maps
+from gde_plugins.probes.fitting.training import fit_network, settings_of
+from gde_plugins.probes.fitting.weights import CellWeights, check_finite
+from gde_plugins.probes.maps.classifier import examples_of
+from gde_plugins.probes.maps.scores import class_frequencies, of_known, score_maps
 
 PLACES: Mapping[str, Places] = {
     "bilinear": "bilinear",
@@ -42,7 +39,7 @@ place by place.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CogmapReadout:
-    """A fitted map decoder, which needs NumPy alone."""
+    """A fitted map decoder."""
 
     weights: CellWeights | PlaceWeights
     size: int
@@ -65,23 +62,17 @@ class CogmapReadout:
         check_finite(inputs)
         inputs = np.asarray(inputs, dtype=np.float32)
         shape = (self.size, self.size)
-        if isinstance(self.weights, PlaceWeights):
-            probabilities = self.weights.probabilities(inputs, shape)
-        else:
-            probabilities = class_probabilities(self.weights, inputs, shape)
 
         # Outputs are of the classes that training showed. The others keep a probability
         # of 0.
         maps = np.zeros((len(inputs), *shape, self.n_classes), dtype=np.float32)
-        maps[..., self.trained] = probabilities
+        maps[..., self.trained] = self.weights.probabilities(inputs, shape)
         return maps
 
     def arrays(self) -> Mapping[str, Floats]:
         """The network's arrays, "prior", and "trained", the classes trained on."""
-        arrays = dict(self.weights.arrays())
-        arrays["prior"] = self.prior
-        arrays["trained"] = self.trained.astype(np.float32)
-        return arrays
+        trained = self.trained.astype(np.float32)
+        return {**self.weights.arrays(), "prior": self.prior, "trained": trained}
 
     @classmethod
     def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
@@ -113,9 +104,6 @@ class CogmapProbe:
     """
 
     config: CogmapConfig
-    prepare: LatestDesign = field(
-        default_factory=LatestDesign, compare=False, repr=False
-    )
     concurrent: ClassVar[bool] = True
 
     @property
@@ -149,113 +137,39 @@ class CogmapProbe:
             one world to train on.
         """
         check_finite(train.inputs)
-        codes = train.labels.astype(np.int64)
-        n_classes = len(train.classes)
-        frequencies = []
-        for code in range(n_classes):
-            of_class = codes == code
-            frequencies.append(of_class.mean(axis=0))
-        prior = np.stack(frequencies, axis=-1)
-
-        weights: CellWeights | PlaceWeights
-        if variant in PLACES:
-            weights, trained = self._places(variant, train, rng)
-        else:
-            weights, trained = self._network(variant == "linear", train, rng)
-        return CogmapReadout(
-            weights=weights,
-            size=self.config.size,
-            n_classes=n_classes,
-            trained=trained,
-            prior=prior.astype(np.float32),
-        )
-
-    def _network(
-        self,
-        linear: bool,
-        train: ProbeDataset,
-        rng: np.random.Generator,
-    ) -> tuple[CellWeights, Codes]:
-        """The probe of the publication, and the classes that it was trained on."""
-        # A network without hidden units is the linear probe.
         config = self.config
-        hidden = config.hidden
-        learning_rate = config.learning_rate
-        if linear:
-            hidden = 0
-            learning_rate = config.linear_learning_rate
-
-        classifier = CogmapClassifier(
-            hidden=hidden,
-            whiten=config.whiten,
-            epochs=config.epochs,
-            batch=config.batch,
-            cells=config.cells,
-            learning_rate=learning_rate,
-            weight_decay=config.weight_decay,
-            balanced=config.balance == "classes",
-            device=config.device,
-            random_state=int(rng.integers(2**31)),
-        )
-        # The design matrix takes as long as a linear fit, so all variants share one.
-        classifier.fit(train.inputs, train.labels, prepare=self.prepare)
-        return classifier.weights_, classifier.classes_
-
-    def _places(
-        self,
-        variant: str,
-        train: ProbeDataset,
-        rng: np.random.Generator,
-    ) -> tuple[PlaceWeights, Codes]:
-        """A linear probe of places, and the classes that it was trained on."""
         trained, codes = np.unique(train.labels, return_inverse=True)
         codes = codes.reshape(len(train.labels), -1).astype(np.int64)
         n_classes = len(trained)
+
+        is_mlp = variant == "mlp"
+        rate = config.learning_rate if is_mlp else config.linear_learning_rate
+        # A network without hidden units is the linear probe.
+        settings = settings_of(config, config.hidden if is_mlp else 0, rate)
+        settings = replace(settings, cells=config.cells)
+        shape = (config.size, config.size)
+        balanced = config.balance == "classes"
+        examples = examples_of(train.inputs, codes, shape, n_classes, balanced)
+
+        weights: CellWeights | PlaceWeights
         if variant == "ridge":
             weights = fit_ridge(
-                train.inputs, codes, n_classes, train.groups, self.config.penalties
+                train.inputs, codes, n_classes, train.groups, config.penalties
             )
+        elif variant in PLACES:
+            weights = fit_places(PLACES[variant], examples, n_classes, settings, rng)
         else:
-            weights = self._descended(
-                PLACES[variant], train.inputs, codes, n_classes, rng
-            )
-        return weights, trained.astype(np.int64)
-
-    def _descended(
-        self,
-        places: Places,
-        inputs: Floats,
-        codes: Codes,
-        n_classes: int,
-        rng: np.random.Generator,
-    ) -> PlaceWeights:
-        """A linear probe of places, learned by gradient descent."""
-        # Imported here because it needs torch, and a read-out needs NumPy alone.
-        from gde_plugins.probes.fitting.place_training import fit_places
-        from gde_plugins.probes.fitting.training import Examples, Settings
-
-        config = self.config
-        if config.balance == "classes":
-            weights = class_weights(codes, n_classes)
-        else:
-            weights = np.ones(codes.shape)
-        examples = Examples(
-            inputs=inputs,
-            shape=(config.size, config.size),
-            targets=codes,
+            # The generator is that of a `CogmapClassifier` with this random state.
+            state = np.random.RandomState(int(rng.integers(2**31)))
+            own = np.random.default_rng(state.randint(2**31))
+            weights, _ = fit_network(examples, n_classes, settings, own)
+        return CogmapReadout(
             weights=weights,
+            size=config.size,
+            n_classes=len(train.classes),
+            trained=trained.astype(np.int64),
+            prior=class_frequencies(train.labels, len(train.classes)),
         )
-        settings = Settings(
-            hidden=0,
-            whiten=config.whiten,
-            epochs=config.epochs,
-            batch=config.batch,
-            cells=None,
-            learning_rate=config.linear_learning_rate,
-            weight_decay=config.weight_decay,
-            device=config.device,
-        )
-        return fit_places(places, examples, n_classes, settings, rng, self.prepare)
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)
@@ -274,12 +188,8 @@ class CogmapProbe:
         )
         # Their scores would be those of a probability of 0, and say nothing about the
         # activations.
-        unknown = {
-            name
-            for code, name in enumerate(test.classes)
-            if code not in readout.trained
-        }
-        return of_known(measurements, unknown)
+        trained = {test.classes[code] for code in readout.trained}
+        return of_known(measurements, {*test.classes} - trained)
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> Codes:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gde.data.cell_map import PAD
 from gde.data.result import Measurement
@@ -86,6 +88,14 @@ def score_maps(
             scores.spread(name, likeliest == code, true, size)
     scores.calibration(decoded, cells, on_map)
     return scores.measurements
+
+
+def class_frequencies(maps: NDArray[Any], n_classes: int) -> Floats:
+    """(size, size, C) share of the maps (N, size, size) in which a cell is of each
+    class.
+    """
+    frequencies = [(maps == code).mean(axis=0) for code in range(n_classes)]
+    return np.stack(frequencies, axis=-1).astype(np.float32)
 
 
 def largest_side(on_map: Bools) -> int:

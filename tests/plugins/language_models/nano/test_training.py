@@ -11,13 +11,11 @@ import typer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner, Result
 
-from gde.errors import ConfigError, GdeError, UnknownName
+from gde.errors import ConfigError, UnknownName
 from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.language_models.nano import checkpoints, training, trainings
 from gde_plugins.language_models.nano.architecture import untrained_model
-from gde_plugins.language_models.nano.checkpoints import Checkpoints
 from gde_plugins.language_models.nano.commands import add_commands
 from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
 from gde_plugins.language_models.nano.recipe import (
@@ -30,17 +28,9 @@ from gde_plugins.language_models.nano.recipe import (
 from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
 from gde_plugins.language_models.nano.schedule import POOL, batches
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
-from gde_plugins.language_models.nano.training import Step, train
-from gde_plugins.language_models.nano.trainings import EFFORTS, Measured, recipes
+from gde_plugins.language_models.nano.training import train
 
 TOKENIZER: Any = build_tokenizer()
-TINY = Measured(
-    sizes=(5,),
-    densities=(0.0, 1.0),
-    episodes=2,
-    layers=(1,),
-    probe={"epochs": 1, "hidden": 2},
-)
 
 
 def make(size: int, density: float) -> GridEnvironment:
@@ -137,10 +127,15 @@ def test_phases_follow_each_other_at_any_length() -> None:
 
 
 def test_twenty_steps_lower_the_loss_and_leave_a_model(tmp_path: Path) -> None:
-    seen: list[Step] = []
+    seen: list[int] = []
     random_state = torch.random.get_rng_state()
-    train(Recipe(steps=20, tokens=600), make, tmp_path / "model", seen.append)
-    assert [step.number for step in seen] == list(range(1, 21))
+    train(
+        Recipe(steps=20, tokens=600),
+        make,
+        tmp_path / "model",
+        lambda step, _: seen.append(step),
+    )
+    assert seen == list(range(1, 21))
     assert torch.equal(random_state, torch.random.get_rng_state())
     automatic: Any = AutoModelForCausalLM
     model = automatic.from_pretrained(tmp_path / "model")
@@ -155,40 +150,6 @@ def nano_command(*arguments: str) -> Result:
     app.callback()(lambda: None)
     add_commands(app)
     return CliRunner().invoke(app, ["nano", *arguments])
-
-
-def test_a_training_that_is_interrupted_goes_on_and_ends_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoints, "EVERY", POOL)
-    recipe, steps = Recipe(steps=2 * POOL + 1, tokens=400), []
-
-    def interrupt(step: Step) -> None:
-        steps.append(step.number)
-        if len(steps) == POOL + 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(recipe, make, tmp_path / "twice", interrupt)
-    train(recipe, make, tmp_path / "twice", interrupt)
-    assert (
-        steps == [*range(1, POOL + 3), *range(POOL + 1, 2 * POOL + 2)]
-        and len(steps) > recipe.steps
-    )
-    train(recipe, make, tmp_path / "once", lambda _: None)
-    once, twice = (
-        (tmp_path / name / "model.safetensors").read_bytes()
-        for name in ("once", "twice")
-    )
-    assert once == twice
-    assert not (tmp_path / "twice" / checkpoints.NAME).exists()
-
-
-def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
-    layer = torch.nn.Linear(1, 1)
-    Checkpoints(tmp_path, Recipe(seed=0), model=layer).keep(checkpoints.EVERY)
-    with pytest.raises(GdeError, match="choose another folder"):
-        Checkpoints(tmp_path, Recipe(seed=1), model=layer).load()
 
 
 def nano_train(*arguments: str) -> Result:
@@ -250,49 +211,7 @@ def test_without_auxiliary_losses_the_model_is_another_from_the_same_start(
             recipe,
             make,
             tmp_path / str(auxiliary),
-            lambda step, losses=losses: losses.append(step.losses.token.item()),
+            lambda _, now, losses=losses: losses.append(now.token.item()),
         )
     assert seen[True][0] == seen[False][0]
     assert seen[True][-1] != seen[False][-1]
-
-
-@pytest.mark.slow
-def test_one_command_trains_measures_and_writes_the_tables_of_a_card(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = recipes(steps=1, seeds=2)
-    assert [*wanted] == ["auxiliary-0", "auxiliary-1", "plain-0", "plain-1"]
-    assert {(each.auxiliary, each.seed) for each in wanted.values()} == {
-        (a, s) for a in (True, False) for s in (0, 1)
-    }
-    monkeypatch.setattr(trainings, "Measured", lambda episodes: TINY)
-    # Two batches teach nothing: its answers would fill what they may.
-    monkeypatch.setattr(training, "LONGEST_ANSWER", 4)
-    arguments = (
-        "trainings",
-        "--out",
-        str(tmp_path / "out"),
-        "--steps",
-        "1",
-        "--seeds",
-        "1",
-    )
-    outcome = nano_command(*arguments)
-    assert outcome.exit_code == 0, outcome.exception
-    card = (tmp_path / "out" / "card.md").read_text()
-    headings = [line for line in card.splitlines() if line.startswith("## ")]
-    assert headings == [
-        f"## {name}-0, effort {effort}"
-        for name in ("auxiliary", "plain")
-        for effort in EFFORTS
-    ]
-    assert card.count("| 5 | 0.00 | 0.00 |") == 4
-    decoded = (
-        "bilinear | cogmap top1.goal",
-        "ridge | cogmap auc.wall",
-        "linear | distance r2",
-    )
-    assert all(card.count(f"| 1 | {each} |") == 4 for each in decoded)
-    monkeypatch.setattr(trainings, "train", None)  # what is finished stays
-    assert nano_command(*arguments).exit_code == 0
-    assert (tmp_path / "out" / "card.md").read_text() == card

@@ -11,9 +11,8 @@ from gde.request.catalogue import Catalogue
 from gde.request.names import find_model
 from gde.testing.context import PlainContext
 from gde_plugins.language_models import nano
-from gde_plugins.language_models.checksums import weights_digest
 from gde_plugins.language_models.config import NanoConfig
-from gde_plugins.language_models.local_weights import embedded
+from gde_plugins.language_models.local_weights import embedded, weights_digest
 from gde_plugins.language_models.nano import NOTICES, Training, folder, model_name
 from gde_plugins.language_models.nano.samples import INSTRUCTION
 from gde_plugins.language_models.plugin import make_nano
