@@ -18,9 +18,12 @@ A map comes from these facts of a world. A state may override all of them but `k
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, TypeVar
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
+from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 
 from gde.data.json import Json
 from gde.data.observation import State, World
@@ -119,22 +122,17 @@ class CellMap:
         def order(thing: Thing) -> tuple[int, str]:
             return rank.get(thing.kind, len(kinds)), thing.name
 
-        things = _things(facts, kinds)
-        things.sort(key=order)
+        things = tuple(sorted(_things(facts, kinds), key=order))
 
         # The map without things checks their places before they are written into its
         # cells.
-        ground = cls(
-            kinds=kinds,
-            codes=_ground(facts, kinds),
-            things=tuple(things),
-        )
+        ground = cls(kinds=kinds, codes=_ground(facts, kinds), things=things)
         codes = ground.codes.copy()
         # In reverse, so that the first thing of a cell is written last.
         for thing in reversed(things):
             if thing.kind:
                 codes[thing.place] = rank[thing.kind]
-        return cls(kinds=kinds, codes=codes, things=ground.things)
+        return cls(kinds=kinds, codes=codes, things=things)
 
     @property
     def height(self) -> int:
@@ -189,7 +187,7 @@ def kinds_of(world: World) -> tuple[str, ...]:
         ValueError: the fact `kinds` is no list of names.
     """
     kinds = world.facts.get("kinds", KINDS)
-    return tuple(_texts(kinds, "`kinds` of a map: wanted a list of names"))
+    return tuple(_read(_TEXTS, kinds, "`kinds` of a map: wanted a list of names"))
 
 
 def decoded_classes(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -203,13 +201,15 @@ def position(facts: Mapping[str, Json], name: str) -> Position:
     Raises:
         ValueError: there is no such fact, or it is something else.
     """
-    return _pair(facts.get(name), f"{name!r}: wanted [row, column]")
+    return _read(_PAIR, facts.get(name), f"{name!r}: wanted [row, column]")
 
 
 def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int64]:
     """(height, width) index into `kinds`, without things."""
-    rows = _texts(
-        facts.get("rows"), "`rows` of a map: wanted a list of equally long texts"
+    rows = _read(
+        _TEXTS,
+        facts.get("rows"),
+        "`rows` of a map: wanted a list of equally long texts",
     )
     lengths = [len(row) for row in rows]
     if len(set(lengths)) != 1 or not rows[0]:
@@ -217,111 +217,92 @@ def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int
             f"`rows` of a map: wanted equally long texts, got lengths {lengths}"
         )
 
-    told = facts.get("cells", CELLS)
-    if not isinstance(told, Mapping):
-        raise ValueError(f"`cells` of a map: wanted symbol to kind, got {told!r}")
+    cells = _read(
+        _CELLS, facts.get("cells", CELLS), "`cells` of a map: wanted symbol to kind"
+    )
     codes = {}
-    for symbol, kind in told.items():
+    for symbol, kind in cells.items():
         codes[symbol] = _index(kind, kinds, f"for the symbol {symbol!r}")
-
     symbols = list("".join(rows))
     unknown = sorted(set(symbols) - codes.keys())
     if unknown:
         raise ValueError(
             f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {unknown}"
         )
-    cells = np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
-    return cells.reshape(len(rows), -1)
+    ground = np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+    return ground.reshape(len(rows), -1)
+
+
+class _Looks(BaseModel):
+    """An entry of the fact `things`."""
+
+    kind: str = ""
+    letter: str | None = None
+    color: str = ""
+
+
+class _Placed(BaseModel):
+    """A fact by the name of a thing."""
+
+    place: tuple[StrictInt, StrictInt]
+    direction: tuple[StrictInt, StrictInt] | None = None
+    note: str = ""
+
+
+_TEXTS = TypeAdapter(Annotated[list[str], MinLen(1)])
+_CELLS = TypeAdapter(dict[str, str])
+_PAIR = TypeAdapter(tuple[StrictInt, StrictInt])
+_THINGS = TypeAdapter(dict[str, _Looks])
+_PLACED = TypeAdapter(_Placed)
+ValueT = TypeVar("ValueT")
+
+
+def _read(reader: TypeAdapter[ValueT], value: Json, wanted: str) -> ValueT:
+    try:
+        return reader.validate_python(value)
+    except ValidationError as error:
+        raise ValueError(f"{wanted}, got {value!r}") from error
 
 
 def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
     """The things that are there, in the order of the fact `things`."""
-    told = facts.get("things", THINGS)
-    if not isinstance(told, Mapping):
-        raise ValueError(
-            f"`things` of a map: wanted fact to kind and letter, got {told!r}"
-        )
-
+    # Malformed looks are an error even while the thing is not there.
+    looks = _read(
+        _THINGS,
+        facts.get("things", THINGS),
+        '`things` of a map: wanted name to {"kind": ..., "letter": ..., "color": ...}',
+    )
     found = []
-    for name, looks in told.items():
-        # Malformed looks are an error even while the thing is not there.
-        if not isinstance(looks, Mapping):
-            raise ValueError(
-                f'`things` of a map: wanted {{"kind": ..., "letter": ...}} for {name!r}, got {looks!r}'
-            )
+    for name, look in looks.items():
         fact = facts.get(name)
-        if fact is not None:
-            found.append(_thing(name, looks, fact, kinds))
+        if fact is None:
+            continue
+        if look.kind:
+            _index(look.kind, kinds, f"of {name!r}")
+        if not isinstance(fact, Mapping):
+            fact = {"place": fact}
+        at = _read(
+            _PLACED,
+            fact,
+            f'{name!r}: wanted [row, column], or {{"place": ..., "direction": ..., "note": ...}}',
+        )
+        found.append(
+            Thing(
+                name=name,
+                place=at.place,
+                kind=look.kind,
+                letter=name[:1].upper() if look.letter is None else look.letter,
+                color=look.color,
+                direction=at.direction,
+                note=at.note,
+            )
+        )
     return found
 
 
-def _thing(
-    name: str,
-    looks: Mapping[str, Json],
-    fact: Json,
-    kinds: tuple[str, ...],
-) -> Thing:
-    """A thing, given its entry in `things` and the fact with its place."""
-    kind = looks.get("kind", "")
-    if kind != "":
-        _index(kind, kinds, f"of {name!r}")
-    first_letter = name[:1].upper()
-    letter = _text(looks.get("letter", first_letter), f"letter of {name!r}")
-    color = _text(looks.get("color", ""), f"color of {name!r}")
-
-    direction = None
-    note = ""
-    if isinstance(fact, Mapping):
-        place = _pair(fact.get("place"), f"place of {name!r}: wanted [row, column]")
-        if fact.get("direction") is not None:
-            direction = _pair(
-                fact["direction"], f"direction of {name!r}: wanted [rows, columns]"
-            )
-        note = _text(fact.get("note", ""), f"note of {name!r}")
-    else:
-        place = _pair(fact, f"{name!r}: wanted [row, column]")
-
-    return Thing(
-        name=name,
-        place=place,
-        kind=str(kind),
-        letter=letter,
-        color=color,
-        direction=direction,
-        note=note,
-    )
-
-
-def _index(kind: Json, kinds: tuple[str, ...], whose: str) -> int:
+def _index(kind: str, kinds: tuple[str, ...], whose: str) -> int:
     if kind not in kinds:
         raise ValueError(
             f"kind {whose}: wanted one of {', '.join(kinds)}, got {kind!r}"
         )
-    return kinds.index(str(kind))
-
-
-def _pair(value: Json, wanted: str) -> Position:
-    match value:
-        # True and False are whole numbers to Python.
-        case [int(first), int(second)] if bool not in {type(first), type(second)}:
-            return first, second
-    raise ValueError(f"{wanted}, got {value!r}")
-
-
-def _text(value: Json, whose: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{whose}: wanted a text, got {value!r}")
-    return value
-
-
-def _texts(value: Json, wanted: str) -> list[str]:
-    # A text is a sequence of texts to Python.
-    if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"{wanted}, got {value!r}")
-
-    texts: list[str] = []
-    for each in value:
-        if not isinstance(each, str):
-            raise ValueError(f"{wanted}, got {value!r}")
-        texts.append(each)
-    return texts
+    return kinds.index(kind)

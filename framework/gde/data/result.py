@@ -1,10 +1,22 @@
 """Numbers with their intervals and counts, and the result of a whole run."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Interval
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BeforeValidator,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
+from typing_extensions import TypedDict
 
 from gde.data.frame import beside, frame
 from gde.data.json import Json, Labels
@@ -22,6 +34,66 @@ Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
 TELL_APART = "tell them apart by name or by `where`"
 """Advice about two measurements with the same identity."""
 RunStatus = Literal["ok", "partial", "failed"]
+
+
+def _python(value: Any) -> Any:
+    """Scalars and arrays of NumPy as Python's own."""
+    # The name of the module spares the import of NumPy.
+    return value.tolist() if type(value).__module__ == "numpy" else value
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        raise ValueError("wanted a number, got text")
+    return _python(value)
+
+
+def _writable(text: str) -> str:
+    # Half a character (a lone surrogate) cannot be written to any file.
+    text.encode()
+    return text
+
+
+def _in_order(interval: tuple[float, float]) -> tuple[float, float]:
+    if interval[0] > interval[1]:
+        raise ValueError("wanted the lower number first")
+    return interval
+
+
+_Text = Annotated[StrictStr, BeforeValidator(_python), AfterValidator(_writable)]
+_Real = Annotated[float, BeforeValidator(_number), AllowInfNan(False)]
+_Label = Annotated[
+    StrictBool | StrictInt | Annotated[StrictFloat, AllowInfNan(False)] | _Text,
+    BeforeValidator(_python),
+]
+
+
+class _Fields(TypedDict):
+    """The values that the fields of a measurement take."""
+
+    name: _Text
+    value: _Real | None
+    unit: _Text
+    n: Annotated[int, BeforeValidator(_number), Interval(ge=0, lt=2**63)]
+    interval: (
+        Annotated[
+            tuple[_Real, _Real], BeforeValidator(_python), AfterValidator(_in_order)
+        ]
+        | None
+    )
+    where: dict[_Text, _Label]
+    reason: _Text
+    source: _Text
+
+
+_FIELDS = TypeAdapter(_Fields)
+_WANTED = {
+    "value": "a finite number",
+    "n": "a whole number from 0 on",
+    "interval": "two finite numbers, the lower one first",
+    "where": "texts, finite numbers or truth values by name",
+}
+"""What the fields take, for messages; the others take text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +123,17 @@ class Measurement:
     """The metric or probe that measured it. The run fills it in."""
 
     def __post_init__(self) -> None:
-        for name, wanted, read in _READ:
-            given = getattr(self, name)
-            try:
-                own = read(given)
-            except (AttributeError, TypeError, ValueError, OverflowError):
-                # Arrays print on several lines; a message is one line.
-                words = repr(given).split()
-                got = " ".join(words)[:80]
-                advice = "; give None and a reason" if name == "value" else ""
-                raise ValueError(
-                    f"{self.name}: {name}: wanted {wanted}, got {got}{advice}"
-                ) from None
-            object.__setattr__(self, name, own)
+        try:
+            fields = _FIELDS.validate_python(vars(self))
+        except ValidationError as error:
+            first = error.errors()[0]["loc"][0]
+            # Arrays print on several lines; a message is one line.
+            got = " ".join(repr(getattr(self, str(first))).split())[:80]
+            advice = "; give None and a reason" if first == "value" else ""
+            raise ValueError(
+                f"{self.name}: {first}: wanted {_WANTED.get(str(first), 'text')}, got {got}{advice}"
+            ) from None
+        vars(self).update(fields)
 
         is_missing = self.value is None
         has_reason = bool(self.reason)
@@ -102,91 +172,6 @@ def repeated(measurements: Iterable[Measurement]) -> str | None:
             return each.label
         seen.add(each.identity)
     return None
-
-
-def _own(value: Any) -> Any:
-    """A scalar of NumPy as one of Python."""
-    # The name of the module spares the import of NumPy.
-    is_scalar = type(value).__module__ == "numpy" and value.ndim == 0
-    if is_scalar:
-        return value.item()
-    return value
-
-
-def _text(value: Any) -> str:
-    value = _own(value)
-
-    # Half a character (a lone surrogate) cannot be written to any file.
-    value.encode()
-    return str.__str__(value)
-
-
-def _real_or_none(value: Any) -> float | None:
-    if value is None:
-        return None
-    return _real(value)
-
-
-def _real(value: Any) -> float:
-    value = _own(value)
-    if not isinstance(value, Real):
-        raise ValueError
-    real = float(value)
-
-    # A whole number of more than 53 bits would be rounded in silence.
-    if not isfinite(real) or real != value:
-        raise ValueError
-    return real
-
-
-def _count(value: Any) -> int:
-    value = _own(value)
-    whole = int(_real(value))
-    if whole != value or not 0 <= whole < 2**63:
-        raise ValueError
-    return whole
-
-
-def _interval(value: Any) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    low, high = map(_real, value)
-    if low > high:
-        raise ValueError
-    return low, high
-
-
-def _labels(value: Any) -> Labels:
-    labels = {}
-    for name, each in value.items():
-        labels[_text(name)] = _label(each)
-    return labels
-
-
-def _label(value: Any) -> str | int | float | bool:
-    value = _own(value)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return _real(value)
-    return _text(value)
-
-
-_READ: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
-    ("name", "text", _text),
-    ("value", "a finite number as of 64 bits", _real_or_none),
-    ("unit", "text", _text),
-    ("n", "a whole number from 0 on", _count),
-    ("interval", "two finite numbers, the lower one first", _interval),
-    ("where", "texts, finite numbers or truth values by name", _labels),
-    ("reason", "text", _text),
-    ("source", "text", _text),
-)
-"""The fields of a measurement, with the description of valid values and the function
-that reads them.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from fractions import Fraction
 from math import inf, nan
 from typing import Any
 
@@ -60,9 +59,7 @@ def test_a_value_is_a_float_and_exact(value: Any) -> None:
         ("value", "1"),
         ("value", 1j),
         ("value", np.array([1.0])),
-        ("value", 2**53 + 1),
         ("value", 10**400),
-        ("value", Fraction(1, 3)),
         ("n", 1.5),
         ("n", -1),
         ("n", nan),
