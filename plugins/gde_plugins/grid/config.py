@@ -35,7 +35,7 @@ def _path(text: str) -> None:
 
 
 def _selection(text: str) -> object:
-    from gde_plugins.grid.generation.selection import read_selection
+    from gde_plugins.grid.generation.files import read_selection
 
     return read_selection(text)
 

@@ -1,5 +1,6 @@
 """A text grid with its agent and goal, and its origin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -19,7 +20,8 @@ class Grid:
     """A rectangular grid; `rows` hold walls and free cells only.
 
     Raises:
-        ValueError: ragged rows, an unknown symbol, or an agent or goal on a wall.
+        ValueError: ragged rows, an unknown symbol, an open border, or an agent or goal
+        that is not on a free cell.
     """
 
     rows: tuple[str, ...]
@@ -28,17 +30,26 @@ class Grid:
 
     def __post_init__(self) -> None:
         lengths = {len(row) for row in self.rows}
-        if len(lengths) != 1:
-            raise ValueError("all rows of a grid must be equally long")
+        if len(lengths) != 1 or 0 in lengths:
+            raise ValueError(f"wanted rows of equal length, got {list(self.rows)}")
         unknown = set("".join(self.rows)) - {WALL_SYMBOL, FREE_SYMBOL}
         if unknown:
             raise ValueError(
-                f"grid rows hold {WALL_SYMBOL!r} and {FREE_SYMBOL!r} only, got {sorted(unknown)}"
+                f"wanted rows of {WALL_SYMBOL} (wall) and {FREE_SYMBOL} (free) only, got {sorted(unknown)}"
             )
-        for name, place in {"agent": self.agent, "goal": self.goal}.items():
-            row, column = place
-            if self.rows[row][column] == WALL_SYMBOL:
-                raise ValueError(f"the {name} at ({row}, {column}) stands on a wall")
+
+        walls = self.walls
+        height, width = walls.shape
+        border = walls.copy()
+        border[1:-1, 1:-1] = True
+        if not border.all():
+            raise ValueError("wanted walls all around, got a free cell at the edge")
+        for name, (row, column) in {"agent": self.agent, "goal": self.goal}.items():
+            is_inside = 0 <= row < height and 0 <= column < width
+            if not is_inside or walls[row, column]:
+                raise ValueError(
+                    f"wanted the {name} on a free cell, got {[row, column]}"
+                )
 
     @classmethod
     def from_record(cls, world: World, state: State) -> "Grid":
@@ -47,9 +58,7 @@ class Grid:
         """
         facts: dict[str, Json] = {**world.facts, **state.facts}
         rows = facts.get("rows")
-        if not isinstance(rows, list | tuple) or not all(
-            isinstance(row, str) for row in rows
-        ):
+        if not isinstance(rows, list | tuple):
             raise ValueError("a grid world records `rows`, a list of strings")
         return cls(
             rows=tuple(str(row) for row in rows),
@@ -60,9 +69,25 @@ class Grid:
     @property
     def walls(self) -> NDArray[np.bool_]:
         """(height, width) True where a wall is."""
-        return np.array(
-            [[symbol == WALL_SYMBOL for symbol in row] for row in self.rows]
-        )
+        return walls_of(self.rows)
+
+
+def walls_of(rows: Sequence[str]) -> NDArray[np.bool_]:
+    """Return (height, width) True where a wall is."""
+    return np.array([list(row) for row in rows]) == WALL_SYMBOL
+
+
+def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return the rows of a (height, width) wall mask as text."""
+    symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
+    return tuple("".join(row) for row in symbols.tolist())
+
+
+def with_wall(rows: Sequence[str], cell: Position) -> tuple[str, ...]:
+    """Return the rows with a wall in one more cell."""
+    walls = walls_of(rows)
+    walls[cell] = True
+    return rows_of(walls)
 
 
 @dataclass(frozen=True, kw_only=True)

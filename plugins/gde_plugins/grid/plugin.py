@@ -83,19 +83,19 @@ def _make(config: "GridConfig", _: "Context") -> "Environment":
 
 
 def _make_key_door(config: "KeyDoorConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.worlds import key_door
+    from gde_plugins.grid.keyed.environment import key_door
 
     return key_door(config)
 
 
 def _make_key_no_door(config: "KeyNoDoorConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.worlds import key_no_door
+    from gde_plugins.grid.keyed.environment import key_no_door
 
     return key_no_door(config)
 
 
 def _make_two_path_key(config: "TwoPathKeyConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.worlds import two_path_key
+    from gde_plugins.grid.keyed.environment import two_path_key
 
     return two_path_key(config)
 

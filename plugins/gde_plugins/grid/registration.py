@@ -85,7 +85,7 @@ def make(
 
 def _makers() -> Mapping[str, Callable[[Any], Any]]:
     from gde_plugins.grid.composition import compose
-    from gde_plugins.grid.keyed.worlds import key_door, key_no_door, two_path_key
+    from gde_plugins.grid.keyed.environment import key_door, key_no_door, two_path_key
 
     return dict(
         zip(CONFIGS, (compose, key_door, key_no_door, two_path_key), strict=True)

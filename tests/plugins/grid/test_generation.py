@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde.errors import GdeError
-from gde.numerics.tabular import steps_to
 from gde.seeding import generator
 from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.rendering.layout import render_text
-from gde_plugins.grid.solver.dynamics import FreeCells
 
 sizes = st.sampled_from(range(5, 26, 2))
 densities = st.floats(0, 1)
@@ -39,18 +37,6 @@ def distances(grid: Grid, start: tuple[int, int]) -> dict[tuple[int, int], int]:
                 steps[cell] = steps[row, column] + 1
                 waiting.append(cell)
     return steps
-
-
-@few
-@given(sizes, densities, seeds)
-def test_steps_in_free_cells_are_those_of_the_graph(
-    size: int, density: float, seed: int
-) -> None:
-    cells = FreeCells.of(generate(size, density, generator(seed)).walls)
-    goal = seed % len(cells.positions)
-    np.testing.assert_array_equal(
-        cells.steps_to(goal), steps_to(cells.graph, np.array([goal]))
-    )
 
 
 def n_free(grid: Grid) -> int:

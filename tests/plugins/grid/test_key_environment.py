@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from gde import Choice, Plan
 from gde.data.cell_map import CellMap, Position, position
-from gde.data.completion import Tokenization
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.numerics.tabular import solve
@@ -28,7 +27,6 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.plugin import gde_environments
-from gde_plugins.grid.rendering.alignment import align
 from gde_plugins.grid.rendering.layout import locate
 
 OFFERS = {offer.name: offer for offer in gde_environments()}
@@ -278,18 +276,20 @@ def test_restore_goes_back(
 def test_every_cell_is_found_among_tokens_and_the_line_below_is_not_taken_for_cells(
     name: str,
 ) -> None:
-    def tokenize(text: str) -> Tokenization:
-        spans = tuple(
-            match.span() for match in re.finditer(r" ?[A-Za-z]+| *[^\s]| *\n| ", text)
-        )
-        return Tokenization(ids=tuple(range(len(spans))), spans=spans)
-
     environment = begun(name)
     size = environment.world().labels["size"]
     assert isinstance(size, int)
-    alignment = align(shown(environment), tokenize)
-    assert alignment.exact
-    assert len(alignment.spans) == size**2
+    text = shown(environment)
+    cells = locate(text)
+    assert len(cells) == size**2
+
+    tokens = [
+        match.span() for match in re.finditer(r" ?[A-Za-z]+| *[^\s]| *\n| ", text)
+    ]
+    for start, end in cells.values():
+        covering = [token for token in tokens if token[0] < end and start < token[1]]
+        assert len(covering) == 1
+        assert text[slice(*covering[0])].strip() == text[start:end]
 
 
 def test_rules_name_every_symbol() -> None:

@@ -26,8 +26,12 @@ from gde_plugins.grid.keyed.config import (
     KeyNoDoorConfig,
     TwoPathKeyConfig,
 )
-from gde_plugins.grid.keyed.environment import KeyEnvironment
-from gde_plugins.grid.keyed.worlds import key_door, key_no_door, two_path_key
+from gde_plugins.grid.keyed.environment import (
+    KeyEnvironment,
+    key_door,
+    key_no_door,
+    two_path_key,
+)
 from gde_plugins.grid.metrics.keys import keys
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}

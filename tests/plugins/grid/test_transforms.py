@@ -73,6 +73,13 @@ def states(grid: Grid, cells: list[Position]) -> NDArray[np.intp]:
     return np.array([place[cell] for cell in cells])
 
 
+def actions_of(transform: Transform) -> list[int]:
+    """The index of the move that each move becomes."""
+    around, moves = transform.places((3, 3)), list(MOVES.values())
+    ahead = [around[1 + down, 1 + right] for down, right in moves]
+    return [moves.index((row - 1, column - 1)) for row, column in ahead]
+
+
 @few
 @given(grids, names)
 def test_optimal_values_and_optimal_actions_map_onto_each_other(
@@ -94,7 +101,7 @@ def test_optimal_values_and_optimal_actions_map_onto_each_other(
     ]
     moved = states(counterfactual, [places[cell] for cell in cells])
     assert (after.value[moved] == before.value).all()
-    assert (after.optimal[moved][:, transform.actions] == before.optimal).all()
+    assert (after.optimal[moved][:, actions_of(transform)] == before.optimal).all()
 
 
 @few
@@ -116,9 +123,9 @@ def test_every_move_becomes_the_move_that_its_action_becomes(
 ) -> None:
     transform = Transform.named(name)
     places, moves = transform.places(shape(grid)), list(MOVES.values())
-    assert sorted(transform.actions) == [0, 1, 2, 3]
+    assert sorted(actions_of(transform)) == [0, 1, 2, 3]
     for (row, column), (there_row, there_column) in places.items():
-        for (down, right), action in zip(moves, transform.actions, strict=True):
+        for (down, right), action in zip(moves, actions_of(transform), strict=True):
             ahead = places.get((row + down, column + right))
             assert ahead in {
                 None,
@@ -130,7 +137,7 @@ def test_every_move_becomes_the_move_that_its_action_becomes(
 @given(grids, names)
 def test_the_way_back_is_an_affine_map(grid: Grid, name: str) -> None:
     transform = Transform.named(name)
-    matrix = np.array(transform.to_base(shape(grid)))
+    matrix = np.array(transform.to_base(grid))
     for cell, place in transform.places(shape(grid)).items():
         assert tuple(matrix @ (*place, 1)) == cell
 
@@ -155,7 +162,7 @@ SAME = [
 @given(grid=grids)
 def test_laws_of_the_group(grid: Grid, one: str, other: str) -> None:
     assert Transform.named(one).apply(grid) == Transform.named(other).apply(grid)
-    assert Transform.named(one).actions == Transform.named(other).actions
+    assert actions_of(Transform.named(one)) == actions_of(Transform.named(other))
 
 
 def test_the_eight_symmetries_are_all_different() -> None:
@@ -198,7 +205,7 @@ def test_what_each_transform_is_called() -> None:
 def test_what_moves_become() -> None:
     becomes = {
         name: "".join(
-            list(MOVES)[action][0] for action in Transform.named(name).actions
+            list(MOVES)[action][0] for action in actions_of(Transform.named(name))
         )
         for name in ("none", "reflect", "rotate90", "rotate180", "transpose", "swap")
     }

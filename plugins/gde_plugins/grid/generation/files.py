@@ -6,6 +6,7 @@ any other name. Text, numbers and truth values are kept as labels, null reads "n
 anything else is left out.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -13,30 +14,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
-from gde.errors import ConfigError
-from gde.numerics.tabular import steps_to
+from gde.errors import ConfigError, UnknownName
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.generation.selection import read_selection, select
-from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin
-from gde_plugins.grid.solver.dynamics import FreeCells
+from gde_plugins.grid.grid import Grid, Origin
+from gde_plugins.grid.solver.dynamics import steps_to
 
 DESCRIPTIONS = {"size", "density", "transform"}
 """Settings of the environment that may also be labels of a line: they describe its
 grid.
 """
-SHAPES = {
-    "id": "as text",
-    "rows": "as a list of texts",
-    "agent": "as [row, column]",
-    "goal": "as [row, column]",
-    "base": "as text",
-}
-"""How the fields of a line are written."""
 
 
 class Line(BaseModel):
@@ -66,18 +56,13 @@ def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
     if config.transform != NONE:
         # A transform of a transform would be paired with the wrong base grid.
         for origin in origins:
-            _check_untransformed(origin)
+            transform = origin.labels["transform"]
+            if transform != NONE:
+                raise ConfigError(
+                    f"env.transform: wanted grids not yet transformed, got {origin.record!r}, which is {transform} of"
+                    f" {origin.base!r}; choose the others with env.where=transform=none"
+                )
     return origins
-
-
-def _check_untransformed(origin: Origin) -> None:
-    transform = origin.labels["transform"]
-    if transform != NONE:
-        already = f"{origin.record!r}, which is {transform} of {origin.base!r}"
-        todo = "choose the others with env.where=transform=none"
-        raise ConfigError(
-            f"env.transform: wanted grids not yet transformed, got {already}; {todo}"
-        )
 
 
 def read_origins(path: str) -> tuple[Origin, ...]:
@@ -88,19 +73,13 @@ def read_origins(path: str) -> tuple[Origin, ...]:
         ConfigError: no such file, no grid in it, or a line that is no grid on which the
         goal can be reached.
     """
-    file = Path(path)
     try:
-        status = file.stat()
+        status = Path(path).stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except (OSError, UnicodeDecodeError) as error:
-        reason = str(error)
-        if isinstance(error, OSError):
-            reason = str(error.strerror)
-        seen_from = ""
-        if not file.is_absolute():
-            seen_from = f" (seen from {Path.cwd()})"
+        reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"env.grids: wanted a file of JSON lines, got {path}{seen_from}: {reason}"
+            f"env.grids: wanted a file of JSON lines, got {path}: {reason}"
         ) from error
 
 
@@ -115,11 +94,11 @@ def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
                 origin = _origin(line)
                 if origin.record in origins:
                     raise ValueError(
-                        f"an id of its own, got {origin.record!r} a second time"
+                        f"wanted an id of its own, got {origin.record!r} a second time"
                     )
             except ValueError as error:
                 raise ConfigError(
-                    f"env.grids: {path}:{number}: wanted {_wanted(error)}"
+                    f"env.grids: {path}:{number}: {_reason(error)}"
                 ) from error
             origins[origin.record] = origin
     if not origins:
@@ -129,36 +108,24 @@ def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
     return tuple(origins.values())
 
 
-def _wanted(error: ValueError) -> str:
+def _reason(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     problem = error.errors()[0]
-    kind = problem["type"]
-    place = problem["loc"]
-    got = problem["input"]
-    if kind == "json_invalid":
-        # Pydantic sees one line at a time, so its line number is always 1.
-        reason = problem["ctx"]["error"]
-        return f"JSON, got {reason.replace('line 1 column', 'column')}"
-    if not place:
-        return f"a JSON object, got {got!r}"
-    field = str(place[0])
-    if kind == "missing":
-        return f"{field}, got none"
-    return f"{field} {SHAPES[field]}, got {got!r}"
+    field = ".".join(str(part) for part in problem["loc"]) or "the line"
+    return f"{field}: {problem['msg']}, got {str(problem['input']).strip()!r}"
 
 
 def _origin(line: str) -> Origin:
-    """Return the grid of one line. All checks raise ValueError with the expected and
-    the given value.
+    """Return the grid of one line.
+
+    Raises:
+        ValueError: the expected and the given value.
     """
     content = Line.model_validate_json(line)
-    _check_rows(content.rows)
-    _check_place("agent", content.agent, content.rows)
-    _check_place("goal", content.goal, content.rows)
     if content.agent == content.goal:
         raise ValueError(
-            f"agent and goal on different cells, got {list(content.agent)} for both"
+            f"wanted agent and goal on different cells, got {list(content.agent)} for both"
         )
     grid = Grid(rows=tuple(content.rows), agent=content.agent, goal=content.goal)
     labels: dict[str, str | int | float | bool] = {
@@ -168,61 +135,17 @@ def _origin(line: str) -> Origin:
     labels.update(_labels(content.model_extra or {}))
 
     # A stated distance must agree with the grid, since analyses stratify by this label.
-    distance = _distance(grid)
+    distance = steps_to(grid.walls, [grid.goal])[grid.agent]
+    if math.isinf(distance):
+        raise ValueError("wanted a way from agent to goal, got none")
     stated = labels.get("distance", distance)
     if stated != distance:
         raise ValueError(
-            f"distance {distance}, the length of the shortest way, got {stated}"
+            f"wanted distance {distance:g}, the length of the shortest way, got {stated}"
         )
     return Origin(
         grid=grid, base=content.base or content.id, labels=labels, record=content.id
     )
-
-
-def _check_rows(rows: Sequence[str]) -> None:
-    lengths = [len(row) for row in rows]
-    if not any(lengths):
-        raise ValueError("rows with cells, got none")
-    if len(set(lengths)) != 1:
-        listed = ", ".join(str(length) for length in lengths)
-        raise ValueError(f"rows of equal length, got lengths {listed}")
-
-    symbols = set("".join(rows))
-    unknown = sorted(symbols - {WALL_SYMBOL, FREE_SYMBOL})
-    if unknown:
-        raise ValueError(
-            f"rows of {WALL_SYMBOL} (wall) and {FREE_SYMBOL} (free) only, got {unknown[0]!r}"
-        )
-
-    border = {*rows[0], *rows[-1]}
-    for row in rows:
-        border |= {row[0], row[-1]}
-    if border != {WALL_SYMBOL}:
-        raise ValueError("walls all around, got a free cell at the edge")
-
-
-def _check_place(name: str, place: Position, rows: Sequence[str]) -> None:
-    row, column = place
-    height = len(rows)
-    width = len(rows[0])
-    if not 0 <= row < height or not 0 <= column < width:
-        raise ValueError(
-            f"{name} inside a grid of {height} rows and {width} columns, got {list(place)}"
-        )
-    if rows[row][column] == WALL_SYMBOL:
-        raise ValueError(f"{name} on a free cell, got a wall at {list(place)}")
-
-
-def _distance(grid: Grid) -> int:
-    cells = FreeCells.of(grid.walls)
-    goal = cells.index(grid.goal)
-    agent = cells.index(grid.agent)
-    steps = steps_to(cells.graph, np.array([goal]))[agent]
-    if math.isinf(steps):
-        raise ValueError(
-            f"a way from agent to goal, got none from {list(grid.agent)} to {list(grid.goal)}"
-        )
-    return int(steps)
 
 
 def _labels(extra: Mapping[str, Any]) -> Labels:
@@ -231,12 +154,64 @@ def _labels(extra: Mapping[str, Any]) -> Labels:
     for name, value in extra.items():
         if name in taken:
             raise ValueError(
-                f"another name for the label {name!r}, which is a setting of the environment"
+                f"wanted another name for the label {name!r}, which is a setting of the environment"
             )
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{name}: a finite number, got {value}")
+            raise ValueError(f"{name}: wanted a finite number, got {value}")
         if value is None:
             labels[name] = NONE
         elif isinstance(value, str | int | float | bool):
             labels[name] = value
     return labels
+
+
+def read_selection(text: str) -> Labels:
+    """Read "size=7 transform=none" as {"size": 7, "transform": "none"}.
+
+    Raises:
+        ValueError: the expected format.
+    """
+    selection: dict[str, str | int | float | bool] = {}
+    is_complete = True
+    for pair in text.split():
+        name, _, value = pair.partition("=")
+        is_complete = is_complete and bool(name and value)
+        selection[name] = _value(value)
+    # A comma would separate two values of the setting.
+    if not selection or not is_complete or "," in text:
+        raise ValueError(
+            "LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5"
+        )
+    return selection
+
+
+def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin, ...]:
+    """Return the grids that have all these labels; `path` is their file.
+
+    Raises:
+        UnknownName: a label that no grid has.
+        ConfigError: no grid has all of them.
+    """
+    known: set[str] = set()
+    for origin in origins:
+        known.update(origin.labels)
+    for name in wanted:
+        if name not in known:
+            raise UnknownName(f"label of env.where in {path}", name, known)
+    chosen = tuple(
+        origin for origin in origins if wanted.items() <= origin.labels.items()
+    )
+    if not chosen:
+        text = " ".join(f"{name}={value}" for name, value in wanted.items())
+        raise ConfigError(
+            f"env.where: wanted labels that a grid of {path} has, got {text}, which none has"
+        )
+    return chosen
+
+
+def _value(text: str) -> str | int | float | bool:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return value if isinstance(value, int | float) else text

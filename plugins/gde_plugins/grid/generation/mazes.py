@@ -10,8 +10,8 @@ from gde.data.json import NONE, Labels
 from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin, identity
-from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
+from gde_plugins.grid.grid import Grid, Origin, identity, rows_of
+from gde_plugins.grid.solver.dynamics import MOVES, as_position, steps_to
 
 ATTEMPTS = 50
 """Mazes tried before the search for a wanted distance fails."""
@@ -50,9 +50,7 @@ def generate(
         placed = _place(walls, wanted, rng)
         if placed is not None:
             agent, goal = placed
-            symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
-            rows = tuple("".join(row) for row in symbols.tolist())
-            return Grid(rows=rows, agent=agent, goal=goal)
+            return Grid(rows=rows_of(walls), agent=agent, goal=goal)
     raise GdeError(
         f"no grid of size {size} and density {density} with agent and goal {wanted.start} to {wanted.stop - 1} steps"
         f" apart in {ATTEMPTS} attempts: widen min_distance and max_distance, or choose a larger size"
@@ -119,17 +117,12 @@ def _place(
     walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator
 ) -> tuple[Position, Position] | None:
     """Return agent and goal, or None if no two cells are as far apart as wanted."""
-    cells = FreeCells.of(walls)
-    positions = cells.positions.tolist()
-    for goal in rng.permutation(len(positions)).tolist():
-        steps = cells.steps_to(goal)
-        is_wanted = (steps >= wanted.start) & (steps < wanted.stop)
-        agents = np.flatnonzero(is_wanted)
-        if agents.size:
-            agent = agents[int(rng.integers(agents.size))]
-            agent_row, agent_column = positions[agent]
-            goal_row, goal_column = positions[goal]
-            return (agent_row, agent_column), (goal_row, goal_column)
+    for goal in rng.permutation(np.argwhere(~walls)):
+        steps = steps_to(walls, [goal])
+        agents = np.argwhere((steps >= wanted.start) & (steps < wanted.stop))
+        if len(agents):
+            agent = agents[int(rng.integers(len(agents)))]
+            return as_position(agent), as_position(goal)
     return None
 
 

@@ -7,16 +7,15 @@ rows, positions and moves is read off that one rearrangement, so they cannot dis
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
-from gde.data.json import NONE
+from gde.data.json import NONE, Json
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.solver.dynamics import MOVES
 
 SWAP = "swap"
 REARRANGE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
@@ -91,42 +90,17 @@ class Transform:
             places[cell] = (row, column)
         return places
 
-    @property
-    def actions(self) -> tuple[int, ...]:
-        """Index of the action that each action of the original becomes, in the order of
-        `dynamics.MOVES`.
-        """
-        # A move from the centre of a 3 x 3 grid points to one of its edges; the centre
-        # stays where it is.
-        around = self.places((3, 3))
-        moves = list(MOVES.values())
-        actions = []
-        for down, right in moves:
-            row, column = around[1 + down, 1 + right]
-            actions.append(moves.index((row - 1, column - 1)))
-        return tuple(actions)
-
-    def to_base(
-        self, shape: tuple[int, int]
-    ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    def to_base(self, original: Grid) -> list[Json]:
         """Return the (2, 3) matrix M with M (row, column, 1) = (row, column) in the
-        original (height, width) grid.
+        original grid.
         """
-        return _to_base(self, shape)
-
-
-# Every world of a run asks for the same matrix.
-@lru_cache
-def _to_base(
-    transform: Transform, shape: tuple[int, int]
-) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    back = {place: cell for cell, place in transform.places(shape).items()}
-
-    # The map is affine, so three cells determine it: the corner is the offset, its
-    # neighbours give the two directions.
-    row, column = back[0, 0]
-    row_below, column_below = back[1, 0]
-    row_beside, column_beside = back[0, 1]
-    row_of = (row_below - row, row_beside - row, row)
-    column_of = (column_below - column, column_beside - column, column)
-    return row_of, column_of
+        matrix: list[Json] = []
+        for indices in np.indices(original.walls.shape):
+            # The map is affine, so three cells determine it: the corner is the offset,
+            # its neighbours give the two directions.
+            found = self.rearrange(indices)
+            corner = int(found[0, 0])
+            below = int(found[1, 0]) - corner
+            beside = int(found[0, 1]) - corner
+            matrix.append([below, beside, corner])
+        return matrix

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import TabularMDP
-from gde.numerics.tabular import solve
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.solver.dynamics import FreeCells, shortest_way_model
 
@@ -123,9 +122,3 @@ def tabulate(scene: Scene, states: KeyStates) -> TabularMDP:
         labels[scene.artefact] = place
     floats = {name: values.astype(np.float64) for name, values in labels.items()}
     return shortest_way_model(states.successors, states.start, states.goals, floats)
-
-
-def shortest_way(model: TabularMDP) -> int:
-    """Return the number of steps from the first state to the end."""
-    start = model.start.argmax()
-    return -int(solve(model).value[start])

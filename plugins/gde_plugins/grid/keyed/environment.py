@@ -1,4 +1,4 @@
-"""Key worlds as environments. Below the usual text of the grid, a line says whether the
+"""The three key worlds as environments. Below the usual text of the grid, a line says whether the
 agent carries the key.
 
 Counterfactual worlds differ in one cell of the text and in nothing else: the rules name
@@ -6,14 +6,25 @@ every object, present or not.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from gde.data.cell_map import THINGS
 from gde.data.json import Json, Labels
-from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
-from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
+from gde.errors import GdeError
+from gde.seeding import generator
+from gde_plugins.grid.keyed.config import (
+    KeyDoorConfig,
+    KeyNoDoorConfig,
+    TwoPathKeyConfig,
+)
+from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, tabulate
+from gde_plugins.grid.keyed.rooms import draw_rooms
 from gde_plugins.grid.keyed.scene import Scene
+from gde_plugins.grid.keyed.two_paths import draw_two_paths
 from gde_plugins.grid.rendering.layout import (
     AGENT_SYMBOL,
     GOAL_SYMBOL,
@@ -22,8 +33,8 @@ from gde_plugins.grid.rendering.layout import (
     put,
 )
 from gde_plugins.grid.rendering.vocabulary import Vocabulary
-from gde_plugins.grid.solver.dynamics import ACTIONS, MOVES
-from gde_plugins.grid.walking import Walker
+from gde_plugins.grid.solver.dynamics import MOVES
+from gde_plugins.grid.walking import Walk, Walker, shortest_way
 
 SYMBOLS = {"key": "K", "coin": "C", "flag": "F", "door": "D"}
 """Letters of objects, in the text and in pictures."""
@@ -35,54 +46,16 @@ MECHANICS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Episode:
-    """Everything that is equal in all steps of an episode, computed once so that a step
-    is quick.
-    """
-
-    scene: Scene
-    mdp: TabularMDP
-    distance: int
-    """Length of the shortest way, with the detour to a needed key, in steps."""
-    positions: list[list[int]]
-    """[row, column] of every state."""
-    stages: list[int]
-    moves: dict[str, list[int]]
-    """Action to the successor of every state."""
-    start: int
-    goals: list[bool]
-    texts: list[str]
-    """The text of every stage, without the agent."""
-    offsets: list[int]
-    """Index in the text of each state's cell."""
-
-    @classmethod
-    def of(cls, scene: Scene) -> "_Episode":
-        states = KeyStates.of(scene)
-        mdp = tabulate(scene, states)
-        positions = states.positions.tolist()
-        moves: dict[str, list[int]] = {}
-        for action, successors in zip(ACTIONS, states.successors.T, strict=True):
-            moves[action] = successors.tolist()
-        return cls(
-            scene=scene,
-            mdp=mdp,
-            distance=shortest_way(mdp),
-            positions=positions,
-            stages=states.stages.tolist(),
-            moves=moves,
-            start=states.start,
-            goals=states.goals.tolist(),
-            texts=[stage_text(scene, stage) for stage in Stage],
-            offsets=offsets(scene.rows, positions),
-        )
+ATTEMPTS = 200
+"""Scenes drawn, at most, to find one that can be solved within the horizon."""
 
 
-class KeyEnvironment(Walker[_Episode]):
+class KeyEnvironment(Walker):
     """Implements `gde.parts.environment.HasMDP`. States are pairs of stage and free
     cell; a step that reaches the key or the door takes or opens it.
     """
+
+    _symbol = AGENT_SYMBOL
 
     def __init__(
         self, draw: Callable[[int], Scene], horizon: int, labels: Labels
@@ -99,9 +72,13 @@ class KeyEnvironment(Walker[_Episode]):
         Raises:
             GdeError: no scene can be solved within the horizon.
         """
-        self._played = _Episode.of(self._draw(seed))
-        self._state = self._played.start
-        return self._observe()
+        scene = self._draw(seed)
+        states = KeyStates.of(scene)
+        texts = [stage_text(scene, stage) for stage in Stage]
+        self._scene = scene
+        self._stages = states.stages.tolist()
+        of_states = [texts[stage] for stage in self._stages]
+        return self._begin(Walk.of(tabulate(scene, states), scene.rows, of_states))
 
     def task(self) -> Task:
         words = Vocabulary()
@@ -122,8 +99,8 @@ class KeyEnvironment(Walker[_Episode]):
         its name and of a `door`, and `things` (the things of the map). Label `distance`
         is the optimal length.
         """
-        episode = self._episode
-        scene = episode.scene
+        distance = self._walk.distance
+        scene = self._scene
         objects = _objects(scene, Stage.BEFORE)
         letters: dict[str, Json] = {name: {"letter": SYMBOLS[name]} for name in objects}
         facts: dict[str, Json] = {
@@ -139,7 +116,7 @@ class KeyEnvironment(Walker[_Episode]):
         labels = {
             "size": len(scene.rows),
             "layout": scene.layout,
-            "distance": episode.distance,
+            "distance": distance,
             **self._labels,
         }
         return World(id=scene.identity, facts=facts, labels=labels, base=scene.base)
@@ -151,11 +128,11 @@ class KeyEnvironment(Walker[_Episode]):
         the artefact under its name (e.g. `key`) and of the `door`, null once they are
         gone, and with a door the present `rows`.
         """
-        episode = self._episode
-        scene = episode.scene
-        stage = Stage(episode.stages[self._state])
+        here = self._walk.positions[self._state]
+        scene = self._scene
+        stage = Stage(self._stages[self._state])
         facts: dict[str, Json] = {
-            "agent": list(episode.positions[self._state]),
+            "agent": list(here),
             "carrying": stage >= Stage.TAKEN,
             **_objects(scene, stage),
         }
@@ -164,12 +141,6 @@ class KeyEnvironment(Walker[_Episode]):
                 scene.rows if stage == Stage.OPEN else scene.closed_rows
             )
         return State(facts=facts, index=self._state)
-
-    def _observe(self) -> Observation:
-        episode = self._episode
-        without_agent = episode.texts[episode.stages[self._state]]
-        text = put(without_agent, episode.offsets[self._state], AGENT_SYMBOL)
-        return Observation(text=text, actions=ACTIONS)
 
 
 def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
@@ -199,3 +170,55 @@ def stage_text(scene: Scene, stage: Stage) -> str:
     # Also said in worlds without a key, so that the counterfactuals read alike.
     carries_key = scene.artefact == "key" and stage >= Stage.TAKEN
     return f"{text}\nCarrying key: {carries_key}"
+
+
+def key_door(config: KeyDoorConfig) -> KeyEnvironment:
+    """The key is needed: it opens the door on the only way to the goal."""
+    return KeyEnvironment(partial(_rooms, config), config.horizon, {})
+
+
+def key_no_door(config: KeyNoDoorConfig) -> KeyEnvironment:
+    """The scenes of `key_door` seed for seed, without the door, and with a useless
+    object.
+    """
+
+    def draw(seed: int) -> Scene:
+        return replace(_rooms(config, seed), door=None, artefact=config.artefact)
+
+    return KeyEnvironment(draw, config.horizon, {"artefact": config.artefact})
+
+
+def two_path_key(config: TwoPathKeyConfig) -> KeyEnvironment:
+    """A useless object lies on one of two equally short ways."""
+
+    def draw(seed: int) -> Scene:
+        rng = generator(seed, "two paths", config.size, config.horizon)
+        scene = solvable(partial(draw_two_paths, config.size), config.horizon, rng)
+        return replace(scene, artefact=config.artefact)
+
+    return KeyEnvironment(draw, config.horizon, {"artefact": config.artefact})
+
+
+def _rooms(config: KeyDoorConfig, seed: int) -> Scene:
+    # The stream does not depend on door and artefact, so that the variations of a seed
+    # are one scene.
+    rng = generator(seed, "rooms", config.rooms, config.horizon)
+    return solvable(partial(draw_rooms, config.rooms), config.horizon, rng)
+
+
+def solvable(
+    draw: Callable[[np.random.Generator], Scene], horizon: int, rng: np.random.Generator
+) -> Scene:
+    """The first scene drawn whose shortest way, by way of the key where it is needed,
+    is within the horizon.
+
+    Raises:
+        GdeError: none in many.
+    """
+    for _ in range(ATTEMPTS):
+        scene = draw(rng)
+        if shortest_way(tabulate(scene, KeyStates.of(scene))) <= horizon:
+            return scene
+    raise GdeError(
+        f"no key world with a shortest way of at most {horizon} steps in {ATTEMPTS} attempts: choose a longer horizon"
+    )

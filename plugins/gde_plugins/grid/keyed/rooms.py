@@ -9,7 +9,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from gde.data.cell_map import Position
-from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
+from gde_plugins.grid.grid import rows_of
+from gde_plugins.grid.keyed.scene import Scene
+from gde_plugins.grid.solver.dynamics import as_position
 
 ROOM = 3
 """Rows and columns of a room."""
@@ -55,18 +57,18 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
     doors = []
     for doorway in doorways:
         reached = _reachable(free, doorway, agent)
-        if not reached[cell(goal)]:
+        if not reached[as_position(goal)]:
             doors.append(doorway)
     door = doors[int(rng.integers(len(doors)))]
     at_hand = _reachable(free, door, agent) & in_room
-    at_hand[cell(agent)] = False
+    at_hand[as_position(agent)] = False
     place = rng.choice(np.argwhere(at_hand))
     return Scene(
         layout="rooms",
         rows=rows_of(~free),
-        agent=cell(agent),
-        goal=cell(goal),
-        place=cell(place),
+        agent=as_position(agent),
+        goal=as_position(goal),
+        place=as_position(place),
         door=door,
     )
 
@@ -106,5 +108,5 @@ def _reachable(
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)
-    reached: NDArray[np.bool_] = parts == parts[cell(agent)]
+    reached: NDArray[np.bool_] = parts == parts[as_position(agent)]
     return reached

@@ -1,6 +1,5 @@
 """The scene of a key world."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
-from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL
+from gde_plugins.grid.grid import walls_of, with_wall
 from gde_plugins.grid.keyed.config import Artefact
 
 
@@ -40,21 +39,12 @@ class Scene:
     @property
     def walls(self) -> NDArray[np.bool_]:
         """(height, width) True in walls; the doorway is free."""
-        return np.array(
-            [[symbol == WALL_SYMBOL for symbol in row] for row in self.rows]
-        )
+        return walls_of(self.rows)
 
     @property
     def closed_rows(self) -> tuple[str, ...]:
         """The rows with the closed door as a wall."""
-        if self.door is None:
-            return self.rows
-        row, column = self.door
-        symbols = [*self.rows[row]]
-        symbols[column] = WALL_SYMBOL
-        rows = [*self.rows]
-        rows[row] = "".join(symbols)
-        return tuple(rows)
+        return with_wall(self.rows, self.door) if self.door else self.rows
 
     @property
     def base(self) -> str:
@@ -67,21 +57,6 @@ class Scene:
     def identity(self) -> str:
         """Equal for equal scenes."""
         return _digest(self.base, self.place, self.artefact, self.door)
-
-
-Draw = Callable[[np.random.Generator], Scene]
-
-
-def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Return the rows of a (height, width) wall mask as text."""
-    symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
-    return tuple("".join(row) for row in symbols.tolist())
-
-
-def cell(place: NDArray[np.intp]) -> Position:
-    """Return a (row, column) array as a position."""
-    row, column = place.tolist()
-    return row, column
 
 
 def _digest(*parts: object) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gde.data.cell_map import Position
-from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
+from gde_plugins.grid.grid import rows_of
+from gde_plugins.grid.keyed.scene import Scene
+from gde_plugins.grid.solver.dynamics import as_position
 
 LAYOUTS = ("horizontal", "vertical", "diamond")
 Corners = list[Position]
@@ -45,7 +47,7 @@ def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
     own = ways[side]
     other = ways[1 - side]
     exclusive = [place for place in own if place not in other]
-    place = cell(rng.choice(np.array(exclusive)))
+    place = as_position(rng.choice(np.array(exclusive)))
 
     scene = Scene(
         layout=layout,

@@ -8,9 +8,6 @@ which is null once it is open.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
 
 from gde.data.cell_map import Position, position
 from gde.data.mdp import Floats
@@ -18,7 +15,7 @@ from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import Count, Place, count, is_optimal
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.solver.dynamics import FreeCells
+from gde_plugins.grid.solver.dynamics import steps_to
 
 NO_ARTEFACT = "none"
 PHASES = ("collect", "open", "reach")
@@ -58,7 +55,7 @@ class KeyEpisode:
         pairs: set[tuple[Position, str]] = set()
         for here, turn in zip(positions, trajectory.turns, strict=False):
             if turn.decision.action is not None:
-                pairs.add(_pair(here, turn.decision.action))
+                pairs.add((here, turn.decision.action))
 
         # Behind a door, to fetch the object is no detour.
         has_door = behind_door(trajectory)
@@ -94,12 +91,6 @@ def artefact(trajectory: Trajectory) -> str:
     return str(trajectory.world.facts["artefact"])
 
 
-@lru_cache(maxsize=4096)
-def _pair(here: Position, action: str) -> tuple[Position, str]:
-    """Share one object between equal pairs, since a run has millions of them."""
-    return here, action
-
-
 def _states(trajectory: Trajectory) -> list[State]:
     states = [turn.state for turn in trajectory.turns]
     states.append(trajectory.final_state)
@@ -133,16 +124,6 @@ def _detours(trajectory: Trajectory, positions: Sequence[Position]) -> Iterator[
         if turn.decision.action is not None and not is_optimal(turn):
             # Late, because most episodes need no distances.
             if steps is None:
-                steps = _steps_to(place, trajectory)
+                grid = Grid.from_record(trajectory.world, _states(trajectory)[0])
+                steps = steps_to(grid.walls, [place])
             yield bool(steps[after] < steps[here])
-
-
-def _steps_to(place: Position, trajectory: Trajectory) -> Floats:
-    """Return (height, width) the length of the shortest way to a place, inf if there is
-    none.
-    """
-    grid = Grid.from_record(trajectory.world, _states(trajectory)[0])
-    cells = FreeCells.of(grid.walls)
-    steps = np.full(grid.walls.shape, np.inf)
-    steps[~grid.walls] = cells.steps_to(cells.index(place))
-    return steps

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
-from gde.numerics.tabular import steps_to
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
+from gde_plugins.grid.solver.dynamics import around, steps_to
 
 Mask = NDArray[np.bool_]
 UNKNOWN_SYMBOL = "*"
@@ -55,30 +54,29 @@ def believe(grid: Grid, seen: Mask) -> Belief:
     Raises:
         ValueError: no goal and no unknown cell can be reached on the known map.
     """
-    edge = _edge(seen.shape)
+    edge = np.ones_like(seen)
+    edge[1:-1, 1:-1] = False
+    # Unknown cells count as free here, except for the border.
     walls = (grid.walls & seen) | edge
     unknown = ~seen & ~edge
-    sees_goal = bool(seen[grid.goal])
-    aims = _only(grid.goal, seen.shape) if sees_goal else unknown
+    hopes = unknown.copy()
+    hopes[grid.goal] = True
 
-    # Unknown cells count as free here, except for the border.
-    cells = FreeCells.of(walls)
-    targets = np.flatnonzero(aims[~walls])
-    steps = steps_to(cells.graph, targets)
-    here = cells.index(grid.agent)
-    if np.isinf(steps[here]):
+    sees_goal = bool(seen[grid.goal])
+    aims = [grid.goal] if sees_goal else np.argwhere(unknown)
+    steps = steps_to(walls, aims)
+    n_steps = steps[grid.agent]
+    if np.isinf(n_steps):
         raise ValueError(
             f"from {grid.agent} neither the goal nor any unknown cell can be reached"
         )
 
-    ahead = cells.successors[here]
-    is_nearer = steps[ahead] == steps[here] - 1
-    hopes = unknown | (aims & seen)
+    ahead = around(grid.agent)
     return Belief(
         aim="goal" if sees_goal else "unknown",
-        steps=int(steps[here]),
-        optimal=_indices(is_nearer),
-        walls=_indices(ahead == here),
+        steps=int(n_steps),
+        optimal=_indices(steps[ahead] == n_steps - 1),
+        walls=_indices(walls[ahead]),
         dead_ends=_indices(_closed(walls, hopes, grid.agent)),
     )
 
@@ -103,25 +101,10 @@ def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
     regions, _ = label(passable)
     hopeful = np.unique(regions[hopes & ~walls])
 
-    row, column = agent
-    ahead = np.array(
-        [regions[row + down, column + right] for down, right in MOVES.values()]
-    )
+    ahead = regions[around(agent)]
     # Region 0 is walls and the agent's own cell.
     closed: Mask = (ahead > 0) & ~np.isin(ahead, hopeful)
     return closed
-
-
-def _edge(shape: tuple[int, ...]) -> Mask:
-    edge = np.ones(shape, dtype=bool)
-    edge[1:-1, 1:-1] = False
-    return edge
-
-
-def _only(cell: Position, shape: tuple[int, ...]) -> Mask:
-    mask = np.zeros(shape, dtype=bool)
-    mask[cell] = True
-    return mask
 
 
 def _indices(flags: Mask) -> tuple[int, ...]:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
+from gde.numerics import tabular
 from gde_plugins.grid.grid import Grid
 
 MOVES: Mapping[str, Position] = {
@@ -55,31 +56,34 @@ class FreeCells:
         ends = np.arange(0, len(targets) + 1, n_actions)
         return csr_array((ones, targets, ends), shape=(n_states, n_states))
 
-    def steps_to(self, goal: int) -> NDArray[np.float64]:
-        """Return (S,) the length of the shortest way to a state, inf if there is none.
-
-        In the few cells of a grid a queue is several times as fast as
-        `gde.numerics.tabular.steps_to`.
-        """
-        # Every move can be taken back, so the search may follow the moves away from the
-        # goal.
-        successors = self.successors.tolist()
-        steps = [np.inf] * len(successors)
-        steps[goal] = 0.0
-        waiting = [goal]
-        # The list grows during the loop.
-        for here in waiting:
-            one_more = steps[here] + 1
-            for there in successors[here]:
-                if steps[there] > one_more:
-                    steps[there] = one_more
-                    waiting.append(there)
-        return np.array(steps)
-
     def index(self, position: tuple[int, int]) -> int:
         """Return the state of a free cell."""
         is_here = (self.positions == position).all(axis=1)
         return int(np.flatnonzero(is_here)[0])
+
+
+def steps_to(walls: NDArray[np.bool_], targets: ArrayLike) -> NDArray[np.float64]:
+    """Return (height, width) the steps from every cell to the nearest of (K, 2) targets;
+    inf in walls and where there is no way.
+    """
+    is_target = np.zeros_like(walls)
+    is_target[tuple(np.transpose(targets))] = True
+    steps = np.full(walls.shape, np.inf)
+    cells = FreeCells.of(walls)
+    steps[~walls] = tabular.steps_to(cells.graph, np.flatnonzero(is_target[~walls]))
+    return steps
+
+
+def around(cell: Position) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows and columns that the moves lead to from a cell."""
+    rows, columns = (np.array(cell) + list(MOVES.values())).T
+    return rows, columns
+
+
+def as_position(cell: NDArray[np.intp]) -> Position:
+    """Return a (row, column) array as a position."""
+    row, column = cell.tolist()
+    return row, column
 
 
 def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
