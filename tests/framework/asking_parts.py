@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from odd_parts import WhereProbe
+from odd_parts import AdvisedAgent, SlowCorridor, WhereProbe
 
 from gde import (
     Capability,
@@ -38,8 +38,7 @@ from gde import (
     hookimpl,
 )
 from gde.testing.judging import QUESTION, Judge, appraise
-from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel, ScriptedModel
-from gde.testing.worlds import SlowCorridor
+from gde.testing.parts import AskingAgent, PlantedModel, ScriptedModel
 
 STOP = "ASKING_PARTS_STOP"
 """An environment variable: after how many requests a model is interrupted, as by

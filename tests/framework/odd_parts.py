@@ -5,13 +5,16 @@ by the tests.
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from threading import Event
+from time import sleep
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from gde import (
     Brief,
@@ -25,7 +28,9 @@ from gde import (
     EnvironmentOffer,
     Figure,
     GdeError,
+    LanguageModel,
     Measurement,
+    Message,
     MetricOffer,
     ModelInfo,
     ModelName,
@@ -46,7 +51,72 @@ from gde import (
 from gde.parts.reproduction import Comparison, Run
 from gde.seeding import derive
 from gde.testing.parts import AskingAgent, Corridor, PlantedModel, ScriptedAgent
-from gde.testing.plugin import CorridorConfig
+from gde.testing.plugin import OF_CORRIDOR, AskingConfig, CorridorConfig
+
+
+@dataclass
+class SlowCorridor(Corridor):
+    """A corridor with slow steps, and perhaps a cell whose step never returns."""
+
+    seconds: float = 0.01
+    trap: int = -1
+    """The cell whose step never returns; -1 for none."""
+
+    def step(self, action: str) -> Outcome:
+        if self.at == self.trap:
+            Event().wait()
+        sleep(self.seconds)
+        return super().step(action)
+
+
+@dataclass
+class AdvisedAgent(AskingAgent):
+    """Asks a second model first and shows what that one says to the first, which
+    decides.
+    """
+
+    adviser: LanguageModel = field(kw_only=True)
+
+    async def act(self, observation: Observation) -> Decision:
+        question = Message(
+            role="user", content=f"What would you do?\n{observation.text}"
+        )
+        asked = ChatRequest(
+            messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1)
+        )
+        advice = await self.adviser.complete(asked)
+        return await super().act(
+            replace(observation, text=f"{observation.text}\nAdvice: {advice.text}")
+        )
+
+
+@dataclass
+class Copyist:
+    """Says again what it is shown, in one action of as many lines."""
+
+    def begin(self, brief: Brief) -> None:
+        """Copying needs no preparation."""
+
+    async def act(self, observation: Observation) -> Decision:
+        return Decision.act(observation.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowConfig(CorridorConfig):
+    """A corridor with slow steps."""
+
+    seconds: Annotated[float, Field(ge=0)] = 0.01
+    """Of every step."""
+    trap: Annotated[int, Field(ge=-1)] = -1
+    """A cell whose step never returns, -1 for none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvisedConfig(AskingConfig):
+    """An agent's model and its adviser."""
+
+    adviser: ModelName = "appraising"
+    """The language model that is asked first."""
 
 
 @dataclass
@@ -258,6 +328,16 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Capability.STATE, Capability.MDP, Capability.MAP})
     return (
         EnvironmentOffer(
+            name="slow-corridor",
+            summary="A corridor with slow steps, one of which may never return.",
+            config=SlowConfig,
+            make=lambda config, _: SlowCorridor(
+                config.length, config.seconds, config.trap
+            ),
+            gives=OF_CORRIDOR,
+            blocking=True,
+        ),
+        EnvironmentOffer(
             name="trapdoor",
             summary="s",
             config=NoConfig,
@@ -315,6 +395,21 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
     return (
+        Offer(
+            name="copyist",
+            summary="Repeats the observation.",
+            config=NoConfig,
+            make=lambda _, __: Copyist(),
+        ),
+        Offer(
+            name="advised",
+            summary="Asks one language model for advice and another for the action.",
+            config=AdvisedConfig,
+            make=lambda config, context: AdvisedAgent(
+                context.model(config.model), adviser=context.model(config.adviser)
+            ),
+            gives=frozenset({Capability.ACTIVATIONS}),
+        ),
         Offer(
             name="moody",
             summary="s",

@@ -25,16 +25,14 @@ from gde.offers import (
 from gde.parts.context import Context
 from gde.testing.judging import Judge, appraise
 from gde.testing.parts import (
-    AdvisedAgent,
     AskingAgent,
-    Copyist,
     Corridor,
     PlantedModel,
     ScriptedAgent,
     ScriptedModel,
 )
 from gde.testing.plan_probe import PlanProbe
-from gde.testing.worlds import Dictation, Recipe, SlowCorridor
+from gde.testing.worlds import Dictation, Recipe
 
 OF_CORRIDOR = frozenset(
     {
@@ -55,16 +53,6 @@ class CorridorConfig:
 
     length: Annotated[int, Field(ge=2)] = 3
     """Cells; the goal is in the last."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SlowConfig(CorridorConfig):
-    """A corridor with slow steps."""
-
-    seconds: Annotated[float, Field(ge=0)] = 0.01
-    """Of every step."""
-    trap: Annotated[int, Field(ge=-1)] = -1
-    """A cell whose step never returns, -1 for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +104,6 @@ class SteeringConfig(AskingConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdvisedConfig(AskingConfig):
-    """An agent's model and its adviser."""
-
-    adviser: ModelName = "appraising"
-    """The language model that is asked first."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class PlantedConfig:
     """A model with planted activations."""
 
@@ -153,7 +133,7 @@ class JudgeConfig:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor, a slow one, and two worlds without a decision process."""
+    """The corridor, and two worlds without a decision process."""
     return (
         EnvironmentOffer(
             name="corridor",
@@ -161,16 +141,6 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=CorridorConfig,
             make=lambda config, _: Corridor(config.length),
             gives=OF_CORRIDOR,
-        ),
-        EnvironmentOffer(
-            name="slow-corridor",
-            summary="A corridor with slow steps, one of which may never return.",
-            config=SlowConfig,
-            make=lambda config, _: SlowCorridor(
-                config.length, config.seconds, config.trap
-            ),
-            gives=OF_CORRIDOR,
-            blocking=True,
         ),
         EnvironmentOffer(
             name="recipe",
@@ -191,14 +161,8 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Agents that follow a script, copy, or ask models."""
+    """Agents that follow a script, or ask a model."""
     return (
-        Offer(
-            name="copyist",
-            summary="Repeats the observation.",
-            config=NoConfig,
-            make=lambda _, __: Copyist(),
-        ),
         Offer(
             name="scripted",
             summary="Takes given actions in turn.",
@@ -219,15 +183,6 @@ def gde_agents() -> Sequence[AnyOffer]:
             make=_steering,
             gives=OF_MODEL,
             needs=frozenset({Capability.INTERVENTIONS}),
-        ),
-        Offer(
-            name="advised",
-            summary="Asks one language model for advice and another for the action.",
-            config=AdvisedConfig,
-            make=lambda config, context: AdvisedAgent(
-                context.model(config.model), adviser=context.model(config.adviser)
-            ),
-            gives=frozenset({Capability.ACTIVATIONS}),
         ),
     )
 

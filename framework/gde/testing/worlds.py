@@ -1,13 +1,10 @@
-"""Small worlds: one without an MDP, one for free text, and a slow one."""
+"""Small worlds: one without an MDP, and one for free text."""
 
 from dataclasses import dataclass, field
 from hashlib import sha256
-from threading import Event
-from time import sleep
 
 from gde.data.observation import Observation, Optimum, Outcome, Task, World
 from gde.seeding import generator
-from gde.testing.parts import Corridor
 
 LONGEST = 5_000
 """Characters of the longest dictated line."""
@@ -131,18 +128,3 @@ class Dictation:
 
     def _observe(self) -> Observation:
         return Observation(text="\n".join(self._dictated[self._written :]))
-
-
-@dataclass
-class SlowCorridor(Corridor):
-    """A corridor with slow steps, and perhaps a cell whose step never returns."""
-
-    seconds: float = 0.01
-    trap: int = -1
-    """The cell whose step never returns; -1 for none."""
-
-    def step(self, action: str) -> Outcome:
-        if self.at == self.trap:
-            Event().wait()
-        sleep(self.seconds)
-        return super().step(action)

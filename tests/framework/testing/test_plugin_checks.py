@@ -121,13 +121,22 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
         replace(COUNTING, measures=(Measure(name="a", title="A", column=True),)),
         "to be a column",
     ),
-    "Undocumented": (replace(GOOD, config=Undocumented), "Undocumented must have a docstring under untold"),
+    "Undocumented": (
+        replace(GOOD, config=Undocumented),
+        "Undocumented must have a docstring under untold",
+    ),
     "Undescribable": (
         replace(GOOD, config=Undescribable),
         "Undescribable must have fields that pydantic knows",
     ),
-    "WrongDefault": (replace(GOOD, config=WrongDefault), "WrongDefault must have valid defaults"),
-    "Unrepeatable": (replace(GOOD, config=Unrepeatable), "the same after being saved in a plan"),
+    "WrongDefault": (
+        replace(GOOD, config=WrongDefault),
+        "WrongDefault must have valid defaults",
+    ),
+    "Unrepeatable": (
+        replace(GOOD, config=Unrepeatable),
+        "the same after being saved in a plan",
+    ),
     "makes-nothing-useful": (
         replace(GOOD, make=lambda _, __: object()),
         "must have act, begin to be a Agent",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
+from odd_parts import AdvisedAgent, Copyist, SlowCorridor
 from promised import caught
 
 from gde.data.completion import ChatRequest, Message
@@ -14,8 +15,8 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory
 from gde.testing import check_agent, check_environment, check_reward_model
 from gde.testing.judging import Judge, appraise
-from gde.testing.parts import AdvisedAgent, Copyist, PlantedModel, ScriptedModel
-from gde.testing.worlds import Dictation, Recipe, SlowCorridor
+from gde.testing.parts import PlantedModel, ScriptedModel
+from gde.testing.worlds import Dictation, Recipe
 
 TEXTS = ("<>", "two\nlines", "long" * 3000)
 

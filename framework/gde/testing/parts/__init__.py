@@ -1,8 +1,6 @@
 """Small parts with known properties, to test other parts with."""
 
-from gde.testing.parts.agents import AdvisedAgent as AdvisedAgent
 from gde.testing.parts.agents import AskingAgent as AskingAgent
-from gde.testing.parts.agents import Copyist as Copyist
 from gde.testing.parts.agents import ScriptedAgent as ScriptedAgent
 from gde.testing.parts.answers import AnsweringModel as AnsweringModel
 from gde.testing.parts.corridor import ACTIONS as ACTIONS

@@ -1,7 +1,7 @@
-"""Agents that follow a script, copy, or ask language models."""
+"""Agents that follow a script, or ask a language model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gde.data.activations import Intervention
 from gde.data.completion import ChatRequest, Message
@@ -56,35 +56,3 @@ class AskingAgent:
             detail = f"wanted one of {', '.join(observation.actions)}, got {completion.text!r}"
             return Decision.unusable("invalid_action", detail, completion)
         return Decision.act(completion.text, completion)
-
-
-@dataclass
-class AdvisedAgent(AskingAgent):
-    """Asks a second model first and shows what that one says to the first, which
-    decides.
-    """
-
-    adviser: LanguageModel = field(kw_only=True)
-
-    async def act(self, observation: Observation) -> Decision:
-        question = Message(
-            role="user", content=f"What would you do?\n{observation.text}"
-        )
-        asked = ChatRequest(
-            messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1)
-        )
-        advice = await self.adviser.complete(asked)
-        return await super().act(
-            replace(observation, text=f"{observation.text}\nAdvice: {advice.text}")
-        )
-
-
-@dataclass
-class Copyist:
-    """Says again what it is shown, in one action of as many lines."""
-
-    def begin(self, brief: Brief) -> None:
-        """Copying needs no preparation."""
-
-    async def act(self, observation: Observation) -> Decision:
-        return Decision.act(observation.text)
