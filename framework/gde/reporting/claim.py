@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gde.data.probe import ProbeReport
 from gde.data.result import FEW_WORLDS, Result, Subject
-from gde.reporting.findings import Beside, Finding, Probed, findings, headlines, probed
+from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     POSITIONS,
     caveats,
@@ -14,6 +14,7 @@ from gde.reporting.wording import (
     inline,
     labels_text,
     plural,
+    values_text,
 )
 
 TOLD = 3
@@ -35,19 +36,15 @@ class Claim:
 def claim(result: Result) -> Claim:
     """Put the numbers of a result into words."""
     found = probed(result)
-    belief = ""
-    if found:
-        belief = _belief(found[0])
-
     numbers = []
     for probe in found:
         for one in probe.numbers:
             numbers.append((one.measure, probe.fit.where))
-    cautions = _cautions(result.subject)
-    cautions += caveats(numbers)
-
-    behaviour = _behaviour(result)
-    return Claim(behaviour=behaviour, belief=belief, cautions=tuple(cautions))
+    return Claim(
+        behaviour=_behaviour(result),
+        belief=_belief(found[0]) if found else "",
+        cautions=(*_cautions(result.subject), *caveats(numbers)),
+    )
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
@@ -81,18 +78,7 @@ def _behaviour(result: Result) -> str:
         listed = "; ".join(_listed(one) for one in measured[:TOLD])
         return f"{subject}: {listed}."
 
-    # Curves and maps have no number for a sentence: it names them and their axes.
-    titles = []
-    keys: dict[str, None] = {}
-    for finding in findings(result):
-        if finding.by:
-            title, _ = finding.measure.titled({})
-            titles.append(inline(title))
-            keys |= dict.fromkeys(finding.by)
-    if titles:
-        return f"{subject}: {_joined(titles[:TOLD])} by {_joined(list(keys))}."
-
-    return f"{subject} was run, but none of its behaviour was measured."
+    return f"{subject} was run, but no single number of its behaviour was measured."
 
 
 def _listed(one: Finding) -> str:
@@ -103,14 +89,7 @@ def _listed(one: Finding) -> str:
     text = f"{inline(title)}{label} {estimate(best, 0)}"
     if not others:
         return text
-
-    second = others[0]
-    _, rest = one.measure.titled(second.where)
-    # A title that tells all labels leaves no rest: then their values name the second.
-    name = labels_text(rest)
-    if not name:
-        name = " ".join(map(str, second.where.values()))
-    return f"{text}, next {name} {estimate(second, 0)}"
+    return f"{text}, next {values_text(others[0].where)} {estimate(others[0], 0)}"
 
 
 def _belief(found: Probed) -> str:

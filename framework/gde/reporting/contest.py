@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gde.data.measure import Measure
-from gde.data.result import Measurement, Result
+from gde.data.result import Measurement
 from gde.reporting.findings import headlines
 from gde.reporting.wording import bounds, inline, labels_text, number, plural, quantity
 from gde.runs.contest import Contest
@@ -46,18 +46,13 @@ def contended(found: Contest) -> list[Contended]:
         if rest:
             title = f"{title}: {labels_text(rest)}"
 
-        numbers = {}
+        numbers: dict[str, Measurement | None] = dict.fromkeys(found.results)
         for name, result in found.results.items():
-            numbers[name] = _same_number(result, example)
+            for one in result.measurements:
+                if one.name == example.name and one.where == example.where:
+                    numbers[name] = one
         listed.append(Contended(measure=measure, title=title, numbers=numbers))
     return listed
-
-
-def _same_number(result: Result, example: Measurement) -> Measurement | None:
-    for one in result.measurements:
-        if one.name == example.name and one.where == example.where:
-            return one
-    return None
 
 
 def verdicts(found: Contest) -> list[str]:
@@ -93,13 +88,8 @@ def _sentence(row: Row, one: Compared, found: Contest) -> str:
 
 def variants(one: Compared, found: Contest) -> tuple[str, str]:
     """The names of A and B of a comparison."""
-    names = {}
-    for name in found.results:
-        names[found.folder / name] = name
-
-    side_a, side_b = one.runs
-    a = names[Path(side_a.run)]
-    b = names[Path(side_b.run)]
+    names = {found.folder / name: name for name in found.results}
+    a, b = (names[Path(side.run)] for side in one.runs)
     return a, b
 
 
@@ -112,13 +102,5 @@ def p_text(value: float | None) -> str:
 
 def cautions(found: Contest) -> list[str]:
     """The warnings of the comparisons as sentences, each once."""
-    # A dict drops repeated notes and keeps the order of the first ones.
-    notes: dict[str, None] = {}
-    for one in found.compared:
-        notes |= dict.fromkeys(one.notes)
-
-    sentences = []
-    for note in notes:
-        capital = note[:1].upper()
-        sentences.append(f"{capital}{note[1:]}.")
-    return sentences
+    notes = dict.fromkeys(note for one in found.compared for note in one.notes)
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes]

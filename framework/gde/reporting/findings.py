@@ -25,20 +25,14 @@ class Finding:
     """The best first, those without a value last."""
 
     @property
-    def by(self) -> tuple[str, ...]:
-        """The numeric labels that break several numbers down, e.g. a distance.
-
-        Such numbers are points of a curve or cells of a map, and none of them stands
-        for the run. Empty for rivals, whose labels are words.
+    def is_breakdown(self) -> bool:
+        """Whether its numbers are points of a curve or cells of a map, none of which
+        stands for the run. Labels of rivals are words.
         """
         if len(self.numbers) < 2:
-            return ()
-        keys: dict[str, None] = {}
-        for one in self.numbers:
-            if not all(is_number(value) for value in one.where.values()):
-                return ()
-            keys |= dict.fromkeys(one.where)
-        return tuple(keys)
+            return False
+        labels = [value for one in self.numbers for value in one.where.values()]
+        return all(map(is_number, labels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +51,11 @@ class Beside:
     @property
     def clear(self) -> bool:
         """Whether the intervals do not overlap and ours is on the better side."""
-        if (
-            self.rival is None
-            or self.ours.interval is None
-            or self.rival.interval is None
-        ):
+        theirs = self.rival.interval if self.rival else None
+        if theirs is None or self.ours.interval is None:
             return False
-
-        low, high = self.ours.interval
-        rival_low, rival_high = self.rival.interval
-        below = high < rival_low
-        above = low > rival_high
+        below = self.ours.interval[1] < theirs[0]
+        above = self.ours.interval[0] > theirs[1]
         if self.measure.better == "less":
             return below
         if self.measure.better == "more":
@@ -80,9 +68,9 @@ class Beside:
         if self.rival is None:
             return False
         better = self.measure.better
-        theirs = _distance(better, self.ours, self.rival)
-        ours = _distance(better, self.ours, self.ours)
-        return theirs < ours
+        return _distance(better, self.ours, self.rival) < _distance(
+            better, self.ours, self.ours
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,14 +97,11 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
     kept = []
     for group in by_name.values():
         for one in group:
-            if not _is_part(one, group):
+            # A part shares all labels of the whole, and has more of them.
+            labels = one.where.items()
+            if not any(other.where.items() < labels for other in group):
                 kept.append(one)
     return kept
-
-
-def _is_part(one: Measurement, group: Sequence[Measurement]) -> bool:
-    """Whether another of the group has fewer labels, all of them shared."""
-    return any(other.where.items() < one.where.items() for other in group)
 
 
 def swept(result: Result) -> tuple[str, ...]:
@@ -131,15 +116,12 @@ def swept(result: Result) -> tuple[str, ...]:
     if not isinstance(settings, Mapping):
         return ()
 
-    labels: set[str] = set()
-    for one in result.measurements:
-        labels.update(one.where)
-
-    names = []
-    for name, value in settings.items():
-        if isinstance(value, list) and name in labels:
-            names.append(name)
-    return tuple(names)
+    labels = {label for one in result.measurements for label in one.where}
+    return tuple(
+        name
+        for name, value in settings.items()
+        if isinstance(value, list) and name in labels
+    )
 
 
 def of_metrics(result: Result) -> list[Measurement]:
@@ -167,11 +149,10 @@ def findings(result: Result) -> list[Finding]:
 def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """The best first, those without a value last."""
     sign = 1 if better == "less" else -1
-
-    def rank(one: Measurement) -> tuple[bool, float]:
-        return one.value is None, sign * (one.value or 0.0)
-
-    return tuple(sorted(numbers, key=rank))
+    measured = [one for one in numbers if one.value is not None]
+    missing = [one for one in numbers if one.value is None]
+    measured.sort(key=lambda one: sign * (one.value or 0.0))
+    return (*measured, *missing)
 
 
 def headlines(result: Result) -> list[Finding]:
@@ -183,7 +164,7 @@ def headlines(result: Result) -> list[Finding]:
     if declared:
         return declared
 
-    no_breakdown = [one for one in found if not one.by]
+    no_breakdown = [one for one in found if not one.is_breakdown]
     return no_breakdown[:FIRST]
 
 

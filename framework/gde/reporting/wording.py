@@ -84,19 +84,12 @@ def symbol(unit: str) -> str:
 
 def number(value: float, unit: str, digits: int = 1) -> str:
     """A number without its unit; `digits` is the decimals of per cent."""
-    scale = 1
-    decimals = 2
-    if unit == "share":
-        scale = 100
-        decimals = digits
-    elif unit == "count":
-        decimals = 0
-    elif unit == "probability":
-        decimals = 3
-        # Rounded, a small p value would read as zero.
-        if value < LEAST:
-            return f"< {LEAST}"
+    # Rounded, a small p value would read as zero.
+    if unit == "probability" and value < LEAST:
+        return f"< {LEAST}"
 
+    scale = 100 if unit == "share" else 1
+    decimals = {"share": digits, "count": 0, "probability": 3}.get(unit, 2)
     # Adding zero removes the sign of a negative zero.
     rounded = round(scale * value, decimals) + 0.0
     return f"{rounded:.{decimals}f}".replace("-", MINUS)
@@ -134,6 +127,11 @@ def labels_text(labels: Labels) -> str:
         text = f"{value:g}" if isinstance(value, float) else str(value)
         phrases.append(f"{name}{SPACE}{text}")
     return ", ".join(phrases)
+
+
+def values_text(labels: Labels) -> str:
+    """The values of labels alone, e.g. the name of a rival."""
+    return " ".join(map(str, labels.values()))
 
 
 def fit_text(fit: Fit) -> str:

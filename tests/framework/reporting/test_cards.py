@@ -105,10 +105,10 @@ def test_rivals_are_ranked_with_what_goes_on_from_their_name(result: Result) -> 
     (ranking,) = by_question(unheard(result, *found, *odds))["wants"].rankings
     assert [(name, cells) for name, _, cells in ranking.rows] == [
         ("door", ("2.00", "0.900")),
+        ("lamp", ("0.00", "< 0.001")),
         ("habit", ("\u2013", "0.100")),
     ]
-    assert ranking.rest == "lamp"
-    assert ranking.key == "Columns: Sway towards each thing; odds of each thing."
+    assert ranking.columns == ("Sway towards each thing, nats", "Odds of each thing")
 
 
 def test_a_title_names_its_object() -> None:

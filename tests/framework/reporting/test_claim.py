@@ -231,5 +231,5 @@ def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
     said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
     assert (
         said
-        == "Across 23 grid worlds, the agent gpt-oss: steps to the left by distance."
+        == "Across 23 grid worlds, the agent gpt-oss was run, but no single number of its behaviour was measured."
     )

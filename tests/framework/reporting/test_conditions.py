@@ -77,8 +77,7 @@ def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
 def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n(
     env: Mapping[str, Json],
 ) -> None:
-    found = condition_maps(swept(env))  # type: ignore[arg-type]
-    (headline,) = found.headlines
+    (headline,) = condition_maps(swept(env))  # type: ignore[arg-type]
     told = re.findall(r"<text[^>]*>([^<]+)</text>", svg(headline))
     assert {f"{5 * i}%" for i in range(6)} <= set(told)
     assert told.count("n 17") == 6
@@ -87,24 +86,17 @@ def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n
     assert {value if isinstance(value, str) else f"{value:g}" for value in axes} <= set(
         told
     )
-    assert [figure.title.partition(" by ")[0] for figure in found.others] == ["Turns"]
-
-
-def test_what_is_the_same_everywhere_is_said_instead() -> None:
-    (same,) = condition_maps(swept({"size": SIZES, "density": (0.0, 0.5)})).same
-    assert same.replace("\u00a0", " ") == "usable answers 100.0 %"
 
 
 def test_a_third_setting_gives_panels_and_one_or_four_nothing() -> None:
     (figure,) = condition_maps(
         swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})
-    ).headlines
+    )
     assert figure.title == "Success by density, size and kind"
     assert {*KINDS} <= set(re.findall(r">([^<]+)</text>", svg(figure)))
     four = {"size": SIZES, "a": (1, 2), "b": (1, 2), "c": (1, 2)}
     for env in ({"size": SIZES}, four):
-        found = condition_maps(swept(env))
-        assert (found.headlines, found.others, found.same) == ((), (), ())
+        assert condition_maps(swept(env)) == []
 
 
 def test_a_condition_without_a_value_stays_empty_and_the_caption_says_so() -> None:
@@ -115,15 +107,13 @@ def test_a_condition_without_a_value_stays_empty_and_the_caption_says_so() -> No
             [*others, number("success", None, last.where)],
             {"size": [7], "density": [0]},
         )
-    ).headlines
+    )
     assert "Empty cells" in figure.caption
     assert svg(figure).count(">n 17<") == 5
 
 
 def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
-    (figure,) = condition_maps(
-        swept({"kind": ("z", "a"), "size": (11, 7, 9)})
-    ).headlines
+    (figure,) = condition_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)}))
     x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
     assert (x, y) == ([7, 9, 11], ["z", "a"])
 

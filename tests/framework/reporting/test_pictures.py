@@ -134,7 +134,7 @@ def test_things_have_letters_and_face_some_way() -> None:
     assert picture.count('class="pointer"') == 1
     assert "rotate(-90)" in picture
     assert 'class="letter object"' in picture
-    assert "door at (1, 5) (red, locked)" in picture
+    assert "door (red, locked) at (1, 5)" in picture
 
 
 def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
@@ -148,8 +148,8 @@ def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
         "cell tone-red shade4": 2,
         "cell tone-blue shade4": 1,
     }
-    places = "red ball at (0, 0), target at (0, 1) (blue ball), way out at (0, 2) (red door, locked)"
-    assert f"{places}, mat at (0, 3) (yellow)" in picture
+    places = "red ball at (0, 0), target (blue ball) at (0, 1), way out (red door, locked) at (0, 2)"
+    assert f"{places}, mat (yellow) at (0, 3)" in picture
     assert (
         "<title>target (blue ball)</title>" in picture
         and 'class="letter tone-yellow"' in picture

@@ -96,7 +96,7 @@ def test_reading_a_run_does_not_change_its_place(
     root: Path, client: TestClient
 ) -> None:
     before = list(library(root))
-    client.get("/episodes")
+    client.get("/run/contest/random")
     assert list(library(root)) == before
 
 
@@ -129,7 +129,6 @@ def test_every_page_is_there_and_holds_nothing_from_elsewhere(
         "/",
         "/run/contest/scripted",
         "/run/begun",
-        "/episodes",
         "/compare?a=contest/scripted&b=contest/random",
     )
     for page in pages:
@@ -156,20 +155,6 @@ def test_two_runs_stand_side_by_side_with_their_differences(client: TestClient) 
     ):
         answer = client.get(f"/compare?{bad}")
         assert answer.status_code == 404 and "\n" not in answer.text
-
-
-def test_episodes_of_all_runs_are_filtered(client: TestClient) -> None:
-    def n(query: str) -> int:
-        (found,) = re.findall(
-            r"<h1>(\d+) episodes?</h1>", client.get(f"/episodes?{query}").text
-        )
-        return int(found)
-
-    assert n("") == 40
-    assert n("run=contest/random") == 20
-    assert n("find=scripted+0/1/0") == 1
-    assert n("ending=failed") == 0
-    assert n("ending=terminated") + n("ending=horizon") == 40
 
 
 def test_turns_come_after_the_one_that_was_told_last(client: TestClient) -> None:
@@ -216,7 +201,6 @@ def test_nothing_is_written(client: TestClient, root: Path) -> None:
         "/",
         "/run/contest/random",
         "/compare?a=contest/scripted&b=contest/random",
-        "/episodes",
     ):
         client.get(page)
     assert seen() == before

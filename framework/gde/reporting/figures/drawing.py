@@ -30,19 +30,8 @@ STYLE: Mapping[str, Json] = {
 BLUE = "#2b7fc4"
 NARROW = 430
 """Greatest width in pixels of a figure that shares a row."""
-PICTURES_OF_CONTROLS = 0x2400
-"""The first of Unicode's visible signs for control characters, e.g. ␛ for escape."""
-NO_XML = {
-    **{
-        code: PICTURES_OF_CONTROLS + code
-        for code in range(32)
-        if chr(code) not in "\t\n\r"
-    },
-    **dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD),
-}
-"""A visible stand-in for every character that XML 1.0 forbids: vl_convert ends the
-process when it gets one.
-"""
+NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that XML 1.0 forbids: vl_convert ends the process when it gets one."""
 WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
 
 
@@ -124,12 +113,18 @@ def unit_title(unit: str) -> str | None:
 def _without_forbidden_characters(value: Json) -> Json:
     """Replace the characters that XML forbids, also in names of fields."""
     if isinstance(value, str):
-        return value.translate(NO_XML)
+        return NO_XML.sub(_visible, value)
     if isinstance(value, Mapping):
         cleaned = {}
         for name, each in value.items():
-            cleaned[name.translate(NO_XML)] = _without_forbidden_characters(each)
+            cleaned[NO_XML.sub(_visible, name)] = _without_forbidden_characters(each)
         return cleaned
     if isinstance(value, Sequence):
         return [_without_forbidden_characters(each) for each in value]
     return value
+
+
+def _visible(found: re.Match[str]) -> str:
+    """A visible sign for a character, e.g. \u241b for escape."""
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 32 else "\ufffd"

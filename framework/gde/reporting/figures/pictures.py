@@ -7,7 +7,6 @@ used as a style.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import cycle
 from math import atan2, degrees
 
@@ -19,6 +18,8 @@ from gde.data.cell_map import COLORS, PAD, CellMap, Position, Thing, decoded_cla
 
 GAP = 0.04
 """Space around a square, in cells."""
+SQUARE = "h0.92v0.92h-0.92z"
+"""The outline of a square from its corner."""
 SHADES = 4
 """Steps in which opacity shows a cell's probability."""
 TONES: Mapping[str, str] = {
@@ -70,7 +71,9 @@ def true_picture(
     # Later elements cover earlier ones: arrows lie under pointers, and letters on top.
     for thing in visible:
         if thing.name == AGENT:
-            parts += _arrows(thing.place, optimal, taken)
+            parts += [_arrow(thing.place, move, "best") for move in optimal]
+            if taken and taken not in optimal:
+                parts.append(_arrow(thing.place, taken, "stray"))
     for thing in visible:
         if thing.direction:
             parts.append(_pointer(thing.place, thing.direction))
@@ -80,9 +83,7 @@ def true_picture(
             parts.append(_letter(thing.place, thing.letter, style, _in_words(thing)))
 
     # Screen readers get the things that a letter in a shared cell hides from the eye.
-    things = []
-    for thing in shown.things:
-        things.append(_in_words(thing, f" at {thing.place}"))
+    things = [f"{_in_words(thing)} at {thing.place}" for thing in shown.things]
     contents = ", ".join(things) or "nothing on it"
     label = f"True map, {shown.height} by {shown.width}: {contents}"
     return _svg(shown.height, shown.width, label, parts)
@@ -160,26 +161,23 @@ def legend(
     """
     # Codes after the kinds are colours of single things, which get keys of their own
     # below.
-    codes = set()
-    for code in np.unique(_coloured(shown)).tolist():
-        if code < len(shown.kinds):
-            codes.add(code)
+    codes = {code for code in _coloured(shown).flat if code < len(shown.kinds)}
     if probabilities is not None:
         inside = probabilities[: shown.height, : shown.width]
-        likeliest = inside.argmax(axis=-1)
-        codes.update(np.unique(likeliest).tolist())
+        codes.update(inside.argmax(axis=-1).flat)
 
     keys = {}
     for code in sorted(codes):
-        name, drawing = _class_key(shown, code)
+        name, drawing = _class_key(shown, int(code))
         keys[name] = drawing
 
     # Things with a colour of their own, or of no kind, look different from the class of
     # their cell.
-    special = []
-    for thing in _visible_things(shown):
-        if thing.letter and (thing.color or not thing.kind):
-            special.append(_thing_key(thing))
+    special = [
+        _thing_key(thing)
+        for thing in _visible_things(shown)
+        if thing.letter and (thing.color or not thing.kind)
+    ]
     keys |= dict(sorted(special))
 
     if optimal:
@@ -199,9 +197,7 @@ def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
     kind = classes[code]
     name = OUTSIDE if kind == PAD else kind
 
-    one_code = np.full((1, 1), code)
-    one_shade = np.full((1, 1), SHADES)
-    parts = _cells(one_code, one_shade, _tones(classes))
+    parts = [_cell_key(_tones(classes)[code])]
 
     letters = {thing.letter for thing in shown.things if thing.kind == kind}
     if len(letters) == 1:
@@ -216,11 +212,13 @@ def _thing_key(thing: Thing) -> tuple[str, str]:
 
     parts = []
     if thing.kind:
-        only_tone = np.zeros((1, 1), np.int64)
-        one_shade = np.full((1, 1), SHADES)
-        parts += _cells(only_tone, one_shade, [thing.color])
+        parts.append(_cell_key(thing.color))
     parts.append(_letter((0, 0), thing.letter, _style(thing, {})))
     return name, _svg(1, 1, name, parts)
+
+
+def _cell_key(tone: str) -> str:
+    return f'<path class="cell tone-{tone} shade{SHADES}" d="M{GAP} {GAP}{SQUARE}"/>'
 
 
 def _key(drawing: str) -> str:
@@ -277,8 +275,8 @@ def _cells(
     # A page holds tens of thousands of cells: an element for each would make it slow.
     squares: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
     for (row, column), code in np.ndenumerate(codes):
-        shade = int(shades[row, column])
-        squares[int(code), shade].append(_square(row, column))
+        corner = f"M{column + GAP:g} {row + GAP:g}"
+        squares[int(code), int(shades[row, column])].append(f"{corner}{SQUARE}")
 
     # Sorted, so that equal maps give equal text.
     paths = []
@@ -289,30 +287,13 @@ def _cells(
     return paths
 
 
-# The maps of a run draw the same squares some thousand times.
-@cache
-def _square(row: int, column: int) -> str:
-    """A cell as part of a path."""
-    left = column + GAP
-    top = row + GAP
-    width = 1 - 2 * GAP
-    return f"M{left:g} {top:g}h{width:g}v{width:g}h-{width:g}z"
-
-
-def _in_words(thing: Thing, where: str = "") -> str:
+def _in_words(thing: Thing) -> str:
     """The name of a thing, with its colour, kind and note in brackets unless the name
     says them.
     """
-    looks = ""
-    if thing.color:
-        looks = f"{thing.color} {thing.kind}".strip()
-    if looks in thing.name:
-        looks = ""
-
-    more = ", ".join(filter(None, [looks, thing.note]))
-    if more:
-        return f"{thing.name}{where} ({more})"
-    return f"{thing.name}{where}"
+    looks = f"{thing.color} {thing.kind}".strip() if thing.color else ""
+    more = [word for word in (looks, thing.note) if word and word not in thing.name]
+    return f"{thing.name} ({', '.join(more)})" if more else thing.name
 
 
 def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:
@@ -340,20 +321,6 @@ def _ring(place: Position, tone: str) -> str:
     casing = f'<circle class="ring casing" {circle}/>'
     ring = f'<circle class="ring tone-{tone}" {circle}/>'
     return casing + ring
-
-
-def _arrows(
-    place: Position,
-    optimal: Sequence[Position],
-    taken: Position | None,
-) -> list[str]:
-    """The optimal moves, and a move that is none of them, from one place."""
-    arrows = []
-    for move in optimal:
-        arrows.append(_arrow(place, move, "best"))
-    if taken and taken not in optimal:
-        arrows.append(_arrow(place, taken, "stray"))
-    return arrows
 
 
 def _arrow(place: Position, move: Position, style: str) -> str:

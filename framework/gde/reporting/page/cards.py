@@ -5,7 +5,7 @@ Parts declare which of their numbers a card shows (`Measure.question`, `headline
 `beside`): nothing here knows a metric or a probe by name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gde.data.figure import Figure
@@ -26,11 +26,10 @@ from gde.reporting.findings import (
 from gde.reporting.wording import (
     bounds,
     fit_text,
-    inline,
+    heading,
     labels_text,
     number,
     quantity,
-    symbol,
 )
 
 TITLES: Mapping[Question, str] = {
@@ -38,8 +37,6 @@ TITLES: Mapping[Question, str] = {
     "believes": "What it believes",
     "wants": "What it wants",
 }
-LEAST = 0.005
-"""Smaller numbers of a ranking round to zero: one line lists them all."""
 SHOWN = 2
 """Numbers of one measure on a card; the tables have all."""
 
@@ -61,19 +58,11 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The numbers of rivals, e.g. of the goals that an agent may pursue: a row for
-    each.
-    """
+    """The numbers of rivals, e.g. of the goals that an agent may pursue."""
 
-    title: str
     columns: tuple[str, ...]
-    """Their units."""
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Name, inline SVG of the first column, and the text of each column."""
-    key: str
-    """The titles of the columns."""
-    rest: str = ""
-    """The rivals whose numbers all round to zero."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,65 +80,43 @@ class Card:
 
 def cards(result: Result) -> list[Card]:
     """The cards that the result has numbers for."""
-    found: dict[Question, list[Finding]] = {question: [] for question in TITLES}
-    for one in headlines(result):
-        found[one.measure.question].append(one)
+    found = headlines(result)
+    made = []
+    for question, title in TITLES.items():
+        lines = []
+        rankings = []
+        for one in found:
+            if one.measure.question != question:
+                continue
+            ranking = _ranking(one, result) if question == "wants" else None
+            if ranking is None:
+                lines += _lines(one, result)
+            else:
+                rankings.append(ranking)
 
-    made = [
-        _did(found["did"], result),
-        _believes(found["believes"], result),
-        _wants(found["wants"], result),
-    ]
-    return [card for card in made if card.lines or card.rankings]
+        # The first probe of the plan is the one that the report is about.
+        verdict = ""
+        figures = []
+        if question == "believes":
+            probes = probed(result)
+            verdict = _verdict(probes[0]) if probes else ""
+            for probe in probes:
+                lines += _decoded(probe)
+                curve = layer_curve(probe, result)
+                if curve is not None:
+                    figures.append(curve)
 
-
-def _did(found: Sequence[Finding], result: Result) -> Card:
-    lines = []
-    for one in found:
-        lines += _lines(one, result)
-    return Card(question="did", title=TITLES["did"], verdict="", lines=tuple(lines))
-
-
-def _wants(found: Sequence[Finding], result: Result) -> Card:
-    lines = []
-    rankings = []
-    for one in found:
-        ranking = _ranking(one, result)
-        if ranking is None:
-            lines += _lines(one, result)
-        else:
-            rankings.append(ranking)
-    return Card(
-        question="wants",
-        title=TITLES["wants"],
-        verdict="",
-        lines=tuple(lines),
-        rankings=tuple(rankings),
-    )
-
-
-def _believes(found: Sequence[Finding], result: Result) -> Card:
-    lines = []
-    for one in found:
-        lines += _lines(one, result)
-
-    probes = probed(result)
-    figures = []
-    for probe in probes:
-        lines += _decoded(probe)
-        curve = layer_curve(probe, result)
-        if curve is not None:
-            figures.append(curve)
-
-    # The first probe of the plan is the one that the report is about.
-    verdict = _verdict(probes[0]) if probes else ""
-    return Card(
-        question="believes",
-        title=TITLES["believes"],
-        verdict=verdict,
-        lines=tuple(lines),
-        figures=tuple(figures),
-    )
+        if lines or rankings:
+            card = Card(
+                question=question,
+                title=title,
+                verdict=verdict,
+                lines=tuple(lines),
+                rankings=tuple(rankings),
+                figures=tuple(figures),
+            )
+            made.append(card)
+    return made
 
 
 def _lines(one: Finding, result: Result) -> list[Line]:
@@ -253,6 +220,11 @@ def _ranking(one: Finding, result: Result) -> Ranking | None:
     (key,) = first
 
     columns = _ranked_columns(one, result)
+    titles = []
+    for column in columns:
+        title, _ = column.measure.titled({key: f"each {key}"})
+        titles.append(heading(title, column.numbers[0].unit))
+
     table: dict[str, list[Measurement | None]] = {}
     for place, column in enumerate(columns):
         for each in column.numbers:
@@ -262,30 +234,11 @@ def _ranking(one: Finding, result: Result) -> Ranking | None:
 
     scale = Scale.of(one.numbers)
     rows = []
-    zeros = []
     for name, row in table.items():
-        if not any(_is_notable(each) for each in row):
-            zeros.append(name)
-            continue
         picture = scale.picture(row[0]) if row[0] else ""
         texts = tuple(_cell(each) for each in row)
         rows.append((name, picture, texts))
-
-    titles = []
-    units = []
-    for column in columns:
-        title, _ = column.measure.titled({key: f"each {key}"})
-        unit = column.numbers[0].unit
-        titles.append(title if column is one else inline(title))
-        units.append(symbol(unit) or unit)
-
-    return Ranking(
-        title=titles[0],
-        columns=tuple(units),
-        rows=tuple(rows),
-        key=f"Columns: {'; '.join(titles)}.",
-        rest=", ".join(zeros),
-    )
+    return Ranking(columns=tuple(titles), rows=tuple(rows))
 
 
 def _ranked_columns(one: Finding, result: Result) -> list[Finding]:
@@ -297,13 +250,6 @@ def _ranked_columns(one: Finding, result: Result) -> list[Finding]:
         if is_companion and all(tuple(each.where) == by for each in other.numbers):
             columns.append(other)
     return columns
-
-
-def _is_notable(one: Measurement | None) -> bool:
-    """Whether a number is worth a row."""
-    if one is None or one.value is None:
-        return False
-    return abs(one.value) >= LEAST or one.interval is not None
 
 
 def _cell(one: Measurement | None) -> str:

@@ -3,17 +3,16 @@ swept.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.maps import heat_map, panels
-from gde.reporting.findings import findings, headlines, probed, swept
+from gde.reporting.findings import headlines, probed, swept
 from gde.reporting.page.probe_tables import probe_condition_table
 from gde.reporting.page.tables import Table, condition_table
-from gde.reporting.wording import inline, labels_text, quantity
 
 MAPS = {2: heat_map, 3: panels}
 """What draws a map, by the number of settings."""
@@ -25,57 +24,22 @@ Whole = tuple[Measure, Measurement]
 """A measure, and its number in the whole run."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConditionMaps:
-    """A map for each number that has values by condition."""
-
-    headlines: tuple[Figure, ...] = ()
-    """The headlines of the run and of the main probe, where they differ between
-    conditions.
+def condition_maps(result: Result) -> list[Figure]:
+    """Maps of the headlines of the run and of the main probe that differ between
+    conditions; none unless two or three settings are swept.
     """
-    same: tuple[str, ...] = ()
-    """Headlines that are the same in all conditions, in words."""
-    others: tuple[Figure, ...] = ()
-    """All other numbers that differ between conditions."""
-
-
-def condition_maps(result: Result) -> ConditionMaps:
-    """The maps of a run; none unless two or three settings are swept."""
     settings = frozenset(swept(result))
-    if len(settings) not in MAPS:
-        return ConditionMaps()
+    draw = MAPS.get(len(settings))
+    if draw is None:
+        return []
 
-    drawn = []
-    same = []
-    told = set()
+    figures = []
     for measure, one in _headline_numbers(result):
         cells = _cells(one, result, settings)
-        if len(cells) < 2:
-            continue
-
-        told.add((one.name, labels_text(one.where)))
-        title, _ = measure.titled(one.where)
         if _differs(cells):
-            drawn.append(_drawn(title, cells, settings))
-        else:
-            # A map of one colour says less than a sentence.
-            value = quantity(cells[0].value or 0.0, one.unit)
-            same.append(f"{inline(title)} {value}")
-
-    others = []
-    for finding in findings(result):
-        title, _ = finding.measure.titled({})
-        for one in finding.numbers:
-            if one.where or (one.name, "") in told:
-                continue
-            cells = _cells(one, result, settings)
-            if _differs(cells):
-                others.append(_drawn(title, cells, settings))
-    return ConditionMaps(
-        headlines=tuple(drawn),
-        same=tuple(same),
-        others=tuple(others),
-    )
+            title, _ = measure.titled(one.where)
+            figures.append(draw(title, _axes(cells, settings), cells))
+    return figures
 
 
 def variant_maps(results: Mapping[str, Result]) -> list[Figure]:
@@ -133,13 +97,6 @@ def _headline_numbers(result: Result) -> list[Whole]:
         for beside in probe.numbers:
             numbers.append((beside.measure, beside.ours))
     return numbers
-
-
-def _drawn(
-    title: str, cells: Sequence[Measurement], settings: frozenset[str]
-) -> Figure:
-    draw = MAPS[len(settings)]
-    return draw(title, _axes(cells, settings), cells)
 
 
 def _cells(

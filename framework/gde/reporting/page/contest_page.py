@@ -3,7 +3,6 @@ differences of every two.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from gde.data.result import Measurement
@@ -20,7 +19,7 @@ from gde.reporting.figures.drawing import picture
 from gde.reporting.figures.scales import Scale
 from gde.reporting.findings import swept
 from gde.reporting.page.conditions import variant_maps
-from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick
+from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick, table
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import (
     MINUS,
@@ -45,16 +44,6 @@ COLUMNS = (
     "p (Holm)",
     "worlds",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """A number of one variant."""
-
-    variant: str
-    one: Measurement | None
-    picture: str
-    """Inline SVG; empty without a number."""
 
 
 def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
@@ -112,15 +101,13 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     )
 
 
-def _sides(one: Contended) -> list[Side]:
-    """The numbers of a headline on one scale."""
+def _sides(one: Contended) -> list[tuple[str, Measurement | None, str]]:
+    """Each variant with its number and its picture, all on one scale."""
     scale = Scale.of(number for number in one.numbers.values() if number is not None)
     sides = []
-    for variant, number_of_variant in one.numbers.items():
-        drawn = ""
-        if number_of_variant is not None:
-            drawn = scale.picture(number_of_variant)
-        sides.append(Side(variant=variant, one=number_of_variant, picture=drawn))
+    for variant, own in one.numbers.items():
+        drawn = scale.picture(own) if own is not None else ""
+        sides.append((variant, own, drawn))
     return sides
 
 
@@ -157,8 +144,7 @@ def _difference_table(rows: Sequence[Difference]) -> Table:
     note = ""
     if same:
         note = f"The same in A and B in every world: {'; '.join(same)}."
-    group = Group(title="", rows=tuple(lines))
-    return Table(columns=COLUMNS, groups=(group,), note=note)
+    return table(COLUMNS, lines, note)
 
 
 def _difference_row(row: Difference) -> Row:

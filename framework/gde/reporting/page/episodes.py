@@ -1,15 +1,19 @@
-"""Episodes step by step: the true map, the decoded map, the move."""
+"""The player's data: every episode turn by turn, packed into one block."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from gzip import compress
+from math import ceil
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.cell_map import CellMap, Position, decoded_classes
+from gde.data.cell_map import CellMap, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.json import Labels
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
@@ -24,19 +28,20 @@ from gde.reporting.figures.pictures import (
 )
 from gde.reporting.wording import number, plural, quantity
 
-SUCCESS = "First success"
-MISS = "First failure to reach the goal"
-LONGEST = "Longest of the others"
-MAX_TURNS = 12
-"""Turns of an episode shown without the player."""
+MOST = 400
+"""Episodes in a page. Of a larger run the page shows every k-th, and says so."""
+ROOM = 32_000_000
+"""Characters of all episodes before packing, which makes them about twenty times
+smaller.
+"""
 MAX_FRAMES = 200
-"""Turns of an episode in the player."""
-MAX_CHARACTERS = 420
-"""Characters of reasoning shown for a turn without the player."""
+"""Turns of an episode."""
+MAX_TASK = 420
+"""Characters of a task, and of the reason why a decision was unusable."""
 MAX_ODDS = 8
 """Actions whose probability is shown."""
 MAX_TEXT = 4_000
-"""Characters of a text in the player."""
+"""Characters of a longer text."""
 CUT = " \u2026"
 # Verdicts on a turn.
 OPTIMAL_TURN = "optimal"
@@ -52,6 +57,20 @@ MARKED = (MISSED, UNUSABLE, STRAYED, DECODED)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Films:
+    """The data of the player."""
+
+    packed: str
+    """Base64 of gzipped JSON: a list of episodes."""
+    marks: tuple[str, ...]
+    """The filters that find some of them."""
+    legend: Keys
+    """The legend of all pictures."""
+    n_shown: int
+    n_episodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecodedMaps:
     """The maps that the report's probe decoded; empty where it decodes none."""
 
@@ -60,136 +79,55 @@ class DecodedMaps:
     """(episode key, turn index) to (size, size, C) probabilities."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnPictures:
-    """The pictures of a turn; empty texts where there is nothing to draw."""
-
-    truth: str = ""
-    """SVG."""
-    truth_note: str = ""
-    """Notes of things, or why there is no map."""
-    text: str
-    """Shown instead of a map."""
-    decoded: str = ""
-    """SVG."""
-    decoded_note: str = ""
-    """The errors of the decoded map, or why there is none."""
-    keys: Keys = field(default_factory=dict)
-    """The legend of the pictures."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnView:
-    """One turn as the page shows it."""
-
-    number: int
-    pictures: TurnPictures
-    move: str
-    verdict: str
-    """"optimal", "not optimal", "unusable", or "" where no optimum is known."""
-    best: str
-    odds: str
-    """The agent's own probabilities of actions, the likeliest first."""
-    reasoning: str
-    shown: str
-    """What the agent was shown."""
-    prompt: str
-    """The messages sent to its language model, where they differ from what the agent
-    was shown.
-    """
-    said: str
-    """Its answer in its own words."""
-    facts: str
-    """Reward, tokens, time."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EpisodeView:
-    """One episode as the page shows it."""
-
-    why: str
-    """Why this one was chosen; empty in the player."""
-    key: str
-    labels: Labels
-    task: str
-    outcome: str
-    marks: tuple[str, ...]
-    """The filters that find it, of `MARKED`."""
-    turns: tuple[TurnView, ...]
-    n_hidden: int
-
-
-def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
-    """The first success, the first failure and the longest other episode, where
-    possible of held-out worlds.
-    """
-    maps = _decoded_maps(main_report(evidence.probe_reports))
-    held_out = {episode for episode, _ in maps.by_turn}
-    chosen = examples(evidence.trajectories, held_out)
-
-    shown = []
-    for why, trajectory in chosen.items():
-        shown.append(_view(why, trajectory, maps, MAX_TURNS, MAX_CHARACTERS))
-    return tuple(shown)
-
-
-def examples(
-    trajectories: Iterable[Trajectory], held_out: Set[str]
-) -> Mapping[str, Trajectory]:
-    """Choose the example episodes by rule, never by their looks.
+def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | None:
+    """The episodes of a run as films; None where no episode has a turn.
 
     Args:
-        trajectories: iterated over twice at most; no more than three are held at a
-        time. held_out: keys of the episodes held out from probing. Others are chosen
-        only where none of these can be.
-    """
-    found: Mapping[str, Trajectory] = {}
-    if held_out:
-        found = _examples(one for one in trajectories if str(one.key) in held_out)
-    if not found:
-        found = _examples(trajectories)
-    return {why: found[why] for why in (SUCCESS, MISS, LONGEST) if why in found}
-
-
-def _examples(trajectories: Iterable[Trajectory]) -> Mapping[str, Trajectory]:
-    found: dict[str, Trajectory] = {}
-    for one in trajectories:
-        if one.ending == "failed" or not one.turns:
-            continue
-        first = SUCCESS if one.succeeded else MISS
-        if first not in found:
-            found[first] = one
-        elif LONGEST not in found or len(one.turns) > len(found[LONGEST].turns):
-            found[LONGEST] = one
-    return found
-
-
-def views(
-    trajectories: Iterable[Trajectory], evidence: Evidence
-) -> Iterator[EpisodeView]:
-    """The episodes that have turns, one at a time, beside what the run's probe
-    decoded.
+        evidence: the run. Only the episodes shown are read.
+        most: episodes shown.
+        room: characters of all episodes before packing. Later episodes are left out.
     """
     maps = _decoded_maps(main_report(evidence.probe_reports))
-    for one in trajectories:
-        if one.turns:
-            yield _view("", one, maps, MAX_FRAMES, MAX_TEXT)
-
-
-def keys_of(episode: EpisodeView) -> Keys:
-    """The legend of the pictures of an episode."""
+    packed: list[str] = []
     keys: dict[str, str] = {}
-    for turn in episode.turns:
-        # Where two turns explain the same meaning, the first picture stays.
-        keys = {**turn.pictures.keys, **keys}
-    return keys
+    marks: set[str] = set()
+    for trajectory in spread(evidence, most).trajectories:
+        if not trajectory.turns:
+            continue
+        film = _film(trajectory, maps, keys)
+        text = json.dumps(film, ensure_ascii=False)
+        room -= len(text)
+        # The first episode is shown whatever its size, so that the player has something
+        # to show.
+        if packed and room < 0:
+            break
+        packed.append(text)
+        marks.update(film["marks"])
+    if not packed:
+        return None
+
+    # The legend ends with the marks.
+    order = [meaning for meaning in keys if meaning not in MARKS]
+    order += [meaning for meaning in MARKS if meaning in keys]
+
+    # Without a time stamp, equal runs give equal pages.
+    data = compress(f"[{','.join(packed)}]".encode(), mtime=0)
+    return Films(
+        packed=b64encode(data).decode(),
+        marks=tuple(mark for mark in MARKED if mark in marks),
+        legend={meaning: keys[meaning] for meaning in order},
+        n_shown=len(packed),
+        n_episodes=len(evidence.trajectories),
+    )
 
 
-def legend_of(keys: Keys) -> Keys:
-    """The legend with the marks last."""
-    order = [one for one in keys if one not in MARKS]
-    order += [one for one in MARKS if one in keys]
-    return {meaning: keys[meaning] for meaning in order}
+def spread(evidence: Evidence, most: int = MOST) -> Evidence:
+    """The evidence with the episodes that a page shows: of a large run every k-th."""
+    n_episodes = len(evidence.trajectories)
+    if n_episodes <= most:
+        return evidence
+    step = ceil(n_episodes / most)
+    return replace(evidence, trajectories=evidence.trajectories[::step])
 
 
 def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
@@ -202,36 +140,23 @@ def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
     return DecodedMaps(classes=report.classes, by_turn=by_turn)
 
 
-def _view(
-    why: str,
-    trajectory: Trajectory,
-    maps: DecodedMaps,
-    most_turns: int,
-    characters: int,
-) -> EpisodeView:
+def _film(
+    trajectory: Trajectory, maps: DecodedMaps, keys: dict[str, str]
+) -> dict[str, Any]:
+    """An episode as the player's script reads it; adds the legend of its pictures to
+    `keys`.
+    """
     n_turns = len(trajectory.turns)
-    turns = []
-    for turn in trajectory.turns[:most_turns]:
-        turns.append(_turn(trajectory, turn, maps, characters))
+    frames = []
+    for turn in trajectory.turns[:MAX_FRAMES]:
+        frames.append(_frame(trajectory, turn, maps, keys))
 
     end = "reached the goal"
     if not trajectory.succeeded:
         end = f"did not reach the goal ({trajectory.ending})"
     horizon = plural(trajectory.horizon, "turn")
-    return EpisodeView(
-        why=why,
-        key=str(trajectory.key),
-        labels=trajectory.labels,
-        task=shorten(trajectory.world.objective, MAX_CHARACTERS, placeholder=CUT),
-        outcome=f"{end} after {n_turns} of at most {horizon}",
-        marks=_marks(trajectory, turns),
-        turns=tuple(turns),
-        n_hidden=max(0, n_turns - most_turns),
-    )
 
-
-def _marks(trajectory: Trajectory, turns: Sequence[TurnView]) -> tuple[str, ...]:
-    verdicts = {turn.verdict for turn in turns}
+    verdicts = {frame.get("verdict") for frame in frames}
     marks = []
     if not trajectory.succeeded:
         marks.append(MISSED)
@@ -239,21 +164,30 @@ def _marks(trajectory: Trajectory, turns: Sequence[TurnView]) -> tuple[str, ...]
         marks.append(UNUSABLE)
     if STRAY_TURN in verdicts:
         marks.append(STRAYED)
-    if any(turn.pictures.decoded for turn in turns):
+    if any("decoded" in frame for frame in frames):
         marks.append(DECODED)
-    return tuple(marks)
+
+    return {
+        "key": str(trajectory.key),
+        "labels": dict(trajectory.labels),
+        "task": shorten(trajectory.world.objective, MAX_TASK, placeholder=CUT),
+        "outcome": f"{end} after {n_turns} of at most {horizon}",
+        "marks": marks,
+        "turns": frames,
+        "hidden": max(0, n_turns - MAX_FRAMES),
+    }
 
 
-def _turn(
-    trajectory: Trajectory,
-    turn: Turn,
-    maps: DecodedMaps,
-    characters: int,
-) -> TurnView:
+def _frame(
+    trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
+) -> dict[str, str]:
+    """A turn; fields without content are left out. Pictures are markup made by this
+    package; the player shows all else as text.
+    """
     decision = turn.decision
     move = decision.action
     if not move:
-        detail = shorten(decision.detail, MAX_CHARACTERS)
+        detail = shorten(decision.detail, MAX_TASK)
         move = f"none, {decision.status}: {detail}"
 
     # Agents that are no language models have no completion.
@@ -264,19 +198,19 @@ def _turn(
         reasoning = completion.reasoning or ""
         said = completion.text
 
-    return TurnView(
-        number=turn.index + 1,
-        pictures=_pictures(trajectory, turn, maps),
-        move=move,
-        verdict=_verdict(turn),
-        best=", ".join(turn.optimal or ()),
-        odds=_odds(decision.probabilities),
-        reasoning=shorten(reasoning, characters, placeholder=CUT),
-        shown=_cut(turn.observation.text),
-        prompt=_cut(_prompt(turn)),
-        said=_cut(said),
-        facts=_facts(turn),
-    )
+    frame = {
+        **_pictures(trajectory, turn, maps, keys),
+        "shown": _cut(turn.observation.text),
+        "sent": _cut(_prompt(turn)),
+        "move": move,
+        "verdict": _verdict(turn),
+        "best": ", ".join(turn.optimal or ()),
+        "odds": _odds(decision.probabilities),
+        "thought": shorten(reasoning, MAX_TEXT, placeholder=CUT),
+        "said": _cut(said),
+        "facts": _facts(turn),
+    }
+    return {name: value for name, value in frame.items() if value}
 
 
 def _verdict(turn: Turn) -> str:
@@ -335,65 +269,58 @@ def _prompt(turn: Turn) -> str:
     return "\n\n".join(messages)
 
 
-def _pictures(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnPictures:
-    text = turn.observation.text
+def _pictures(
+    trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
+) -> dict[str, str]:
+    """The pictures of a turn with their notes, or the text that stands for them."""
     if not turn.state:
-        return TurnPictures(text=text)
+        return {}
 
     # A report must not fail because a plugin recorded a world that is no proper map.
     try:
         view = view_of(trajectory.world, turn.state)
-        if view is None:
-            return TurnPictures(text=text)
+        if view is None or view == turn.observation.text:
+            return {}
         if not isinstance(view, CellMap):
-            return TurnPictures(text=view)
+            return {"drawn": view}
         decoded = maps.by_turn.get((str(trajectory.key), turn.index))
-        known = moves(trajectory.world)
-        return _maps_drawn(view, known, turn, maps, decoded)
+        return _maps_drawn(trajectory, view, turn, maps, decoded, keys)
     except ValueError as error:
-        return TurnPictures(text=text, truth_note=f"The map cannot be drawn: {error}.")
+        return {"truth_note": f"The map cannot be drawn: {error}."}
 
 
 def _maps_drawn(
+    trajectory: Trajectory,
     shown: CellMap,
-    known: Mapping[str, Position],
     turn: Turn,
     maps: DecodedMaps,
     decoded: NDArray[np.float32] | None,
-) -> TurnPictures:
+    keys: dict[str, str],
+) -> dict[str, str]:
     # Actions that move nothing, e.g. picking up a key, have no arrow.
-    optimal = []
-    for action in turn.optimal or ():
-        if action in known:
-            optimal.append(known[action])
+    known = moves(trajectory.world)
+    optimal = [known[action] for action in turn.optimal or () if action in known]
     taken = known.get(turn.decision.action or "")
 
-    decoded_drawing = ""
-    decoded_note = ""
+    pictures = {"truth": true_picture(shown, optimal, taken)}
+    notes = [f"{thing.name}: {thing.note}" for thing in shown.things if thing.note]
+    pictures["truth_note"] = "; ".join(notes)
+
     if decoded is not None and not _fits(shown, maps, decoded):
         decoded = None
-        decoded_note = (
+        pictures["decoded_note"] = (
             "No decoded map: the probe decodes smaller maps, or other kinds of cells."
         )
     elif decoded is not None:
-        decoded_drawing = decoded_picture(decoded, shown)
-        decoded_note = _errors(shown, decoded)
+        pictures["decoded"] = decoded_picture(decoded, shown)
+        pictures["decoded_note"] = _errors(shown, decoded)
     elif maps.by_turn:
-        decoded_note = "No decoded map: the probe was fitted on this turn."
+        pictures["decoded_note"] = "No decoded map: the probe was fitted on this turn."
 
-    notes = []
-    for thing in shown.things:
-        if thing.note:
-            notes.append(f"{thing.name}: {thing.note}")
-
-    return TurnPictures(
-        truth=true_picture(shown, optimal, taken),
-        truth_note="; ".join(notes),
-        text="",
-        decoded=decoded_drawing,
-        decoded_note=decoded_note,
-        keys=legend(shown, optimal, taken, decoded),
-    )
+    # Where two turns explain the same meaning, the first picture stays.
+    for meaning, picture in legend(shown, optimal, taken, decoded).items():
+        keys.setdefault(meaning, picture)
+    return pictures
 
 
 def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:

@@ -13,8 +13,7 @@ from gde.reporting.figures.drawing import picture
 from gde.reporting.findings import of_metrics
 from gde.reporting.page.cards import cards
 from gde.reporting.page.conditions import condition_maps, condition_tables
-from gde.reporting.page.episodes import episode_views
-from gde.reporting.page.films import films, spread
+from gde.reporting.page.episodes import films, spread
 from gde.reporting.page.probe_tables import probe_tables
 from gde.reporting.page.tables import (
     condition_keys,
@@ -47,14 +46,6 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     # A page of a large run reads and shows every k-th episode only.
     shown = spread(evidence)
     conditions = condition_keys(shown)
-    episodes = episode_views(shown)
-
-    # The page explains decoded maps and ticks only where it shows any.
-    has_maps = False
-    for episode in episodes:
-        if any(turn.pictures.decoded for turn in episode.turns):
-            has_maps = True
-
     answers = cards(result)
     drawn_cards = []
     has_ticks = False
@@ -63,7 +54,6 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         drawn_cards.append((card, curves))
         if any("tick" in line.picture for line in card.lines):
             has_ticks = True
-    maps = condition_maps(result)
     figures = breakdowns(of_metrics(result), conditions, meanings)
 
     played = films(evidence)
@@ -79,20 +69,15 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         notice=str(result.provenance.get("notice") or ""),
         cards=drawn_cards,
         ticks=has_ticks,
-        groups=group_tables(result, conditions),
-        condition_maps=[picture(figure) for figure in maps.headlines],
-        same_maps=maps.same,
-        more_maps=[picture(figure) for figure in maps.others],
+        groups=group_tables(result),
+        condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_tables=condition_tables(result, evidence, conditions),
         tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, meanings),
-        episodes=episodes,
-        legend=played.legend if played else {},
         films=played,
         style=style,
         script=script,
         policy=content_policy(style, script),
-        maps=has_maps,
         provenance=list(provenance_rows(result.provenance)),
     )

@@ -61,8 +61,8 @@
     write("best", turn.best && `Optimal: ${turn.best}`);
     write("odds", turn.odds && `Probabilities: ${turn.odds}`);
     write("facts", turn.facts);
-    draw("truth", turn.truth, turn.truth ? ["True map", turn.truthNote].filter(Boolean).join("; ") : turn.truthNote, turn.drawn);
-    draw("decoded", turn.decoded, turn.decodedNote);
+    draw("truth", turn.truth, turn.truth ? ["True map", turn.truth_note].filter(Boolean).join("; ") : turn.truth_note, turn.drawn);
+    draw("decoded", turn.decoded, turn.decoded_note);
     write("thought", turn.thought);
     write("said", turn.said);
     write("shown", turn.shown);

@@ -9,18 +9,8 @@ from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.reporting.claim import main_report
-from gde.reporting.page.tables import Cell, Group, Row, Table, cell, pick
+from gde.reporting.page.tables import Cell, Group, Row, Table, cell, pick, table
 from gde.reporting.wording import CONTROLS, caveats, heading, labels_text, place_text
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProbeTables:
-    """One probe: a row for each fit, controls in groups of their own."""
-
-    name: str
-    headlines: Table
-    rest: Table | None
-    """All numbers of the probe, where there are more than the headlines."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +81,10 @@ def probe_tables(
     evidence: Evidence,
     conditions: frozenset[str],
     meanings: Measures,
-) -> list[ProbeTables]:
-    """The tables of every probe; `conditions` names the labels that their numbers are
-    broken down by.
+) -> list[tuple[str, Table]]:
+    """Each probe with its table: a row for each fit, controls in groups of their own.
+
+    `conditions` names the labels that numbers may be broken down by.
     """
     probes: dict[str, list[ProbeReport]] = {}
     for report in evidence.probe_reports:
@@ -101,15 +92,8 @@ def probe_tables(
 
     tables = []
     for name, reports in probes.items():
-        first = _Columns.of(reports, conditions, meanings, headlines=True)
-        every = _Columns.of(reports, conditions, meanings, headlines=False)
-
-        rest = None
-        if len(every.headings) > len(first.headings):
-            rest = _table(reports, every)
-        tables.append(
-            ProbeTables(name=name, headlines=_table(reports, first), rest=rest)
-        )
+        columns = _Columns.of(reports, conditions, meanings, headlines=False)
+        tables.append((name, _table(reports, columns)))
     return tables
 
 
@@ -137,11 +121,7 @@ def probe_condition_table(
     rows = []
     for title, found in by_condition.items():
         rows.append(Row(head=title, hint="", cells=columns.cells(found)))
-    return Table(
-        columns=tuple(columns.headings.values()),
-        groups=(Group(title="", rows=tuple(rows)),),
-        note=columns.note([main]),
-    )
+    return table(tuple(columns.headings.values()), rows, columns.note([main]))
 
 
 def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:

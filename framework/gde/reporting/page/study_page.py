@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from gde.data.figure import Figure
-from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde.reporting.figures.drawing import picture
-from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table
+from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
-from gde.reporting.wording import bounds, heading, number
+from gde.reporting.wording import heading, number
 
 
 def study_page(
@@ -53,8 +52,7 @@ def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
 
         lines = tuple(_row(row, list(rules)) for row in own)
         columns = ("paper", "ours", "difference", *rules, "n")
-        group = Group(title="", rows=lines)
-        tables.append((title, Table(columns=columns, groups=(group,))))
+        tables.append((title, table(columns, lines)))
     return tables
 
 
@@ -70,25 +68,16 @@ def _row(row: Comparison, rules: Sequence[str]) -> Row:
         if row.difference > 0:
             difference = f"+{difference}"
 
-    cells = [Cell(text=paper), _cell(row.ours), Cell(text=difference)]
-    for rule in rules:
-        if rule in row.others:
-            cells.append(_cell(row.others[rule]))
-        else:
-            cells.append(Cell(text=ABSENT))
-    cells.append(Cell(text=str(row.ours.n)))
-
-    title = heading(row.quantity, unit)
-    return Row(head=title, hint=row.source, cells=tuple(cells))
-
-
-def _cell(one: Measurement) -> Cell:
-    if one.value is None:
-        return Cell(text=ABSENT, reason=one.reason)
-    return Cell(
-        text=_text(one.value, one.unit),
-        bounds=bounds(one.interval, one.unit),
+    ours = cell(row.ours, _text)
+    others = {rule: cell(one, _text) for rule, one in row.others.items()}
+    cells = (
+        Cell(text=paper),
+        ours,
+        Cell(text=difference),
+        *pick(others, rules),
+        Cell(text=str(row.ours.n)),
     )
+    return Row(head=heading(row.quantity, unit), hint=row.source, cells=cells)
 
 
 def _text(value: float, unit: str) -> str:

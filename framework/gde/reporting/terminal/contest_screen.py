@@ -2,12 +2,12 @@
 differences.
 """
 
-from textwrap import shorten, wrap
+from textwrap import shorten
 
 from gde.data.result import Measurement
 from gde.reporting.contest import TOLD, cautions, contended, verdicts
-from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain
-from gde.reporting.wording import bounds, quantity
+from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain, wrapped
+from gde.reporting.wording import estimate
 from gde.runs.contest import Contest
 
 CAUTIONS = 2
@@ -27,18 +27,9 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
         for name, number in one.numbers.items():
             lines.append(f"  {name.ljust(width)}  {_in_words(number)}")
 
-    told = verdicts(found)[:TOLD]
-    told += cautions(found)[:CAUTIONS]
     sentences = []
-    for text in told:
-        sentences += wrap(
-            text,
-            WIDTH,
-            max_lines=2,
-            placeholder=CUT,
-            break_on_hyphens=False,
-            subsequent_indent="  ",
-        )
+    for text in verdicts(found)[:TOLD] + cautions(found)[:CAUTIONS]:
+        sentences += wrapped(text, 2, indent="  ")
 
     # The sentences are the findings: where there is no room, numbers give way.
     room = HEIGHT - BELOW - len(sentences)
@@ -52,8 +43,5 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
 def _in_words(one: Measurement | None) -> str:
     if one is None:
         return "not measured"
-    if one.value is None:
-        return f"not measured ({one.reason})"
-    value = quantity(one.value, one.unit)
-    interval = bounds(one.interval, one.unit)
-    return f"{value} {interval}, n {one.n}"
+    n = "" if one.value is None else f", n {one.n}"
+    return f"{estimate(one)}{n}"

@@ -9,7 +9,15 @@ from textwrap import shorten, wrap
 from gde.data.result import Measurement, Result
 from gde.reporting.claim import claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
-from gde.reporting.wording import SPACE, bounds, fit_text, labels_text, number, quantity
+from gde.reporting.wording import (
+    SPACE,
+    bounds,
+    fit_text,
+    labels_text,
+    number,
+    quantity,
+    values_text,
+)
 
 WIDTH = 80
 """Columns of a screen."""
@@ -62,14 +70,14 @@ def screen(result: Result, report: str = "") -> Screen:
     """
     opening = claim(result)
     sentences = f"{opening.behaviour} {opening.belief}".strip()
-    finding = _wrapped(sentences, CLAIM)
+    finding = wrapped(sentences, CLAIM)
 
     notes = []
     for caution in opening.cautions:
-        notes += _wrapped(caution, CAUTION)
+        notes += wrapped(caution, CAUTION)
     notes += _failures(result)
     notes += _costs(result)
-    notes += _wrapped(_notice(result), NOTICE)
+    notes += wrapped(_notice(result), NOTICE)
     n_paths = 2 if report else 1
 
     # Claim and notes always stay. Numbers fill the room between them, the least worth
@@ -108,7 +116,9 @@ def _headline_pieces(found: Sequence[Finding]) -> list[Piece]:
     for one in found:
         best = one.numbers[0]
         value, interval = _value_and_interval(best)
-        rows.append((_label(one), value, interval, str(best.n)))
+        title, rest = one.measure.titled(best.where)
+        label = f"{title}: {labels_text(rest)}" if rest else title
+        rows.append((label, value, interval, str(best.n)))
     heading, *lines = _table(rows)
 
     pieces = []
@@ -123,13 +133,11 @@ def _rivals(one: Finding) -> list[str]:
     """The numbers after the best in one line; nothing where there are none."""
     rivals = []
     for each in one.numbers[1:]:
-        name = " ".join(map(str, each.where.values()))
         value, _ = _value_and_interval(each)
-        rivals.append(f"{name} {value}")
+        rivals.append(f"{values_text(each.where)} {value}")
     if not rivals:
         return []
-    listed = shorten(", ".join(rivals), WIDTH - 7, placeholder=CUT)
-    return [f"  then {listed}"]
+    return [f"  then {shorten(', '.join(rivals), WIDTH - 7, placeholder=CUT)}"]
 
 
 def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
@@ -160,51 +168,33 @@ def _beside_control(one: Beside) -> tuple[str, ...]:
 
     # The control has our unit, which the line already shows. Only a share needs its
     # sign again.
-    unit = one.rival.unit
-    write = quantity if unit == "share" else number
-    text = write(one.rival.value or 0.0, unit)
-    rival_interval = bounds(one.rival.interval, unit)
-    control = f"{fit_text(one.fit)} {text} {rival_interval}".rstrip()
-    return one.measure.title, value, interval, control
+    write = quantity if one.rival.unit == "share" else number
+    text = write(one.rival.value or 0.0, one.rival.unit)
+    control = f"{fit_text(one.fit)} {text} {bounds(one.rival.interval, one.rival.unit)}"
+    return one.measure.title, value, interval, control.rstrip()
 
 
 def _value_and_interval(one: Measurement) -> tuple[str, str]:
     """Value and interval; a dash and the reason where there is no value."""
     if one.value is None:
         return "\u2013", shorten(one.reason, 30, placeholder=CUT)
-    value = quantity(one.value, one.unit)
-    interval = bounds(one.interval, one.unit)
-    return value, interval
-
-
-def _label(one: Finding) -> str:
-    title, rest = one.measure.titled(one.numbers[0].where)
-    if not rest:
-        return title
-    return f"{title}: {labels_text(rest)}"
+    return quantity(one.value, one.unit), bounds(one.interval, one.unit)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns side by side, values flush right; the first column is cut where a line
     would be too wide.
     """
-    widths = []
-    for column in zip(*rows, strict=True):
-        widths.append(max(map(len, column)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     gaps = 2 * (len(widths) - 1)
-    others = sum(widths[1:]) + gaps
-    widths[0] = min(widths[0], WIDTH - others)
-    title_width, value_width, *other_widths = widths
+    widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - gaps)
 
     lines = []
-    for head, value, *rest in rows:
-        title = head
-        if len(head) > title_width:
-            title = f"{head[: title_width - 1]}\u2026"
-
-        cells = [title.ljust(title_width), value.rjust(value_width)]
-        for text, width in zip(rest, other_widths, strict=True):
-            cells.append(text.ljust(width))
+    for row in rows:
+        cells = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+        if len(row[0]) > widths[0]:
+            cells[0] = f"{row[0][: widths[0] - 1]}\u2026"
+        cells[1] = row[1].rjust(widths[1])
         lines.append("  ".join(cells).rstrip())
     return lines
 
@@ -228,7 +218,7 @@ def _failures(result: Result) -> list[str]:
     lines: list[str] = []
     n_shown = 0
     for one in result.failures:
-        failure = _wrapped(f"failed: {one.stage} {one.subject}: {one.reason}", FAILURES)
+        failure = wrapped(f"failed: {one.stage} {one.subject}: {one.reason}", FAILURES)
         if len(lines) + len(failure) > FAILURES:
             break
         lines += failure
@@ -254,15 +244,17 @@ def _costs(result: Result) -> list[str]:
         note = result.provenance.get(name)
         if isinstance(note, Mapping):
             said = str(note.get("said", ""))
-            lines += _wrapped(said, COST)
+            lines += wrapped(said, COST)
     return lines
 
 
-def _wrapped(text: str, lines: int) -> list[str]:
+def wrapped(text: str, lines: int, indent: str = "") -> list[str]:
+    """A text as at most so many lines."""
     return wrap(
         text,
         WIDTH,
         max_lines=lines,
         placeholder=CUT,
         break_on_hyphens=False,
+        subsequent_indent=indent,
     )

@@ -1,14 +1,12 @@
-"""The pages of the viewer: runs, one run, two runs side by side, the episodes of all
-runs.
+"""The pages of the viewer: the list of runs, one run, two runs, a contest.
 
 The viewer answers only GET, only this machine, and writes nothing. The Host header
 exposes a foreign page whose name resolves to this machine, and Sec-Fetch-Site a foreign
 page that sends requests from a reader's browser.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,14 +29,10 @@ from gde.reporting.viewer.library import contest_of, library, state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
 from gde.runs.contest import Contest, read_contest
-from gde.runs.exporting import summaries
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 
 HOSTS = ["127.0.0.1", "localhost"]
-ENDINGS = ("terminated", "truncated", "horizon", "failed")
-SHOWN = 500
-"""Episodes in one table."""
 TURNS = 50
 """Turns in one answer to a live page."""
 PAGES = 16
@@ -56,23 +50,22 @@ HEADERS = {
 def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
     """The viewer of the runs in a folder, as an ASGI application."""
     pages = Pages(root, catalogue or Catalogue.default())
-    answers = {
-        "/": pages.runs,
-        "/compare": pages.compare,
-        "/episodes": pages.episodes,
-        "/live/{name:path}": pages.live,
-        "/contest/{name:path}": pages.contest,
-        "/run/{name:path}": pages.run,
-    }
-    routes = []
-    for path, answer in answers.items():
-        routes.append(Route(path, _with_errors_as_text(answer), methods=["GET"]))
-
+    routes = [
+        Route("/", pages.runs),
+        Route("/compare", pages.compare),
+        Route("/live/{name:path}", pages.live),
+        Route("/contest/{name:path}", pages.contest),
+        Route("/run/{name:path}", pages.run),
+    ]
     guards = [
         Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
         Middleware(OwnPages),
     ]
-    return Starlette(routes=routes, middleware=guards)
+    return Starlette(
+        routes=routes,
+        middleware=guards,
+        exception_handlers={GdeError: _as_text},
+    )
 
 
 class OwnPages:
@@ -102,23 +95,6 @@ class OwnPages:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EpisodeRow:
-    """An episode in the table of episodes."""
-
-    run: str
-    episode: str
-    ending: str
-    labels: str
-
-    def matches(self, words: Sequence[str], ending: str) -> bool:
-        """Whether the row has this ending, if one is given, and holds all words."""
-        if ending not in ("", self.ending):
-            return False
-        text = f"{self.run} {self.episode} {self.ending} {self.labels}".lower()
-        return all(word in text for word in words)
 
 
 class Pages:
@@ -221,56 +197,14 @@ class Pages:
     def contest(self, request: Request) -> Response:
         """All variants of a contest side by side."""
         asked = request.path_params["name"]
-        variants = []
         for name, path in library(self._root).items():
             if name != asked and contest_of(name, path) == asked:
-                variants.append(path)
-        if not variants:
-            raise GdeError(
-                f"Unknown contest {asked!r}. Choose one from the list of runs."
-            )
-
-        folder = variants[0].parent
-        found = read_contest(folder, self._catalogue)
-        links = {}
-        for name in found.results:
-            run = quote(f"{asked}/{name}")
-            links[name] = f"/run/{run}"
-        return HTMLResponse(contest_page(found, links))
-
-    def episodes(self, request: Request) -> Response:
-        """The episodes of all runs that hold all words of the search."""
-        asked = {
-            name: request.query_params.get(name, "")
-            for name in ("find", "ending", "run")
-        }
-        words = asked["find"].lower().split()
-
-        rows = []
-        for row in self._episode_rows(asked["run"]):
-            if row.matches(words, asked["ending"]):
-                rows.append(row)
-        return self._page(
-            "episodes",
-            rows=rows[:SHOWN],
-            n=len(rows),
-            asked=asked,
-            endings=ENDINGS,
-            names=list(library(self._root)),
-            live=False,
-        )
-
-    def _episode_rows(self, only: str) -> list[EpisodeRow]:
-        """The episodes of one run, or of all runs that can be read."""
-        rows = []
-        for name, path in library(self._root).items():
-            if only not in ("", name):
-                continue
-            # A run that cannot be read must not hide the episodes of the others.
-            with suppress(GdeError):
-                for summary in summaries(path):
-                    rows.append(_episode_row(name, summary))
-        return rows
+                found = read_contest(path.parent, self._catalogue)
+                links = {
+                    run: f"/run/{quote(f'{asked}/{run}')}" for run in found.results
+                }
+                return HTMLResponse(contest_page(found, links))
+        raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
 
     def _path_of(self, name: str) -> Path:
         known = library(self._root)
@@ -299,31 +233,9 @@ class Pages:
         return HTMLResponse(text)
 
 
-def _episode_row(run: str, summary: Mapping[str, Any]) -> EpisodeRow:
-    labels = []
-    for key, value in summary.items():
-        if key not in ("episode", "ending"):
-            labels.append(f"{key} {value}")
-    return EpisodeRow(
-        run=run,
-        episode=summary["episode"],
-        ending=summary["ending"],
-        labels=" ".join(labels),
-    )
-
-
-def _with_errors_as_text(
-    answer: Callable[[Request], Response],
-) -> Callable[[Request], Response]:
+async def _as_text(_: Request, error: Exception) -> Response:
     """Answer an error with its message."""
-
-    def answered(request: Request) -> Response:
-        try:
-            return answer(request)
-        except GdeError as error:
-            return PlainTextResponse(str(error), status_code=404)
-
-    return answered
+    return PlainTextResponse(str(error), status_code=404)
 
 
 def _number(text: str) -> int:

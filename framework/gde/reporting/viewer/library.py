@@ -74,22 +74,17 @@ def library(root: Path) -> dict[str, Path]:
         level = below
 
     # Variants stay together because a contest is as recent as its latest variant.
-    changed: dict[str, float] = {}
-    contests: dict[str, str] = {}
-    contest_changed: dict[str, float] = {}
-    for name, path in found.items():
-        contest = contest_of(name, path)
-        contests[name] = contest
-        changed[name] = _changed(path)
-        earlier = contest_changed.get(contest, 0.0)
-        contest_changed[contest] = max(earlier, changed[name])
+    changed = {name: _changed(path) for name, path in found.items()}
+    contests = {name: contest_of(name, path) for name, path in found.items()}
+    latest: dict[str, float] = {}
+    for name, contest in contests.items():
+        latest[contest] = max(latest.get(contest, 0.0), changed[name])
 
     def order(name: str) -> tuple[float, str, float, str]:
         contest = contests[name]
-        return contest_changed[contest], contest, changed[name], name
+        return latest[contest], contest, changed[name], name
 
-    names = sorted(found, key=order, reverse=True)
-    return {name: found[name] for name in names}
+    return {name: found[name] for name in sorted(found, key=order, reverse=True)}
 
 
 def contest_of(name: str, path: Path) -> str:
