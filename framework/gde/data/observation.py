@@ -146,13 +146,7 @@ class Outcome:
         success: float | None,
     ) -> "Outcome":
         """The episode has ended by the rules of the world."""
-        return cls(
-            observation=observation,
-            reward=reward,
-            terminated=True,
-            truncated=False,
-            success=success,
-        )
+        return replace(cls.running(observation, reward, success), terminated=True)
 
     @classmethod
     def cut_off(
@@ -162,10 +156,4 @@ class Outcome:
         success: float | None = 0.0,
     ) -> "Outcome":
         """The environment stops the episode though the world could go on."""
-        return cls(
-            observation=observation,
-            reward=reward,
-            terminated=False,
-            truncated=True,
-            success=success,
-        )
+        return replace(cls.running(observation, reward, success), truncated=True)

@@ -1,29 +1,21 @@
 """BabyAI's worlds as an environment that is acted in step by step."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gde.data.json import Labels
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import BabyAIConfig, WorldConfig
-from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
 from gde_plugins.babyai.descriptions.field_of_view import seen_cells
-from gde_plugins.babyai.descriptions.formats import RULES, thing_lines, write
+from gde_plugins.babyai.descriptions.formats import RULES, write
 from gde_plugins.babyai.oracle.certificate import Certificates
 from gde_plugins.babyai.worlds.generation import minigrid_version
 from gde_plugins.babyai.worlds.levels import difficulty
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
-
-
-class Snapshot(NamedTuple):
-    """A moment of an episode."""
-
-    world: str
-    now: Simulation
 
 
 class BabyAIEnvironment:
@@ -48,11 +40,10 @@ class BabyAIEnvironment:
         Raises:
             GdeError: minigrid makes another world than it should.
         """
-        self._scene = self._source.scene(seed)
-        self._now = Simulation(self._scene)
-        self._called = names(self._scene)
+        scene = self._source.scene(seed)
+        self._now = Simulation(scene)
+        self._names = names(scene)
         self._certificates = Certificates(self._config.search)
-        self._written: tuple[object, str] | None = None
         return self._observe()
 
     @property
@@ -75,24 +66,21 @@ class BabyAIEnvironment:
         )
 
     def world(self) -> World:
-        """The scene. Facts are those of `showing.record.world_facts` and the release of
-        minigrid.
-        """
+        """The scene. Facts are those of `world_facts` and the release of minigrid."""
         scene = self.now.scene
         facts = {**world_facts(scene), **provenance(self._config)}
         return World(id=scene.identity, facts=facts, labels=labels(scene))
 
     def state(self) -> State:
-        return State(facts=state_facts(self.now, self._called))
+        return State(facts=state_facts(self.now, self._names))
 
     def step(self, action: str) -> Outcome:
         now = self.now
         now.act(action)
         observation = self._observe()
         if now.over:
-            return Outcome.terminal(
-                observation, now.reward, success=float(now.succeeded)
-            )
+            success = float(now.succeeded)
+            return Outcome.terminal(observation, now.reward, success=success)
         if now.n_steps >= now.scene.max_steps:
             return Outcome.cut_off(observation)
         return Outcome.running(observation)
@@ -103,16 +91,14 @@ class BabyAIEnvironment:
         """
         return self._certificates.optimum(self.now)
 
-    def snapshot(self) -> Snapshot:
-        return Snapshot(self._scene.identity, self.now.copy())
+    def snapshot(self) -> Simulation:
+        return self.now.copy()
 
     def restore(self, snapshot: object) -> Observation:
-        if (
-            not isinstance(snapshot, Snapshot)
-            or snapshot.world != self.now.scene.identity
-        ):
+        world = self.now.scene.identity
+        if not isinstance(snapshot, Simulation) or snapshot.scene.identity != world:
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        self._now = snapshot.now.copy()
+        self._now = snapshot.copy()
         return self._observe()
 
     def reseed(self, seed: int) -> None:
@@ -122,16 +108,9 @@ class BabyAIEnvironment:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        now = self.now
-        form = self._config.format
-        details = self._config.details
-        hidden = self._config.view == "partial"
-        lying = (tuple(now.where), tuple(now.doors)) if not hidden else None
-        if self._written is None or self._written[0] != lying or hidden:
-            things = describe_things(now, details, seen_cells(now) if hidden else None)
-            self._written = (lying, thing_lines(form, things))
-        moment = describe(now, (), details, hidden)
-        return Observation(text=write(form, moment, self._written[1]), actions=ACTIONS)
+        seen = seen_cells(self.now) if self._config.view == "partial" else None
+        moment = describe(self.now, self._config.details, seen)
+        return Observation(text=write(self._config.format, moment), actions=ACTIONS)
 
 
 def labels(scene: Scene) -> Labels:

@@ -357,3 +357,19 @@ def test_the_bound_never_exceeds_a_true_distance_and_is_as_tight_as_it_was(
 def test_the_bound_is_far_where_a_wall_is_in_the_way() -> None:
     now = Simulation(drawn(["#####", "#@#a#", "#####"], lambda the: GoTo(the["a"])))
     assert Bound(now).of(now) >= FAR
+
+
+@pytest.mark.parametrize("gone", ["first", "second"])
+def test_the_bound_is_far_once_a_thing_to_be_put_or_to_be_put_beside_is_gone(
+    gone: str,
+) -> None:
+    """A box that is opened is no more: nobody can pick it up or put anything by it."""
+
+    def mission(the: Mapping[str, Description]) -> Mission:
+        box, ball = the["B"], the["a"]
+        return PutNext(box, ball) if gone == "first" else PutNext(ball, box)
+
+    now = Simulation(drawn(["######", "#@B.a#", "#....#", "######"], mission))
+    assert Bound(now).of(now) < FAR
+    now.act("toggle")
+    assert Bound(now).of(now) >= FAR

@@ -11,7 +11,7 @@ from gde.data.cell_map import CellMap
 from gde.errors import ConfigError, GdeError
 from gde.request.settings import build, sweep
 from gde_plugins.babyai.config import BabyAIConfig, Format
-from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.worlds import source
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS
@@ -28,7 +28,7 @@ def test_a_text_round_trips(level: str, form: Format, details: bool) -> None:
     text, rng = world.reset(3).text, random.Random(3)
     for _ in range(12):
         told, now = read(form, text), world.now
-        assert told == describe(now, describe_things(now, details), details)
+        assert told == describe(now, details)
         there = {
             now.scene.place(cell)
             for cell, inside in enumerate(now.cells)

@@ -55,41 +55,21 @@ class Description:
         return DIRECTIONS[self.direction]
 
 
-def describe_things(
+def describe(
     now: Simulation, details: bool, seen: Collection[int] | None = None
-) -> tuple[Described, ...]:
-    """Describe the things that lie in the grid, row by row.
+) -> Description:
+    """Describe a moment.
 
     Args:
         now: the moment.
-        details: whether to say if doors are open.
-        seen: the cells to describe; None for all.
+        details: whether to say if doors are open and what is carried.
+        seen: the cells whose things are described; None for all.
     """
-    cells = [cell for cell in now.where if cell >= 0 and (seen is None or cell in seen)]
-    return tuple(_described(now, cell, details) for cell in sorted(cells))
-
-
-def _described(now: Simulation, cell: int, details: bool) -> Described:
-    number = now.cells[cell]
-    thing = now.scene.things[number]
-    place = now.scene.place(cell)
-    state = now.doors[number]
-    if state < 0:
-        return Described(kind=thing.kind, color=thing.color, place=place)
-    return Described(
-        kind=thing.kind,
-        color=thing.color,
-        place=place,
-        locked=state == Door.LOCKED,
-        open=state == Door.OPEN if details else None,
-    )
-
-
-def describe(
-    now: Simulation, things: tuple[Described, ...], details: bool, hidden: bool = False
-) -> Description:
-    """Describe a moment; its things come from `describe_things`."""
     scene = now.scene
+    things = []
+    for cell in sorted(now.where):
+        if cell >= 0 and (seen is None or cell in seen):
+            things.append(_described(now, cell, details))
     carrying = None
     if details:
         carrying = str(scene.things[now.carrying]) if now.carrying >= 0 else "nothing"
@@ -99,8 +79,21 @@ def describe(
         size=(scene.height, scene.width),
         agent=scene.place(now.position),
         direction=now.direction,
-        things=things,
+        things=tuple(things),
         mission=scene.text,
         carrying=carrying,
-        hidden=hidden,
+        hidden=seen is not None,
+    )
+
+
+def _described(now: Simulation, cell: int, details: bool) -> Described:
+    number = now.cells[cell]
+    thing = now.scene.things[number]
+    is_door = now.doors[number] >= 0
+    return Described(
+        kind=thing.kind,
+        color=thing.color,
+        place=now.scene.place(cell),
+        locked=now.doors[number] == Door.LOCKED if is_door else None,
+        open=now.is_open(number) if is_door and details else None,
     )

@@ -2,6 +2,9 @@
 behind walls and doors.
 """
 
+from minigrid.core.grid import Grid
+from minigrid.core.world_object import Wall
+
 from gde_plugins.babyai.worlds.scene import STEPS, WALL, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -10,65 +13,30 @@ SIZE = 7
 
 
 def seen_cells(now: Simulation) -> frozenset[int]:
-    """Return the cells in sight, that of the agent included, as minigrid's observations
-    have them.
-
-    Light spreads row by row away from the agent, sideways and ahead, until something
-    stops it.
-    """
-    cells = _view(now)
-    lit = [[False] * SIZE for _ in range(SIZE)]
-    lit[0][SIZE // 2] = True
-    for row in range(SIZE):
-        # minigrid goes through a row twice, so that light reaches both sides.
-        for column in range(SIZE - 1):
-            if lit[row][column] and _is_transparent(now, cells[row][column]):
-                _spread(lit, row, column, 1)
-        for column in range(SIZE - 1, 0, -1):
-            if lit[row][column] and _is_transparent(now, cells[row][column]):
-                _spread(lit, row, column, -1)
-
-    seen = set()
-    for row in range(SIZE):
-        for column in range(SIZE):
-            cell = cells[row][column]
-            if lit[row][column] and cell is not None:
-                seen.add(cell)
-    return frozenset(seen)
-
-
-def _view(now: Simulation) -> list[list[int | None]]:
-    """Return the cells ahead, row by row away from the agent, each from left to right;
-    None outside the grid.
-    """
+    """Return the cells in sight, that of the agent included."""
     scene = now.scene
     agent_x, agent_y = scene.place(now.position)
     ahead_x, ahead_y = STEPS[now.direction]
     right_x, right_y = STEPS[(now.direction + 1) % 4]
-    view: list[list[int | None]] = []
-    for far in range(SIZE):
-        row: list[int | None] = []
-        for side in range(-(SIZE // 2), SIZE // 2 + 1):
+
+    # minigrid's algorithm runs on a grid of its own, with a wall for all that hides.
+    view = Grid(SIZE, SIZE)
+    cells = {}
+    for column in range(SIZE):
+        for row in range(SIZE):
+            side = column - SIZE // 2
+            far = SIZE - 1 - row
             x = agent_x + far * ahead_x + side * right_x
             y = agent_y + far * ahead_y + side * right_y
-            is_inside = 0 <= x < scene.width and 0 <= y < scene.height
-            row.append(scene.cell(x, y) if is_inside else None)
-        view.append(row)
-    return view
+            hides = True
+            if 0 <= x < scene.width and 0 <= y < scene.height:
+                cell = scene.cell(x, y)
+                cells[column, row] = cell
+                content = now.cells[cell]
+                is_shut = content >= 0 and now.doors[content] > Door.OPEN
+                hides = content == WALL or is_shut
+            if hides:
+                view.set(column, row, Wall())
 
-
-def _spread(lit: list[list[bool]], row: int, column: int, side: int) -> None:
-    lit[row][column + side] = True
-    if row + 1 < SIZE:
-        lit[row + 1][column] = True
-        lit[row + 1][column + side] = True
-
-
-def _is_transparent(now: Simulation, cell: int | None) -> bool:
-    # Outside the grid minigrid puts walls.
-    if cell is None:
-        return False
-    content = now.cells[cell]
-    if content < 0:
-        return content != WALL
-    return now.doors[content] < 0 or now.doors[content] == Door.OPEN
+    lit = view.process_vis((SIZE // 2, SIZE - 1))
+    return frozenset(cell for place, cell in cells.items() if lit[place])

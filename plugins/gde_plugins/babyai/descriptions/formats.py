@@ -1,12 +1,6 @@
-"""The three formats of Choukrani et al. (2025), section 4.2: structured, narrative and
-JSON, in words of our own.
-
-What changes with every step is written by `write`; the lines of things change seldom
-and are handed in.
-"""
+"""The three formats of Choukrani et al. (2025, section 4.2), in words of our own."""
 
 import json
-from collections.abc import Sequence
 from typing import Literal
 
 from gde_plugins.babyai.descriptions.description import Described, Description
@@ -27,44 +21,24 @@ RULES = (
 UNSEEN = "Only what lies in the agent's field of view is listed."
 
 
-def thing_lines(form: Format, things: Sequence[Described]) -> str:
-    """Write the part of a text that describes things; it can be kept until one of them
-    changes.
-    """
+def write(form: Format, moment: Description) -> str:
+    """Write the text of a moment in one of the formats."""
     match form:
         case "structured":
-            return "\n".join(f"  - {_bullet(each)}" for each in things)
+            return _structured(moment)
         case "narrative":
-            return ", ".join(_phrase(each) for each in things)
+            return _narrative(moment)
         case "json":
-            return json.dumps([_object(each) for each in things])
+            return _json(moment)
 
 
-def write(form: Format, moment: Description, things: str) -> str:
-    """Write the text of a moment.
-
-    Args:
-        form: the format.
-        moment: its description.
-        things: the `thing_lines` of its things.
-    """
-    match form:
-        case "structured":
-            return _structured(moment, things)
-        case "narrative":
-            return _narrative(moment, things)
-        case "json":
-            return _json(moment, things)
-
-
-def _structured(moment: Description, things: str) -> str:
+def _structured(moment: Description) -> str:
     rows, columns = moment.rooms
     height, width = moment.size
     room = moment.room
+    rooms = f"{rows}x{columns}" if rows * columns > 1 else "1"
     lines = [
-        f"- Number of rooms: {rows}x{columns}"
-        if rows * columns > 1
-        else "- Number of rooms: 1",
+        f"- Number of rooms: {rooms}",
         f"- Size of each room (including walls): {room}x{room}",
         f"- Effective room size (excluding walls): {room - 2}x{room - 2}",
         f"- Total grid size: {height}x{width}",
@@ -75,8 +49,7 @@ def _structured(moment: Description, things: str) -> str:
         lines.append(f"- Agent carries: {moment.carrying}")
     scope = f" ({UNSEEN})" if moment.hidden else ""
     lines.append(f"- Objects in environment:{scope}")
-    if things:
-        lines.append(things)
+    lines += [f"  - {_bullet(each)}" for each in moment.things]
     lines.append(f'- Mission: "{moment.mission}"')
     return "\n".join(lines)
 
@@ -90,13 +63,14 @@ def _bullet(each: Described) -> str:
     return text
 
 
-def _narrative(moment: Description, things: str) -> str:
+def _narrative(moment: Description) -> str:
     rows, columns = moment.rooms
     height, width = moment.size
     room = moment.room
     rooms = f"{rows}x{columns} rooms, each" if rows * columns > 1 else "1 room"
     carried = "" if moment.carrying is None else f" It carries {moment.carrying}."
     scope = f" {UNSEEN}" if moment.hidden else ""
+    things = ", ".join(_phrase(each) for each in moment.things)
     return (
         f"The world is made of {rooms} of size {room}x{room} with its walls and {room - 2}x{room - 2} without them; "
         f"the whole grid is {height}x{width}. The agent is at {moment.agent} and faces {moment.facing}, the position "
@@ -115,7 +89,7 @@ def _phrase(each: Described) -> str:
     return f"{article} {' '.join(words)} at position {each.place}"
 
 
-def _json(moment: Description, things: str) -> str:
+def _json(moment: Description) -> str:
     facts: dict[str, object] = {
         "num_rooms": list(moment.rooms),
         "room_size_incl_walls": [moment.room, moment.room],
@@ -130,10 +104,8 @@ def _json(moment: Description, things: str) -> str:
     if moment.hidden:
         facts["field_of_view_only"] = True
     facts["mission"] = moment.mission
-
-    # The things are JSON already.
-    opened = json.dumps(facts).removesuffix("}")
-    return f'{opened}, "objects": {things}}}'
+    facts["objects"] = [_object(each) for each in moment.things]
+    return json.dumps(facts)
 
 
 def _object(each: Described) -> dict[str, object]:

@@ -7,11 +7,11 @@ takes does not confuse it; it translates the rest of the mission again when its 
 empty, where the published bot stops; and it searches where subgoals lead nowhere.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from gde_plugins.babyai.oracle import walks
 from gde_plugins.babyai.oracle.bounds import Bound
+from gde_plugins.babyai.oracle.distances import facing
 from gde_plugins.babyai.oracle.proof import is_impossible
 from gde_plugins.babyai.oracle.search import Key, shortest
 from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
@@ -24,8 +24,10 @@ MOST_ADDED = 60
 """Number of added subgoals above which the bot gives up on subgoals."""
 BUDGET = 20_000
 """Number of states that the search may expand instead."""
-NO_HELP = ""
-"""In place of an action: this subgoal cannot be reached."""
+
+
+class _NoHelp(Exception):
+    """A subgoal cannot be reached."""
 
 
 class OmniBot:
@@ -34,19 +36,19 @@ class OmniBot:
     def __init__(
         self, now: Simulation, subgoals: Sequence[Subgoal] | None = None, sight: int = 0
     ) -> None:
-        """Begin with given subgoals, in order, or else with a translation of the
-        mission.
+        """Begin with given subgoals, in order, or with a translation of the mission.
 
         Args:
-            now: the world as it is. subgoals: given ones; they do not count as added,
-            while those of a translation do. sight: ignore things farther away than so
-            many cells; 0 ignores none.
+            now: the world as it is.
+            subgoals: given ones; they do not count as added, while those of a
+                translation do.
+            sight: ignore things farther away than so many cells; 0 ignores none.
         """
         self._sight = sight
         self._follows_given = subgoals is not None
         self.stack = [*reversed(subgoals or ())]
         self.n_added = 0
-        self._paths: dict[object, _Path] = {}
+        self._paths: dict[object, walks.Path] = {}
         self._layout: object = None
         self._solution: dict[Key, str] = {}
         if not self._follows_given:
@@ -54,19 +56,19 @@ class OmniBot:
 
     def suggest(self, now: Simulation) -> str | None:
         """Return the next action; None if nothing is left to do or nothing helps."""
-        for _ in range(PATIENCE):
-            if not self.stack:
-                if self._follows_given:
+        try:
+            for _ in range(PATIENCE):
+                if self._follows_given and not self.stack:
                     return None
-                self._push(*of_mission(now.scene.mission, now.done))
-            if self.n_added > MOST_ADDED and not self._follows_given:
-                break
-
-            action = self._pursue(self.stack[-1], now)
-            if action == NO_HELP:
-                break
-            if action is not None:
-                return action
+                if not self.stack:
+                    self._push(*of_mission(now.scene.mission, now.done))
+                if self.n_added > MOST_ADDED and not self._follows_given:
+                    break
+                action = self._pursue(self.stack[-1], now)
+                if action is not None:
+                    return action
+        except _NoHelp:
+            pass
 
         # Given subgoals are followed as they are, even if they lead nowhere.
         if self._follows_given:
@@ -93,7 +95,11 @@ class OmniBot:
         self.n_added += len(subgoals)
 
     def _pursue(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        """Return an action, `NO_HELP`, or None after a change of the stack."""
+        """Return an action, or None after a change of the stack.
+
+        Raises:
+            _NoHelp: the subgoal cannot be reached.
+        """
         match subgoal.name:
             case "GoNextTo":
                 return self._go(subgoal, now)
@@ -104,7 +110,11 @@ class OmniBot:
             case "Open":
                 return self._open(subgoal, now)
             case "Close":
-                return self._close(now)
+                if now.is_open(now.faced):
+                    self.stack[-1] = subgoal.at(now.ahead)
+                    return "toggle"
+                self.stack.pop()
+                return None
 
     def _faces_its_cell(self, subgoal: Subgoal, now: Simulation) -> bool:
         """Return whether the agent still faces the cell that it began to act on; else
@@ -117,102 +127,64 @@ class OmniBot:
         return True
 
     def _pick_up(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        is_done = (
-            subgoal.begun and now.carrying >= 0 and now.cells[subgoal.cell] == FREE
-        )
-        if is_done:
+        is_gone = subgoal.begun and now.cells[subgoal.cell] == FREE
+        if is_gone and now.carrying >= 0:
             self.stack.pop()
-            return None
-        if not self._faces_its_cell(subgoal, now):
-            return None
-
-        thing = now.cells[now.ahead]
-        can_be_carried = thing >= 0 and now.doors[thing] < 0
-        if not can_be_carried:
-            self.stack.pop()
-            return None
-        if now.carrying < 0:
-            return "pickup"
-
-        # Put down what is carried, and come back.
-        place = walks.place_to_drop(now)
-        if place < 0:
-            return NO_HELP
-        self._push(
-            Subgoal("GoNextTo", cell=now.ahead),
-            Subgoal("Drop"),
-            Subgoal("GoNextTo", cell=place),
-        )
+        elif self._faces_its_cell(subgoal, now):
+            if not now.can_carry(now.faced):
+                self.stack.pop()
+            elif now.carrying < 0:
+                return "pickup"
+            else:
+                come_back = Subgoal("GoNextTo", cell=now.ahead)
+                self._push(come_back, *_put_down(_place_to_drop(now)))
         return None
 
     def _drop(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        is_free = now.cells[now.ahead] == FREE
+        is_free = now.faced == FREE
         if now.carrying < 0 or (not subgoal.begun and not is_free):
             self.stack.pop()
-            return None
-        if not self._faces_its_cell(subgoal, now):
-            return None
-        if not is_free:
+        elif self._faces_its_cell(subgoal, now):
+            if is_free:
+                return "drop"
             self.stack.pop()
-            return None
-        return "drop"
+        return None
 
     def _open(self, subgoal: Subgoal, now: Simulation) -> str | None:
         if not self._faces_its_cell(subgoal, now):
             return None
-        thing = now.cells[now.ahead]
+        thing = now.faced
         must_be_opened = subgoal.purpose == "open" and not subgoal.begun
         is_filled_box = thing >= 0 and now.scene.things[thing].contains >= 0
         if is_filled_box and must_be_opened:
             return "toggle"
 
-        is_door = thing >= 0 and now.doors[thing] >= 0
-        if is_door and now.doors[thing] != Door.OPEN:
-            needs_key = now.doors[thing] == Door.LOCKED and not now.has_key(thing)
-            if not needs_key:
+        if thing >= 0 and now.doors[thing] in (Door.CLOSED, Door.LOCKED):
+            if not now.lacks_key(thing):
                 return "toggle"
             self.stack.pop()
-            return self._fetch_key(thing, now)
-
-        # An open door has to be closed first where only opening counts.
-        if is_door and must_be_opened:
+            self._fetch_key(thing, now)
+        elif must_be_opened and now.is_open(thing):
+            # Only opening counts, so a door that stands open is closed first.
             self._push(Subgoal("Close"))
         else:
             self.stack.pop()
         return None
 
-    def _close(self, now: Simulation) -> str | None:
-        door = now.cells[now.ahead]
-        if door >= 0 and now.doors[door] == Door.OPEN:
-            self.stack[-1] = self.stack[-1].at(now.ahead)
-            return "toggle"
-        self.stack.pop()
-        return None
-
-    def _fetch_key(self, door: int, now: Simulation) -> str | None:
+    def _fetch_key(self, door: int, now: Simulation) -> None:
         """Fetch the key, come back and open; what is carried is put down before and
         taken up again after.
         """
         fetch = self._plan_key(door, now)
-        if not fetch:
-            return NO_HELP
-        come_back = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[door]))
+        unlock = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[door]))
         if now.carrying < 0:
-            self._push(*come_back, *fetch)
-            return None
-
-        place = walks.place_to_drop(now)
-        if place < 0:
-            return NO_HELP
-        put_down = (Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
-        take_up = (Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,)))
-        self._push(*take_up, *come_back, *fetch, *put_down)
-        return None
+            self._push(*unlock, *fetch)
+        else:
+            put_down = _put_down(_place_to_drop(now))
+            self._push(*_take_up(now.carrying), *unlock, *fetch, *put_down)
 
     def _plan_key(self, door: int, now: Simulation) -> tuple[Subgoal, ...]:
-        """Return the subgoals that get the key of a door, from a box if need be; none
-        if no key can be had.
-        """
+        """Return the subgoals that get the key of a door, from a box if need be."""
         color = now.scene.things[door].color
         keys = []
         in_reach = []
@@ -222,118 +194,74 @@ class OmniBot:
             keys.append(number)
             # A key behind another door of its colour is no help.
             cell = now.where[number]
-            if cell >= 0 and self._reaches(cell, color, now):
-                in_reach.append(number)
+            if cell >= 0:
+                ends = dict.fromkeys(facing(now.scene, cell), 0)
+                if walks.Path(now, ends, color).leads_from(now):
+                    in_reach.append(number)
         if in_reach:
-            return Subgoal("Pickup"), Subgoal("GoNextTo", tuple(in_reach))
+            return _take_up(*in_reach)
 
         for box, thing in enumerate(now.scene.things):
             if thing.contains in keys and now.where[box] >= 0:
-                return (
-                    Subgoal("Pickup"),
-                    Subgoal("GoNextTo", (thing.contains,)),
-                    Subgoal("Open", purpose="open"),
-                    Subgoal("GoNextTo", (box,)),
-                )
-        return ()
-
-    def _reaches(self, cell: int, sealed: str, now: Simulation) -> bool:
-        """Whether the agent can come to face a cell without passing doors of a
-        colour.
-        """
-        ends = [(state, 0) for state in walks.facing(now, cell)]
-        entering = walks.tolls(now, sealed)
-        costs = walks.table(now, ends, entering, now.walking_state)
-        return costs[now.walking_state] < walks.FAR
+                open_box = Subgoal("Open", purpose="open"), Subgoal("GoNextTo", (box,))
+                return (*_take_up(thing.contains), *open_box)
+        raise _NoHelp
 
     def _go(self, subgoal: Subgoal, now: Simulation) -> str | None:
         if now.carrying in subgoal.things and subgoal.purpose == "":
-            return self._put_down(now)
+            place = now.ahead if now.faced == FREE else _place_to_drop(now)
+            self._push(*_put_down(place))
+            return None
 
         path = self._path(subgoal, now)
         if now.walking_state in path.ends:
-            if subgoal.purpose == "put" and now.cells[now.ahead] != FREE:
-                return self._clear(now)
-            self.stack.pop()
+            if subgoal.purpose == "put" and now.faced != FREE:
+                self._clear(now)
+            else:
+                self.stack.pop()
             return None
-        if path.costs[now.walking_state] >= walks.FAR:
-            return NO_HELP
+        if not path.leads_from(now):
+            raise _NoHelp
 
         if path.lock >= 0:
             self.stack.pop()
-            unlock = (
-                Subgoal("Open"),
-                Subgoal("GoNextTo", cell=now.where[path.lock], purpose="open"),
-            )
-            self._push(subgoal, *unlock)
+            to_lock = Subgoal("GoNextTo", cell=now.where[path.lock], purpose="open")
+            self._push(subgoal, Subgoal("Open"), to_lock)
             return None
-        if path.locked_end >= 0 and now.carrying < 0:
-            return self._fetch_key_first(path.locked_end, now)
+        can_fetch = subgoal.purpose == "open" and now.carrying < 0
+        if can_fetch and path.locked_end >= 0:
+            # The key is fetched before going to the door, since the hands are empty.
+            fetch = self._plan_key(path.locked_end, now)
+            self.stack.pop()
+            cell = now.where[path.locked_end]
+            self._push(Subgoal("GoNextTo", cell=cell, purpose="open"), *fetch)
+            return None
 
-        action = walks.next_action(
-            now, path.costs, path.entering, now.position, now.direction
-        )
-        return self._enter(now) if action == "forward" else action
-
-    def _enter(self, now: Simulation) -> str | None:
-        """Go to the cell ahead, whatever it holds."""
-        content = now.cells[now.ahead]
-        if content == FREE or now.doors[content] == Door.OPEN:
-            return "forward"
-        if now.doors[content] < 0:
-            return self._clear(now)
-        self._push(Subgoal("Open"))
+        action = path.action(now.position, now.direction)
+        if action != "forward" or now.faced == FREE or now.is_open(now.faced):
+            return action
+        if now.can_carry(now.faced):
+            self._clear(now)
+        else:
+            self._push(Subgoal("Open"))
         return None
 
-    def _put_down(self, now: Simulation) -> str | None:
-        """Drop the carried thing that the agent is to go to: ahead, or else where it
-        blocks nothing.
-        """
-        place = now.ahead
-        if now.cells[place] != FREE:
-            place = walks.place_to_drop(now)
-        if place < 0:
-            return NO_HELP
-        self._push(Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
-        return None
-
-    def _fetch_key_first(self, door: int, now: Simulation) -> str | None:
-        """Fetch the key before going to the door, since the hands are empty."""
-        fetch = self._plan_key(door, now)
-        if not fetch:
-            return NO_HELP
-        self.stack.pop()
-        self._push(Subgoal("GoNextTo", cell=now.where[door], purpose="open"), *fetch)
-        return None
-
-    def _clear(self, now: Simulation) -> str | None:
+    def _clear(self, now: Simulation) -> None:
         """Move the thing ahead out of the way; what is carried is put down
         meanwhile.
         """
-        place = walks.place_to_drop(now)
-        if place < 0:
-            return NO_HELP
+        place = _place_to_drop(now)
         if now.carrying < 0:
-            self._push(
-                Subgoal("Drop"), Subgoal("GoNextTo", cell=place), Subgoal("Pickup")
-            )
-            return None
-
-        other = walks.place_to_drop(now, avoid=place)
-        if other < 0:
-            return NO_HELP
-        put_down = (Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+            self._push(*_put_down(place), Subgoal("Pickup"))
+            return
         move = (
-            Subgoal("Drop"),
-            Subgoal("GoNextTo", cell=other),
+            *_put_down(_place_to_drop(now, avoid=place)),
             Subgoal("Pickup"),
             Subgoal("GoNextTo", cell=now.ahead),
         )
-        take_up = (Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,)))
-        self._push(*take_up, *move, *put_down)
-        return None
+        self._push(*_take_up(now.carrying), *move, *_put_down(place))
 
-    def _path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
+    def _path(self, subgoal: Subgoal, now: Simulation) -> walks.Path:
         """Return the path of a subgoal; it holds until a thing moves or a lock is
         opened.
         """
@@ -347,67 +275,44 @@ class OmniBot:
 
         key = (subgoal.things, subgoal.cell, subgoal.purpose)
         path = self._paths.get(key)
-        # A table is worked out only as far as the agent was; from farther away it must
+        # Costs are worked out only as far as the agent was; from farther away it must
         # be made again.
-        if path is None or path.costs[now.walking_state] >= walks.FAR:
-            path = self._plan_path(subgoal, now)
+        if path is None or not path.leads_from(now):
+            # A thing that is carried or in a box cannot be gone to.
+            cells = [now.where[thing] for thing in subgoal.things]
+            if not subgoal.things:
+                cells = [subgoal.cell]
+            ends: dict[int, int] = {}
+            for cell in cells:
+                if cell >= 0:
+                    ends.update(walks.arrivals(cell, subgoal.purpose, now))
+            path = walks.Path(now, ends, self._sealed(subgoal, now), self._sight)
             self._paths[key] = path
         return path
-
-    def _plan_path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
-        cells = []
-        for thing in subgoal.things:
-            # A thing that is carried or in a box cannot be gone to.
-            if now.where[thing] >= 0:
-                cells.append(now.where[thing])
-        if not subgoal.things:
-            cells.append(subgoal.cell)
-
-        ends: dict[int, int] = {}
-        for cell in cells:
-            ends.update(walks.arrivals(cell, subgoal.purpose, now))
-
-        entering = walks.tolls(
-            now, sealed=self._sealed(subgoal, now), sight=self._sight
-        )
-        costs = walks.table(now, ends.items(), entering, now.walking_state)
-
-        lock = -1
-        last = now.walking_state
-        if costs[last] < walks.FAR:
-            lock, last = walks.follow(now, costs, entering, ends)
-
-        locked_end = -1
-        cell, direction = divmod(last, 4)
-        faced = now.cells[cell + now.scene.steps[direction]]
-        if subgoal.purpose == "open" and faced >= 0:
-            is_locked = now.doors[faced] == Door.LOCKED
-            if is_locked and not now.has_key(faced):
-                locked_end = faced
-        return _Path(costs, entering, ends, lock, locked_end)
 
     def _sealed(self, subgoal: Subgoal, now: Simulation) -> str:
         """Return the colour of the wanted key, whose own doors do not lead to it; empty
         for no key.
         """
-        wanted = [now.scene.things[thing] for thing in subgoal.things]
+        wanted = {str(now.scene.things[thing]) for thing in subgoal.things}
         opens_after = any(each.name == "Open" for each in self.stack[-4:])
-        if not wanted or not opens_after:
-            return ""
-        color = wanted[0].color
-        for thing in wanted:
-            if thing.kind != "key" or thing.color != color:
-                return ""
-        return color
+        if len(wanted) == 1 and opens_after:
+            color, _, kind = wanted.pop().partition(" ")
+            if kind == "key":
+                return color
+        return ""
 
 
-class _Path(NamedTuple):
-    """The path that a subgoal leads along."""
+def _place_to_drop(now: Simulation, avoid: int = -1) -> int:
+    place = walks.place_to_drop(now, avoid)
+    if place < 0:
+        raise _NoHelp
+    return place
 
-    costs: walks.Table
-    entering: list[int]
-    ends: Mapping[int, int]
-    lock: int
-    """The first locked door along it without its key; negative for none."""
-    locked_end: int
-    """The door at its end that cannot be opened yet; negative for none."""
+
+def _put_down(cell: int) -> tuple[Subgoal, ...]:
+    return Subgoal("Drop"), Subgoal("GoNextTo", cell=cell)
+
+
+def _take_up(*things: int) -> tuple[Subgoal, ...]:
+    return Subgoal("Pickup"), Subgoal("GoNextTo", things)

@@ -63,15 +63,12 @@ class Certificates:
         if left >= FAR:
             return ()
 
-        optimal = []
-        undecided = False
+        leads = {}
         for action in ACTIONS:
-            leads = self._leads(now, action, left - 1, self._bound)
-            if leads is None:
-                undecided = True
-            elif leads:
-                optimal.append(action)
-        return None if undecided else tuple(optimal)
+            leads[action] = self._leads(now, action, left - 1, self._bound)
+        if None in leads.values():
+            return None
+        return tuple(action for action in ACTIONS if leads[action])
 
     def _distance(self, now: Simulation, key: Key, bound: Bound) -> int | None:
         """Return the number of actions to the end; None if the budget does not

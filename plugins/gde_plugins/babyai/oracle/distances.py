@@ -1,47 +1,87 @@
-"""Walking distances that ignore things in the way: tables of lower bounds.
+"""Costs of walking from every walking state, by Dijkstra's algorithm.
 
-A walking state is 4 * cell + direction. Only walls stop the agent. A door that is not
-open costs one action more, its toggle, with or without the key.
+A walking state is 4 * cell + direction. A turn costs 1; a step costs what the cell that
+it enters does.
 """
 
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
 
 from gde_plugins.babyai.worlds.scene import WALL, Door, Scene
 
 FAR = 10**6
 """More than any number of actions: out of reach."""
 Table = list[int]
-"""Number of actions from each walking state."""
+"""The cost from each walking state."""
+
+
+def facing(scene: Scene, cell: int) -> Iterator[int]:
+    """Yield the walking states that face a cell."""
+    for direction, step in enumerate(scene.steps):
+        behind = cell - step
+        if 0 <= behind < len(scene.cells) and scene.cells[behind] != WALL:
+            yield 4 * behind + direction
+
+
+def costs_to(
+    scene: Scene, ends: Mapping[int, int], entering: list[int], until: int = -1
+) -> Table:
+    """Return the cost from each walking state to the nearest end.
+
+    Args:
+        scene: the walls.
+        ends: walking states, each with the cost of ending there.
+        entering: the cost of entering each cell.
+        until: a walking state; the costs of those farther away are not final.
+    """
+    costs = [FAR] * (4 * len(scene.cells))
+    queue: list[tuple[int, int]] = []
+    for state, cost in ends.items():
+        if cost < FAR:
+            costs[state] = cost
+            heappush(queue, (cost, state))
+
+    while queue:
+        cost, state = heappop(queue)
+        if state == until:
+            break
+        if cost > costs[state]:
+            continue
+
+        # The search runs backward: from a state to those that a turn or a step leads
+        # from.
+        cell, direction = divmod(state, 4)
+        before = [
+            (cost + 1, 4 * cell + (direction + 1) % 4),
+            (cost + 1, 4 * cell + (direction + 3) % 4),
+        ]
+        behind = cell - scene.steps[direction]
+        if scene.cells[behind] != WALL:
+            before.append((cost + entering[cell], 4 * behind + direction))
+        for total, earlier in before:
+            if total < costs[earlier]:
+                costs[earlier] = total
+                heappush(queue, (total, earlier))
+    return costs
 
 
 class Distances:
-    """The tables of one scene, each computed on first use."""
+    """Numbers of actions that ignore things in the way: lower bounds, kept for a scene.
+
+    Only walls stop the agent. A door that is not open costs one action more, its
+    toggle, with or without the key.
+    """
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._steps = scene.steps
-        self._no_wall = tuple(content != WALL for content in scene.cells)
-        self._n_cells = len(self._no_wall)
         self._tables: dict[tuple[object, ...], Table] = {}
-
-        self._door_at: dict[int, int] = {}
-        for cell, content in enumerate(scene.cells):
-            is_thing = content >= 0
-            if is_thing and scene.doors[content] >= 0:
-                self._door_at[cell] = content
-
-        all_open = []
-        for state in scene.doors:
-            is_door = state >= 0
-            all_open.append(Door.OPEN if is_door else state)
-        self._all_open = tuple(all_open)
+        self._all_open = tuple(Door.OPEN if state >= 0 else -1 for state in scene.doors)
 
     def to_face(self, cell: int, doors: tuple[int, ...]) -> Table:
         """Return the actions until the agent faces a cell, with doors as they are."""
         key = ("face", cell, doors)
         if key not in self._tables:
-            ends = dict.fromkeys(self._facing(cell), 0)
+            ends = dict.fromkeys(facing(self._scene, cell), 0)
             self._tables[key] = self._backward(ends, doors)
         return self._tables[key]
 
@@ -49,7 +89,13 @@ class Distances:
         """Return the actions until the agent faces a free cell beside a cell."""
         key = ("put", cell, doors)
         if key not in self._tables:
-            ends = dict.fromkeys(self._beside(cell), 0)
+            ends = {}
+            for step in self._scene.steps:
+                content = self._scene.cells[cell + step]
+                # Nothing can be dropped in a doorway, even if the door is open.
+                is_door = content >= 0 and self._scene.doors[content] >= 0
+                if content != WALL and not is_door:
+                    ends.update(dict.fromkeys(facing(self._scene, cell + step), 0))
             self._tables[key] = self._backward(ends, doors)
         return self._tables[key]
 
@@ -60,85 +106,19 @@ class Distances:
         a free cell beside it.
         """
         key = ("way", first, end, doors, beside)
-        if key in self._tables:
-            return self._tables[key]
-
-        # A door that is passed on both legs is opened once, so on the second leg all
-        # count as open.
-        if beside:
-            second_leg = self.to_put_beside(end, self._all_open)
-        else:
-            second_leg = self.to_face(end, self._all_open)
-
-        # The first leg ends where the second begins, with the cost of the second.
-        ends = {state: second_leg[state] for state in self._facing(first)}
-        self._tables[key] = self._backward(ends, doors)
+        if key not in self._tables:
+            # A door that is passed on both legs is opened once, so on the second leg
+            # all count as open.
+            way = self.to_put_beside if beside else self.to_face
+            second_leg = way(end, self._all_open)
+            # The first leg ends where the second begins, with the cost of the second.
+            ends = {state: second_leg[state] for state in facing(self._scene, first)}
+            self._tables[key] = self._backward(ends, doors)
         return self._tables[key]
 
-    def _facing(self, cell: int) -> Iterable[int]:
-        """The walking states that face a cell."""
-        for direction, step in enumerate(self._steps):
-            behind = cell - step
-            in_grid = 0 <= behind < self._n_cells
-            if in_grid and self._no_wall[behind]:
-                yield 4 * behind + direction
-
-    def _beside(self, cell: int) -> Iterable[int]:
-        """The walking states that face a cell beside a cell, where a thing could be
-        dropped.
-        """
-        for step in self._steps:
-            beside = cell + step
-            in_grid = 0 <= beside < self._n_cells
-            # Nothing can be dropped in a doorway, even if the door is open.
-            if in_grid and self._no_wall[beside] and beside not in self._door_at:
-                yield from self._facing(beside)
-
     def _backward(self, ends: Mapping[int, int], doors: tuple[int, ...]) -> Table:
-        """Search backward from walking states with given costs.
-
-        Actions cost 1 or 2 (through a shut door), so states wait in one bucket per cost
-        rather than in a heap.
-        """
-        shut = set()
-        for cell, door in self._door_at.items():
-            if doors[door] != Door.OPEN:
-                shut.add(cell)
-
-        table = [FAR] * (4 * self._n_cells)
-        buckets: dict[int, deque[int]] = {}
-        for state, cost in ends.items():
-            buckets.setdefault(cost, deque()).append(state)
-            table[state] = min(table[state], cost)
-
-        cost = min(buckets, default=0)
-        while buckets:
-            for state in buckets.pop(cost, ()):
-                # A state waits in several buckets if a shorter way was found later.
-                is_outdated = table[state] != cost
-                if is_outdated:
-                    continue
-                for earlier, total in self._predecessors(state, cost, shut):
-                    if total < table[earlier]:
-                        table[earlier] = total
-                        buckets.setdefault(total, deque()).append(earlier)
-            cost += 1
-        return table
-
-    def _predecessors(
-        self, state: int, cost: int, shut: set[int]
-    ) -> list[tuple[int, int]]:
-        """The walking states from which one action leads to a state, with their
-        costs.
-        """
-        cell, direction = divmod(state, 4)
-        turned_right = 4 * cell + (direction + 1) % 4
-        turned_left = 4 * cell + (direction + 3) % 4
-        found = [(turned_right, cost + 1), (turned_left, cost + 1)]
-
-        behind = cell - self._steps[direction]
-        if self._no_wall[behind]:
-            # The toggle that opens a shut door comes before the step into its cell.
-            entering = 2 if cell in shut else 1
-            found.append((4 * behind + direction, cost + entering))
-        return found
+        entering = []
+        for content in self._scene.cells:
+            is_shut = content >= 0 and doors[content] > Door.OPEN
+            entering.append(2 if is_shut else 1)
+        return costs_to(self._scene, ends, entering)

@@ -24,104 +24,66 @@ def _possible(
     clause: Clause, now: Simulation, reached: set[int], touched: set[int]
 ) -> bool:
     """Return whether the relaxed rules leave a way to fulfil a clause."""
-    meant = clause.thing.things
-    touchable = [thing for thing in meant if thing in touched]
-
-    if isinstance(clause, PutNext):
-        if not touchable:
-            return False
-        return _can_put_beside(clause.fixed.things, now, reached, touched)
-
-    if isinstance(clause, Open):
-        keys = _key_colors(now, touched)
-        return any(not _stays_locked(now, thing, keys) for thing in touchable)
-
-    if touchable:
-        return True
-    # The verifier accepts the cell where a thing was seen last, even if the thing is
-    # gone.
-    for thing in meant:
-        cell = now.known[thing]
-        if cell < 0:
-            continue
-        for step in now.scene.steps:
-            if cell + step in reached:
+    touchable = touched.intersection(clause.thing.things)
+    steps = now.scene.steps
+    match clause:
+        case PutNext(fixed=fixed):
+            if not touchable or touched.intersection(fixed.things):
+                return bool(touchable)
+            # The agent drops things one cell ahead, so it can be two steps away from
+            # the fixed thing.
+            nearby = {step + another for step in steps for another in steps}
+            cells = [now.where[thing] for thing in fixed.things]
+        case Open():
+            return any(not _stays_locked(now, thing, touched) for thing in touchable)
+        case _:
+            if touchable:
                 return True
-    return False
-
-
-def _can_put_beside(
-    fixed: tuple[int, ...], now: Simulation, reached: set[int], touched: set[int]
-) -> bool:
-    if not touched.isdisjoint(fixed):
-        return True
-
-    # The agent drops things one cell ahead, so it can be two steps away from the fixed
-    # thing.
-    for thing in fixed:
-        cell = now.where[thing]
-        if cell < 0:
-            continue
-        for to_beside in now.scene.steps:
-            for to_agent in now.scene.steps:
-                if cell + to_beside + to_agent in reached:
-                    return True
+            # The verifier accepts the cell where a thing was seen last, even if the
+            # thing is gone.
+            nearby = set(steps)
+            cells = [now.known[thing] for thing in clause.thing.things]
+    for cell in cells:
+        if cell >= 0 and any(cell + step in reached for step in nearby):
+            return True
     return False
 
 
 def _closure(now: Simulation) -> tuple[set[int], set[int]]:
     """Return the cells that can be stood on, and the things that can be touched."""
     reached = {now.position}
-    touched = set()
-    if now.carrying >= 0:
-        touched.add(now.carrying)
+    touched = {now.carrying} if now.carrying >= 0 else set()
 
     # A key that has just been found may open a door on the next round, so this repeats
     # until nothing is added.
-    grown = True
-    while grown:
-        size_before = (len(reached), len(touched))
-        _spread(now, reached, touched)
+    size_before = 0
+    while size_before < len(reached) + len(touched):
+        size_before = len(reached) + len(touched)
+        border = list(reached)
+        for cell in border:
+            for step in now.scene.steps:
+                content = now.cells[cell + step]
+                if content == WALL or cell + step in reached:
+                    continue
+                if content >= 0:
+                    touched.add(content)
+                # A door that stays locked is touched, but not passed.
+                if content < 0 or not _stays_locked(now, content, touched):
+                    reached.add(cell + step)
+                    border.append(cell + step)
         for thing in list(touched):
-            inside = now.scene.things[thing].contains
-            if inside >= 0:
-                touched.add(inside)
-        grown = size_before != (len(reached), len(touched))
+            if now.scene.things[thing].contains >= 0:
+                touched.add(now.scene.things[thing].contains)
     return reached, touched
 
 
-def _spread(now: Simulation, reached: set[int], touched: set[int]) -> None:
-    """Add all cells that the keys at hand open the way to, and the things in them."""
-    keys = _key_colors(now, touched)
-    border = list(reached)
-    while border:
-        cell = border.pop()
-        for step in now.scene.steps:
-            ahead = cell + step
-            content = now.cells[ahead]
-            if content == WALL or ahead in reached:
-                continue
-
-            is_thing = content >= 0
-            if is_thing:
-                # A door that stays locked is touched, but not passed.
-                touched.add(content)
-                if _stays_locked(now, content, keys):
-                    continue
-            reached.add(ahead)
-            border.append(ahead)
-
-
-def _key_colors(now: Simulation, touched: set[int]) -> set[str]:
-    colors = set()
-    for number in touched:
-        thing = now.scene.things[number]
-        if thing.kind == "key":
-            colors.add(thing.color)
-    return colors
-
-
-def _stays_locked(now: Simulation, thing: int, keys: set[str]) -> bool:
-    """Return whether a thing is a door that no key in hand opens."""
-    is_locked = now.doors[thing] == Door.LOCKED
-    return is_locked and now.scene.things[thing].color not in keys
+def _stays_locked(now: Simulation, thing: int, touched: set[int]) -> bool:
+    """Return whether a thing is a locked door and its key is not touched."""
+    if now.doors[thing] != Door.LOCKED:
+        return False
+    color = now.scene.things[thing].color
+    for other in touched:
+        held = now.scene.things[other]
+        if held.kind == "key" and held.color == color:
+            return False
+    return True

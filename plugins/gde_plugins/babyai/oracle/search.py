@@ -24,10 +24,6 @@ class Found:
     """A shortest solution; None if there is none, or none was found."""
     certain: bool
     """Whether the result is proved; otherwise the budget was spent."""
-    lower: int
-    """A lower bound on the number of actions of any solution."""
-    looked_at: int
-    """Number of states expanded."""
     keys: tuple[Key, ...] = ()
     """The keys of the moments along the solution, first and last included."""
 
@@ -41,39 +37,29 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
         budget: number of states that may be expanded.
         longest: the most actions that a solution may have.
     """
-    first = start.key
-    if start.succeeded:
-        return Found((), certain=True, lower=0, looked_at=0, keys=(first,))
-
     # Of equal totals the deepest comes first, then the oldest. The number also keeps
     # moments from being compared.
     order = count()
-    looked_at = 0
-    lower = bound.of(start)
-    cost_of: dict[Key, int] = {first: 0}
+    expanded = 0
+    cost_of: dict[Key, int] = {start.key: 0}
     came_from: dict[Key, tuple[Key, str]] = {}
     queue: list[tuple[int, int, int, Key, Simulation]] = []
+    lower = bound.of(start)
     if lower <= longest and lower < FAR:
-        heappush(queue, (lower, 0, next(order), first, start))
+        heappush(queue, (lower, 0, next(order), start.key, start))
 
     while queue:
-        total, minus_cost, _, key, now = heappop(queue)
+        _, minus_cost, _, key, now = heappop(queue)
         cost = -minus_cost
         # A shorter way to this moment was found after it had been queued.
         if cost > cost_of[key]:
             continue
-
-        # The least total in the queue bounds all solutions that are not found yet.
-        lower = max(lower, total)
         if now.succeeded:
-            actions, keys = _solution(key, came_from)
-            return Found(
-                actions, certain=True, lower=cost, looked_at=looked_at, keys=keys
-            )
-        if looked_at == budget:
-            return Found(None, certain=False, lower=lower, looked_at=looked_at)
+            return _solution(key, came_from)
+        if expanded == budget:
+            return Found(None, certain=False)
 
-        looked_at += 1
+        expanded += 1
         cost += 1
         for action in ACTIONS:
             after = now.copy()
@@ -90,16 +76,14 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
                 came_from[after_key] = (key, action)
                 heappush(queue, (cost + left, -cost, next(order), after_key, after))
 
-    return Found(None, certain=True, lower=FAR, looked_at=looked_at)
+    return Found(None, certain=True)
 
 
-def _solution(
-    key: Key, came_from: dict[Key, tuple[Key, str]]
-) -> tuple[tuple[str, ...], tuple[Key, ...]]:
+def _solution(key: Key, came_from: dict[Key, tuple[Key, str]]) -> Found:
     actions: list[str] = []
     keys = [key]
     while key in came_from:
         key, action = came_from[key]
         actions.append(action)
         keys.append(key)
-    return tuple(reversed(actions)), tuple(reversed(keys))
+    return Found(tuple(reversed(actions)), certain=True, keys=tuple(reversed(keys)))

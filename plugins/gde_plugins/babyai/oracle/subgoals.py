@@ -4,27 +4,22 @@ written in.
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from gde_plugins.babyai.worlds.mission import (
-    Clause,
     GoTo,
     Mission,
     Open,
     Pickup,
+    PutNext,
     clauses,
 )
 from gde_plugins.babyai.worlds.scene import Scene
 
 Name = Literal["GoNextTo", "Open", "Close", "Drop", "Pickup"]
 Purpose = Literal["", "open", "put"]
-NAMES: dict[str, Name] = {
-    "GoNextToSubgoal": "GoNextTo",
-    "OpenSubgoal": "Open",
-    "CloseSubgoal": "Close",
-    "DropSubgoal": "Drop",
-    "PickupSubgoal": "Pickup",
-}
+NAMES: dict[str, Name] = {f"{name}Subgoal": name for name in get_args(Name)}
+"""By what they are called in answers."""
 WRITTEN = re.compile(r"(\w+)(?:\s*[,:]?\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*\))?")
 CALLED = re.compile(r"(GoNextToSubgoal)\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")
 """Written as a call of a function, e.g. GoNextToSubgoal((3, 4))."""
@@ -63,29 +58,23 @@ def of_mission(mission: Mission, done: list[bool]) -> list[Subgoal]:
     """
     stack: list[Subgoal] = []
     for clause, is_done in reversed([*zip(clauses(mission), done, strict=True)]):
-        if not is_done:
-            stack += _of_clause(clause)
+        if is_done:
+            continue
+        go = Subgoal("GoNextTo", clause.thing.things)
+        match clause:
+            case GoTo():
+                stack.append(go)
+            case Open():
+                opening = Subgoal("Open", purpose="open")
+                stack += [opening, replace(go, purpose="open")]
+            case Pickup():
+                # The thing is put down again so that the hands are free for the next
+                # clause.
+                stack += [Subgoal("Drop"), Subgoal("Pickup"), go]
+            case PutNext(fixed=fixed):
+                to_fixed = Subgoal("GoNextTo", fixed.things, purpose="put")
+                stack += [Subgoal("Drop"), to_fixed, Subgoal("Pickup"), go]
     return stack
-
-
-def _of_clause(clause: Clause) -> tuple[Subgoal, ...]:
-    match clause:
-        case GoTo(thing):
-            return (Subgoal("GoNextTo", thing.things),)
-        case Open(thing):
-            return Subgoal("Open", purpose="open"), Subgoal(
-                "GoNextTo", thing.things, purpose="open"
-            )
-        case Pickup(thing):
-            # The thing is put down again so that the hands are free for the next
-            # clause.
-            return Subgoal("Drop"), Subgoal("Pickup"), Subgoal("GoNextTo", thing.things)
-    return (
-        Subgoal("Drop"),
-        Subgoal("GoNextTo", clause.fixed.things, purpose="put"),
-        Subgoal("Pickup"),
-        Subgoal("GoNextTo", clause.thing.things),
-    )
 
 
 def parse(line: str, scene: Scene) -> Subgoal:

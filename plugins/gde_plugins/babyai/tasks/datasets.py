@@ -1,5 +1,4 @@
-"""New datasets with the columns of LLM-BabyBench; the rows and their order depend on
-nothing else than the request.
+"""New datasets with the columns of LLM-BabyBench.
 
 A file grows row by row, and an interrupted one is completed. If a question has no
 solution in a world, its row holds the reason in `error`.
@@ -11,16 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import TextIO
 
 from gde.errors import ConfigError
 from gde_plugins.babyai.config import WorldConfig
 from gde_plugins.babyai.tasks.environment import KINDS, description
 from gde_plugins.babyai.tasks.question import Unanswerable, state_text
 from gde_plugins.babyai.worlds.generation import make_scene
-from gde_plugins.babyai.worlds.levels import PREFIX, Release, environment_id
+from gde_plugins.babyai.worlds.levels import (
+    PLAN_WORLDS,
+    PREFIX,
+    Release,
+    environment_id,
+)
 
 Row = Mapping[str, str | int]
 COMMON = ("env_name", "seed", "env_description", "initial_state")
@@ -53,12 +56,8 @@ def columns(task: str) -> tuple[str, ...]:
 def make_row(task: str, release: Release, world: tuple[str, int]) -> Row:
     """Make the row of a level and a seed."""
     level, seed = world
-    name = f"{level}-v0" if level.startswith("Custom") else environment_id(level)
-    row: dict[str, str | int] = {
-        **dict.fromkeys(columns(task), ""),
-        "env_name": name,
-        "seed": seed,
-    }
+    row: dict[str, str | int] = dict.fromkeys(columns(task), "")
+    row.update(env_name=_environment(level), seed=seed)
     try:
         scene = make_scene(level, seed, release)
         row["env_description"] = description(scene, WorldConfig(level=level))
@@ -90,94 +89,56 @@ def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
 
 
 def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
-    """Write the rows that a .csv or .jsonl file does not hold yet, and return their
-    number.
+    """Write the rows that a .csv or .jsonl file lacks, and return their number.
 
     Raises:
         ConfigError: the file has another ending, cannot be written, or holds other
-        rows.
+            rows.
     """
     if path.suffix not in (".csv", ".jsonl"):
         raise ConfigError(f"--out {path}: wanted a name that ends in .csv or .jsonl")
     try:
-        n_kept = _keep(wanted, path)
-        with path.open("a", encoding="utf-8", newline="") as file:
-            return _append(
-                file,
-                rows(wanted, workers, skip=n_kept),
-                wanted.task,
-                path.suffix,
-                header=n_kept == 0,
-            )
+        held = read_dataset(path) if path.exists() else []
+        _check(wanted, held, path)
+        n_rows = 0
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, columns(wanted.task))
+            if path.suffix == ".csv":
+                writer.writeheader()
+            for row in chain(held, rows(wanted, workers, skip=len(held))):
+                if path.suffix == ".csv":
+                    writer.writerow(row)
+                else:
+                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                n_rows += 1
+                # Whoever interrupts the work finds every finished row.
+                if n_rows >= len(held):
+                    file.flush()
     except OSError as error:
         raise ConfigError(f"--out {path}: {error.strerror}") from error
+    return n_rows - len(held)
 
 
-def read_dataset(path: Path) -> list[dict[str, str]]:
-    """Read the rows of a file, every value as text."""
+def read_dataset(path: Path) -> list[Row]:
+    """Read the rows of a file, without a last one that was cut off."""
     with path.open(encoding="utf-8", newline="") as file:
         if path.suffix == ".csv":
-            return [*csv.DictReader(file)]
-        found = []
-        for line in file:
-            if line.endswith("\n"):
-                row = json.loads(line)
-                found.append({name: str(value) for name, value in row.items()})
-        return found
+            return [row for row in csv.DictReader(file) if None not in row.values()]
+        return [json.loads(line) for line in file if line.endswith("\n")]
 
 
-def _keep(wanted: Wanted, path: Path) -> int:
-    """Check the rows that a file holds, remove a last one that was cut off, and return
-    their number.
-    """
-    if not path.exists() or not path.stat().st_size:
-        return 0
-    if path.suffix == ".jsonl":
-        whole = path.read_bytes()
-        path.write_bytes(whole[: whole.rfind(b"\n") + 1])
-
-    held = read_dataset(path)
-    was_cut_off = path.suffix == ".csv" and held and None in held[-1].values()
-    if was_cut_off:
-        held.pop()
-        path.unlink()
-        with path.open("w", encoding="utf-8", newline="") as file:
-            _append(file, iter(held), wanted.task, path.suffix, header=True)
-
-    expected = [
-        (level, str(seed)) for level, seed in product(wanted.levels, wanted.seeds)
-    ]
-    found = [(_level(row["env_name"]), row["seed"]) for row in held]
-    other_rows = found != expected[: len(found)]
+def _check(wanted: Wanted, held: Sequence[Row], path: Path) -> None:
+    """Raise an error unless a file holds the first rows of a dataset."""
+    expected = []
+    for level, seed in product(wanted.levels, wanted.seeds):
+        expected.append((_environment(level), str(seed)))
+    found = [(row.get("env_name"), str(row.get("seed"))) for row in held]
     other_columns = bool(held) and tuple(held[0]) != columns(wanted.task)
-    if other_rows or other_columns:
+    if found != expected[: len(found)] or other_columns:
         raise ConfigError(
             f"--out {path}: it holds rows of other levels, seeds or another task; name another file"
         )
-    return len(held)
 
 
-def _level(environment_name: str) -> str:
-    return environment_name.rpartition("-v")[0].removeprefix(PREFIX)
-
-
-def _append(
-    file: TextIO,
-    found: Iterator[Row] | Iterator[dict[str, str]],
-    task: str,
-    suffix: str,
-    header: bool,
-) -> int:
-    writer = csv.DictWriter(file, columns(task))
-    if suffix == ".csv" and header:
-        writer.writeheader()
-    n_rows = 0
-    for row in found:
-        if suffix == ".csv":
-            writer.writerow(row)
-        else:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        # Whoever interrupts the work finds every finished row.
-        file.flush()
-        n_rows += 1
-    return n_rows
+def _environment(level: str) -> str:
+    return f"{level}-v0" if level in PLAN_WORLDS else environment_id(level)

@@ -2,17 +2,19 @@
 and appendix D.4)
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gde.data.json import Json
-from gde_plugins.babyai.oracle.bot import OmniBot
 from gde_plugins.babyai.oracle.subgoals import NAMES, Name, Subgoal, of_mission, write
-from gde_plugins.babyai.tasks.execution import run_bot
+from gde_plugins.babyai.tasks.execution import run_bot, solve
 from gde_plugins.babyai.tasks.parsing import END, START, read_subgoals
-from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
-from gde_plugins.babyai.worlds.scene import Door, Scene
+from gde_plugins.babyai.tasks.question import Scores, first_state
+from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
+
+SUBGOALS: Mapping[str, Name] = {"pickup": "Pickup", "drop": "Drop"}
+"""The subgoals of actions; that of "toggle" depends on the door."""
 
 
 class Decompose:
@@ -20,11 +22,7 @@ class Decompose:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._expert = run_bot(scene)
-        if not self._expert.end.succeeded:
-            raise Unanswerable(
-                f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission"
-            )
+        self._expert = solve(scene)
 
     @property
     def help_count(self) -> int:
@@ -52,9 +50,8 @@ class Decompose:
 
     @cached_property
     def solution(self) -> str:
-        lines = [
-            write(subgoal, self.scene) for subgoal in _without_additions(self.scene)
-        ]
+        subgoals = _without_additions(self.scene, self._expert.actions)
+        lines = [write(subgoal, self.scene) for subgoal in subgoals]
         return "\n".join([START, *lines, END])
 
     @property
@@ -101,35 +98,22 @@ class Decompose:
         return scores
 
 
-def _without_additions(scene: Scene) -> list[Subgoal]:
+def _without_additions(scene: Scene, actions: Sequence[str]) -> list[Subgoal]:
     """Write down a run of the expert so that it adds nothing when it works off the
     list.
     """
     now = Simulation(scene)
-    bot = OmniBot(now)
     subgoals: list[Subgoal] = []
-    while not now.over and now.n_steps < scene.max_steps:
-        action = bot.suggest(now)
-        if action is None:
-            break
-        cell = now.ahead
-        is_movement = action in ("left", "right", "forward")
-        if not is_movement:
-            subgoals.append(Subgoal("GoNextTo", cell=cell))
-            subgoals.append(Subgoal(_name(action, now)))
+    for action in actions:
+        name = SUBGOALS.get(action)
+        if action == "toggle":
+            name = "Close" if now.is_open(now.faced) else "Open"
+        if name is not None:
+            subgoals += [Subgoal("GoNextTo", cell=now.ahead), Subgoal(name)]
         done_before = now.done[:]
         now.act(action)
         # A movement that fulfils a clause has brought the agent before a thing that it
         # was to go to.
-        if is_movement and now.done != done_before:
+        if name is None and now.done != done_before:
             subgoals.append(Subgoal("GoNextTo", cell=now.ahead))
     return subgoals
-
-
-def _name(action: str, now: Simulation) -> Name:
-    if action == "pickup":
-        return "Pickup"
-    if action == "drop":
-        return "Drop"
-    content = now.cells[now.ahead]
-    return "Close" if content >= 0 and now.doors[content] == Door.OPEN else "Open"

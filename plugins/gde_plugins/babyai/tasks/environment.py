@@ -9,9 +9,9 @@ from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import WorldConfig
-from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
-from gde_plugins.babyai.descriptions.formats import RULES, thing_lines, write
+from gde_plugins.babyai.descriptions.formats import RULES, write
 from gde_plugins.babyai.environment import labels, provenance
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.plan import PlanQuestion
@@ -152,8 +152,5 @@ class QuestionEnvironment:
 
 def description(scene: Scene, config: WorldConfig) -> str:
     """Describe the beginning of a world, after the rules."""
-    now = Simulation(scene)
-    things = describe_things(now, config.details)
-    moment = describe(now, things, config.details)
-    text = write(config.format, moment, thing_lines(config.format, things))
-    return f"{RULES}\n\n{text}"
+    moment = describe(Simulation(scene), config.details)
+    return f"{RULES}\n\n{write(config.format, moment)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gde_plugins.babyai.oracle.bot import OmniBot
 from gde_plugins.babyai.oracle.subgoals import Subgoal
 from gde_plugins.babyai.tasks.parsing import DONE
+from gde_plugins.babyai.tasks.question import Unanswerable
 from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -32,6 +33,20 @@ def run_bot(scene: Scene, subgoals: Sequence[Subgoal] | None = None) -> Executio
         now.act(action)
         actions.append(action)
     return Execution(tuple(actions), now, bot.n_added)
+
+
+def solve(scene: Scene) -> Execution:
+    """Run the bot up to the end of the mission.
+
+    Raises:
+        Unanswerable: it does not fulfil the mission.
+    """
+    execution = run_bot(scene)
+    if not execution.end.succeeded:
+        raise Unanswerable(
+            f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission"
+        )
+    return execution
 
 
 def run_actions(scene: Scene, actions: Iterable[str], target: int = -1) -> Execution:

@@ -45,11 +45,9 @@ class PlanQuestion:
         if thing < 0:
             return None
         goal = GoTo(Description("", "", "", (thing,)))
-        known = tuple(
-            self.target if each == thing else NOTHING
-            for each in range(len(self.scene.things))
-        )
-        now = Simulation(replace(self.scene, mission=goal, known=known))
+        known = [NOTHING] * len(self.scene.things)
+        known[thing] = self.target
+        now = Simulation(replace(self.scene, mission=goal, known=tuple(known)))
         found = shortest(now, Bound(now), BUDGET)
         return None if found.actions is None else len(found.actions)
 
@@ -87,13 +85,8 @@ class PlanQuestion:
         """
         reading = read_plan(answer)
         if reading.value is None:
-            return {
-                "reading": reading.reason,
-                "score": 0.0,
-                "efficiency": 0.0,
-                "optimality": 0.0,
-                "distance": None,
-            }
+            unusable = {"score": 0.0, "efficiency": 0.0, "optimality": 0.0}
+            return {"reading": reading.reason, **unusable, "distance": None}
 
         executed = run_actions(self.scene, reading.value, self.target)
         reached = executed.end.ahead == self.target or executed.end.succeeded

@@ -3,16 +3,10 @@
 """
 
 from collections.abc import Mapping
-from functools import cached_property
 
-from gde_plugins.babyai.tasks.execution import run_bot
+from gde_plugins.babyai.tasks.execution import solve
 from gde_plugins.babyai.tasks.parsing import STATE_MARKER, read_state
-from gde_plugins.babyai.tasks.question import (
-    Scores,
-    Unanswerable,
-    first_state,
-    state_text,
-)
+from gde_plugins.babyai.tasks.question import Scores, first_state, state_text
 from gde_plugins.babyai.worlds.scene import Scene
 
 
@@ -21,18 +15,10 @@ class Predict:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._expert = run_bot(scene)
-        if not self._expert.end.succeeded:
-            raise Unanswerable(
-                f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission"
-            )
-
-    @cached_property
-    def target(self) -> str:
+        self._expert = solve(scene)
+        end = self._expert.end
+        self.target = state_text(scene, end.position, end.direction)
         """The state after the actions."""
-        return state_text(
-            self.scene, self._expert.end.position, self._expert.end.direction
-        )
 
     @property
     def asked(self) -> str:
@@ -63,12 +49,8 @@ class Predict:
         """
         reading = read_state(answer, self.scene)
         if reading.value is None:
-            return {
-                "reading": reading.reason,
-                "score": 0.0,
-                "position": 0.0,
-                "distance": None,
-            }
+            unusable = {"score": 0.0, "position": 0.0, "distance": None}
+            return {"reading": reading.reason, **unusable}
 
         (x, y), direction = reading.value
         end = self._expert.end

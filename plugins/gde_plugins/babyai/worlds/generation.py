@@ -4,7 +4,6 @@ for every seed.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +15,7 @@ from minigrid.envs.babyai.goto import GoToRedBallGrey
 
 from gde_plugins.babyai.worlds import mission as ours
 from gde_plugins.babyai.worlds.levels import PLAN_WORLDS, Release, environment_id
-from gde_plugins.babyai.worlds.scene import FREE, NOTHING, WALL, Door, Scene, Thing
+from gde_plugins.babyai.worlds.scene import FREE, NOTHING, WALL, Scene, Thing
 
 DRAW_ROOMS: Any = RoomGrid._gen_grid
 
@@ -26,12 +25,9 @@ class _Silent:
     ones.
     """
 
-    keeps_room = False
-
     def _gen_grid(self: Any, width: int, height: int) -> None:
         while True:
-            if not self.keeps_room:
-                self.locked_room = None
+            self.locked_room = None
             try:
                 DRAW_ROOMS(self, width, height)
                 self.gen_mission()
@@ -48,8 +44,6 @@ class _AsPublished(_Silent):
 
     A few worlds depend on this. Later releases forget the room.
     """
-
-    keeps_room = True
 
     @property
     def locked_room(self) -> Any:
@@ -84,41 +78,52 @@ def minigrid_version() -> str:
 
 @cache
 def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
+    """Return the class of a level, drawing as a release, and its settings."""
     if level in PLAN_WORLDS:
         room_size, n_distractors = PLAN_WORLDS[level]
+        level_class: type = GoToRedBallGrey
         settings = {
             "room_size": room_size,
             "num_dists": n_distractors,
             "max_steps": room_size**2,
         }
-        return _mixed(GoToRedBallGrey, release), settings
-
-    spec = gymnasium.spec(environment_id(level))
-    module, _, name = str(spec.entry_point).partition(":")
-    level_class = getattr(import_module(module), name)
-    return _mixed(level_class, release), spec.kwargs
-
-
-def _mixed(level: type, release: Release) -> type:
-    """The class of a level with the drawing of a release before its own."""
-    return type(level.__name__, (DRAWS[release], level), {})
+    else:
+        spec = gymnasium.spec(environment_id(level))
+        level_class = gymnasium.envs.registration.load_env_creator(
+            str(spec.entry_point)
+        )
+        settings = spec.kwargs
+    return type(level_class.__name__, (DRAWS[release], level_class), {}), settings
 
 
 def _taken_over(world: Any, level: str, seed: int) -> Scene:
     """Copy a world of minigrid into a scene, in which things are numbered."""
-    objects = _objects(world)
+    # Things in cells come first, then what boxes hold, then what is carried.
+    objects = []
+    for each in world.grid.grid:
+        if each is not None and each.type != "wall":
+            objects.append(each)
+    for each in objects[:]:
+        if each.type == "box" and each.contains is not None:
+            objects.append(each.contains)
+    if world.carrying is not None:
+        objects.append(world.carrying)
+
     # Instructions refer to minigrid's objects, which are told apart by identity: two
     # red balls are equal.
-    number: dict[int, int] = {}
-    for n, each in enumerate(objects):
-        number[id(each)] = n
+    number = {id(each): n for n, each in enumerate(objects)}
+    # No object is an empty cell, an empty box or empty hands.
+    number[id(None)] = FREE
+    cells = tuple(number.get(id(each), WALL) for each in world.grid.grid)
+    things = []
+    doors = []
+    for each in objects:
+        contains = number[id(getattr(each, "contains", None))]
+        things.append(Thing(each.type, each.color, contains))
+        # The state is the third number of minigrid's encoding.
+        doors.append(int(each.encode()[2]) if each.type == "door" else NOTHING)
 
-    cells = tuple(_content(each, number) for each in world.grid.grid)
     mission = _mission(world.instrs, number)
-
-    carrying = NOTHING
-    if world.carrying is not None:
-        carrying = number[id(world.carrying)]
     agent_x, agent_y = world.agent_pos
     return Scene(
         level=level,
@@ -128,59 +133,16 @@ def _taken_over(world: Any, level: str, seed: int) -> Scene:
         room=world.room_size,
         rooms=(world.num_rows, world.num_cols),
         cells=cells,
-        things=tuple(_thing(each, number) for each in objects),
-        doors=tuple(_door(each) for each in objects),
+        things=tuple(things),
+        doors=tuple(doors),
         known=_known(world, cells, mission, number),
         agent=int(agent_y * world.width + agent_x),
         direction=int(world.agent_dir),
-        carrying=carrying,
+        carrying=number[id(world.carrying)],
         mission=mission,
         text=world.mission,
         max_steps=int(world.max_steps),
     )
-
-
-def _objects(world: Any) -> list[Any]:
-    """List all objects: those in cells, then what boxes hold, then what is carried."""
-    placed = []
-    inside = []
-    for each in world.grid.grid:
-        if each is None or each.type == "wall":
-            continue
-        placed.append(each)
-        if each.type == "box" and each.contains is not None:
-            inside.append(each.contains)
-
-    carried = []
-    if world.carrying is not None:
-        carried.append(world.carrying)
-    return [*placed, *inside, *carried]
-
-
-def _content(each: Any, number: Mapping[int, int]) -> int:
-    if each is None:
-        return FREE
-    if each.type == "wall":
-        return WALL
-    return number[id(each)]
-
-
-def _thing(each: Any, number: Mapping[int, int]) -> Thing:
-    contains = NOTHING
-    inside = getattr(each, "contains", None)
-    if inside is not None:
-        contains = number[id(inside)]
-    return Thing(each.type, each.color, contains)
-
-
-def _door(each: Any) -> int:
-    if each.type != "door":
-        return NOTHING
-    if each.is_open:
-        return int(Door.OPEN)
-    if each.is_locked:
-        return int(Door.LOCKED)
-    return int(Door.CLOSED)
 
 
 def _known(
@@ -189,52 +151,34 @@ def _known(
     """Where the mission takes each thing to be: minigrid tracks only the things of its
     clauses.
     """
-    places = {}
-    for cell, content in enumerate(cells):
-        if content >= 0:
-            places[content] = cell
-    # The mission looked for the carried thing before it was handed over.
-    if world.carrying is not None:
-        x, y = world.obj_a.init_pos
-        places[number[id(world.carrying)]] = int(y * world.width + x)
-
     wanted: set[int] = set()
     for clause in ours.clauses(mission):
         wanted.update(clause.thing.things)
         if isinstance(clause, ours.PutNext):
             wanted.update(clause.fixed.things)
 
-    known = []
-    for n in range(len(number)):
-        is_tracked = n in wanted and n in places
-        known.append(places[n] if is_tracked else NOTHING)
+    known = [NOTHING] * (len(number) - 1)
+    for cell, content in enumerate(cells):
+        if content in wanted:
+            known[content] = cell
+    # The mission looked for the carried thing before it was handed over.
+    carried = number[id(world.carrying)]
+    if carried in wanted:
+        x, y = world.obj_a.init_pos
+        known[carried] = int(y * world.width + x)
     return tuple(known)
 
 
-def _mission(instr: Any, number: Mapping[int, int]) -> ours.Mission:
+def _mission(instr: Any, number: Mapping[int, int]) -> Any:
     match instr:
-        case verifier.BeforeInstr():
-            first = _part(instr.instr_a, number)
-            then = _part(instr.instr_b, number)
-            return ours.InOrder(first, then, instr.strict)
-        case verifier.AfterInstr():
-            first = _part(instr.instr_b, number)
-            then = _part(instr.instr_a, number)
-            return ours.InOrder(first, then, instr.strict)
-        case _:
-            return _part(instr, number)
-
-
-def _part(instr: Any, number: Mapping[int, int]) -> ours.Clause | ours.Both:
-    if isinstance(instr, verifier.AndInstr):
-        one = _clause(instr.instr_a, number)
-        other = _clause(instr.instr_b, number)
-        return ours.Both(one, other)
-    return _clause(instr, number)
-
-
-def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
-    match instr:
+        case (
+            verifier.BeforeInstr(instr_a=first, instr_b=then)
+            | verifier.AfterInstr(instr_a=then, instr_b=first)
+        ):
+            parts = _mission(first, number), _mission(then, number)
+            return ours.InOrder(*parts, instr.strict)
+        case verifier.AndInstr(instr_a=one, instr_b=other):
+            return ours.Both(_mission(one, number), _mission(other, number))
         case verifier.GoToInstr():
             return ours.GoTo(_description(instr.desc, number))
         case verifier.OpenInstr():
@@ -253,10 +197,7 @@ def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
 
 def _description(instr: Any, number: Mapping[int, int]) -> ours.Description:
     # "A grey object" also means walls, which nothing can be done with.
-    things = []
-    for each in instr.obj_set:
-        if id(each) in number:
-            things.append(number[id(each)])
+    things = [number[id(each)] for each in instr.obj_set if id(each) in number]
     return ours.Description(
         instr.type or "", instr.color or "", instr.loc or "", tuple(things)
     )

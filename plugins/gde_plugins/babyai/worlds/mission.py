@@ -1,53 +1,16 @@
-"""Missions and when they are fulfilled: the sentences of the Baby language
-(Chevalier-Boisvert et al. 2023).
+"""Missions in the Baby language, and minigrid's rules of when they are fulfilled.
 
-The rules are those of minigrid's verifier, as far as an episode can depend on them.
+Chevalier-Boisvert et al. (2023) describe the language. The hashes of known worlds hold
+the representation of their missions, so no class or field may be renamed.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from gde_plugins.babyai.worlds.simulation import Simulation
 
 Verdict = Literal["success", "failure", "continue"]
-
-
-class Moment(Protocol):
-    """The state right after an action, as far as missions need it."""
-
-    @property
-    def action(self) -> str: ...
-
-    @property
-    def front(self) -> int:
-        """The cell that the agent faces."""
-
-    @property
-    def facing(self) -> int:
-        """The content of that cell, as in `Scene.cells`."""
-
-    @property
-    def opened(self) -> bool:
-        """Whether the content is an open door."""
-
-    @property
-    def is_door(self) -> bool:
-        """Whether the content is a door."""
-
-    @property
-    def carrying(self) -> int:
-        """The thing that is carried, negative for none."""
-
-    @property
-    def where(self) -> Sequence[int]:
-        """The cell of each thing; negative for a thing in no cell."""
-
-    @property
-    def known(self) -> Sequence[int]:
-        """The cell where each thing was seen last: at first, or after the last drop."""
-
-    @property
-    def width(self) -> int:
-        """Width of the grid."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +22,8 @@ class Description:
     color: str
     """Empty for any."""
     location: str
-    """"left", "right", "front" or "behind" of where the agent began; empty for
-    anywhere.
-    """
+    """left, right, front or behind of where the agent began; empty for anywhere."""
     things: tuple[int, ...]
-
-    def __str__(self) -> str:
-        kind = self.kind or "object"
-        words = [self.color, kind, LOCATIONS[self.location]]
-        return " ".join(filter(None, words))
-
-
-LOCATIONS = {
-    "": "",
-    "left": "on the left",
-    "right": "on the right",
-    "front": "in front",
-    "behind": "behind",
-}
 
 
 @dataclass(frozen=True)
@@ -85,10 +32,10 @@ class GoTo:
 
     thing: Description
 
-    def verdict(self, now: Moment, _before: int) -> Verdict:
+    def verdict(self, now: "Simulation", _action: str, _before: int) -> Verdict:
         # A thing that was moved still counts where it was seen last.
         for one in self.thing.things:
-            if now.known[one] == now.front:
+            if now.known[one] == now.ahead:
                 return "success"
         return "continue"
 
@@ -100,12 +47,13 @@ class Open:
     thing: Description
     strict: bool = False
 
-    def verdict(self, now: Moment, _before: int) -> Verdict:
-        if now.action != "toggle":
+    def verdict(self, now: "Simulation", action: str, _before: int) -> Verdict:
+        faced = now.faced
+        if action != "toggle" or faced < 0:
             return "continue"
-        if now.opened and now.facing in self.thing.things:
+        if faced in self.thing.things and now.is_open(faced):
             return "success"
-        if self.strict and now.is_door:
+        if self.strict and now.doors[faced] >= 0:
             return "failure"
         return "continue"
 
@@ -117,8 +65,8 @@ class Pickup:
     thing: Description
     strict: bool = False
 
-    def verdict(self, now: Moment, before: int) -> Verdict:
-        if now.action != "pickup":
+    def verdict(self, now: "Simulation", action: str, before: int) -> Verdict:
+        if action != "pickup":
             return "continue"
         if before < 0 and now.carrying in self.thing.things:
             return "success"
@@ -135,22 +83,15 @@ class PutNext:
     fixed: Description
     strict: bool = False
 
-    def verdict(self, now: Moment, before: int) -> Verdict:
-        if self.strict and now.action == "pickup" and now.carrying >= 0:
+    def verdict(self, now: "Simulation", action: str, before: int) -> Verdict:
+        if self.strict and action == "pickup" and now.carrying >= 0:
             return "failure"
-        if now.action != "drop" or before not in self.thing.things:
+        if action != "drop" or before not in self.thing.things:
             return "continue"
+        # Walls surround the grid, so adjacent numbers are adjacent cells.
         dropped = now.where[before]
-        if dropped < 0:
-            return "continue"
-
-        y, x = divmod(dropped, now.width)
         for one in self.fixed.things:
-            cell = now.known[one]
-            if cell < 0:
-                continue
-            fixed_y, fixed_x = divmod(cell, now.width)
-            if abs(fixed_x - x) + abs(fixed_y - y) == 1:
+            if dropped >= 0 and now.known[one] - dropped in now.scene.steps:
                 return "success"
         return "continue"
 
@@ -190,62 +131,50 @@ def clauses(mission: Mission) -> tuple[Clause, ...]:
             return (mission,)
 
 
-def stages(mission: Mission) -> tuple[tuple[int, ...], ...]:
-    """List the stages of a mission, each with the indices of clauses that can be
-    fulfilled in any order.
-    """
-    n_clauses = len(clauses(mission))
-    if not isinstance(mission, InOrder):
-        return (tuple(range(n_clauses)),)
-    n_first = len(clauses(mission.first))
-    return tuple(range(n_first)), tuple(range(n_first, n_clauses))
-
-
 class Judge:
-    """Follows one mission. The caller holds the state, `done` and `before` for each
-    clause.
-    """
+    """Judges the actions of an episode by its mission."""
 
     def __init__(self, mission: Mission) -> None:
         self.clauses = clauses(mission)
-        self.stages = stages(mission)
-        self._strict = isinstance(mission, InOrder) and mission.strict
+        numbers = tuple(range(len(self.clauses)))
+        self.stages: tuple[tuple[int, ...], ...] = (numbers,)
+        """The indices of clauses that can be fulfilled in any order, in two stages if
+        the mission has an order.
+        """
+        self._strict = False
+        if isinstance(mission, InOrder):
+            n_first = len(clauses(mission.first))
+            self.stages = (numbers[:n_first], numbers[n_first:])
+            self._strict = mission.strict
 
-    def follow(self, now: Moment, done: list[bool], before: list[int]) -> Verdict:
-        """Judge the action that led to `now`, and update `done` and `before`."""
-        for stage in self.stages:
-            if not all(done[one] for one in stage):
-                break
-        last_stage = self.stages[-1]
-        verdict = self._stage(stage, now, done, before)
-        if stage is last_stage or verdict == "failure":
-            return verdict
+    def follow(self, now: "Simulation", action: str) -> Verdict:
+        """Judge the action that led to `now`, and update its `done` and `before`."""
+        first, last = self.stages[0], self.stages[-1]
+        if first is last or all(now.done[one] for one in first):
+            return self._stage(last, now, action, now.done)
 
         # The action that fulfils the first stage also counts for the next.
+        verdict = self._stage(first, now, action, now.done)
         if verdict == "success":
-            return self._stage(last_stage, now, done, before)
+            return self._stage(last, now, action, now.done)
 
-        if self._strict:
-            nothing_done = [False] * len(done)
-            too_early = self._stage(last_stage, now, nothing_done, before)
-            if too_early == "success":
+        if verdict == "continue" and self._strict:
+            nothing_done = [False] * len(now.done)
+            if self._stage(last, now, action, nothing_done) == "success":
                 return "failure"
-        return "continue"
+        return verdict
 
     def _stage(
-        self, stage: tuple[int, ...], now: Moment, done: list[bool], before: list[int]
+        self, stage: tuple[int, ...], now: "Simulation", action: str, done: list[bool]
     ) -> Verdict:
         verdict: Verdict = "continue"
         for one in stage:
             if not done[one]:
-                verdict = self.clauses[one].verdict(now, before[one])
-                before[one] = now.carrying
+                verdict = self.clauses[one].verdict(now, action, now.before[one])
+                now.before[one] = now.carrying
                 done[one] = verdict == "success"
 
         if all(done[one] for one in stage):
             return "success"
-        # A clause that fails within a conjunction counts as not fulfilled, as in
-        # minigrid.
-        if len(stage) > 1:
-            return "continue"
-        return verdict
+        # In a conjunction a clause that fails is only not fulfilled, as in minigrid.
+        return "continue" if len(stage) > 1 else verdict

@@ -1,6 +1,4 @@
-"""BabyAI's rules on a scene: the episodes of minigrid's own `step`, without pictures,
-and cheap to copy.
-"""
+"""BabyAI's rules in plain Python, faster and cheaper to copy than minigrid's own."""
 
 from typing import Self
 
@@ -14,30 +12,8 @@ DISCOUNT = 0.9
 class Simulation:
     """One moment of an episode. `act` changes it; `copy` keeps it."""
 
-    __slots__ = (
-        "action",
-        "before",
-        "carrying",
-        "cells",
-        "direction",
-        "done",
-        "doors",
-        "facing",
-        "front",
-        "judge",
-        "known",
-        "n_steps",
-        "opened",
-        "position",
-        "scene",
-        "verdict",
-        "where",
-        "width",
-    )
-
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.width = scene.width
         self.judge = Judge(scene.mission)
         self.position = scene.agent
         self.direction = scene.direction
@@ -45,47 +21,36 @@ class Simulation:
         self.cells = [*scene.cells]
         self.doors = [*scene.doors]
         self.where = [NOTHING] * len(scene.things)
+        """The cell of each thing; negative for a thing in no cell."""
         for cell, thing in enumerate(scene.cells):
             if thing >= 0:
                 self.where[thing] = cell
         self.known = [*scene.known]
+        """The cell where each thing was seen last: at first, or after the last drop."""
         self.done = [False] * len(self.judge.clauses)
         self.before = [NOTHING] * len(self.judge.clauses)
+        """What was carried when each clause was judged last."""
         self.n_steps = 0
         self.verdict: Verdict = "continue"
-        self.action = ""
-        self.front = NOTHING
-        self.facing = FREE
-        self.opened = False
 
     def copy(self) -> Self:
         """Return a copy that changes independently."""
-        # Searches copy thousands of moments, and __init__ would judge the mission anew.
+        # Searches copy thousands of moments, and __init__ would parse the mission anew.
         other = object.__new__(type(self))
-        other.scene = self.scene
-        other.width = self.width
-        other.judge = self.judge
-        other.position = self.position
-        other.direction = self.direction
-        other.carrying = self.carrying
+        other.__dict__.update(self.__dict__)
         other.cells = self.cells[:]
         other.doors = self.doors[:]
         other.where = self.where[:]
         other.known = self.known[:]
         other.done = self.done[:]
         other.before = self.before[:]
-        other.n_steps = self.n_steps
-        other.verdict = self.verdict
-        other.action = self.action
-        other.front = self.front
-        other.facing = self.facing
-        other.opened = self.opened
         return other
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A key that is equal for moments with the same future, except for the number
-        of steps.
+        """A key that is equal for moments with the same future.
+
+        The number of steps does not count.
         """
         rest = (*self.where, *self.doors, *self.known, *self.done, *self.before)
         return (self.position, self.direction, self.carrying, rest)
@@ -101,10 +66,13 @@ class Simulation:
         return self.position + self.scene.steps[self.direction]
 
     @property
+    def faced(self) -> int:
+        """The content of the cell in front of the agent, as in `Scene.cells`."""
+        return self.cells[self.ahead]
+
+    @property
     def over(self) -> bool:
-        """Whether the mission is fulfilled or failed. An episode also ends with its
-        last step.
-        """
+        """Whether the mission is fulfilled or failed."""
         return self.verdict != "continue"
 
     @property
@@ -112,16 +80,28 @@ class Simulation:
         return self.verdict == "success"
 
     @property
-    def is_door(self) -> bool:
-        """Whether the agent faced a door after its last action."""
-        return self.facing >= 0 and self.doors[self.facing] >= 0
-
-    @property
     def reward(self) -> float:
         """The reward of minigrid for the last action."""
         if not self.succeeded:
             return 0.0
         return 1 - DISCOUNT * self.n_steps / self.scene.max_steps
+
+    def is_open(self, content: int) -> bool:
+        """Return whether the content of a cell is an open door."""
+        return content >= 0 and self.doors[content] == Door.OPEN
+
+    def lacks_key(self, content: int) -> bool:
+        """Return whether a content is a locked door whose key is not carried."""
+        if content < 0 or self.doors[content] != Door.LOCKED:
+            return False
+        if self.carrying < 0:
+            return True
+        held = self.scene.things[self.carrying]
+        return held.kind != "key" or held.color != self.scene.things[content].color
+
+    def can_carry(self, content: int) -> bool:
+        """Return whether a content is a key, a ball or a box."""
+        return content >= 0 and self.doors[content] < 0
 
     def act(self, action: str) -> None:
         """Take an action.
@@ -139,81 +119,46 @@ class Simulation:
             )
 
         self.n_steps += 1
-        if action == "left":
-            self.direction = (self.direction + 3) % 4
-        elif action == "right":
-            self.direction = (self.direction + 1) % 4
-        else:
-            self._touch(action, self.ahead)
-        self._judge(action)
+        match action:
+            case "left":
+                self.direction = (self.direction + 3) % 4
+            case "right":
+                self.direction = (self.direction + 1) % 4
+            case "forward":
+                if self.faced == FREE or self.is_open(self.faced):
+                    self.position = self.ahead
+            case _:
+                self._use_hands(action, self.faced, self.ahead)
+        self.verdict = self.judge.follow(self, action)
 
-    def _touch(self, action: str, ahead: int) -> None:
-        """Do an action on the cell in front."""
-        thing = self.cells[ahead]
-        is_thing = thing >= 0
-        if action == "forward":
-            is_open_door = is_thing and self.doors[thing] == Door.OPEN
-            if thing == FREE or is_open_door:
-                self.position = ahead
-        elif action == "pickup":
-            can_be_carried = is_thing and self.doors[thing] < 0
-            if can_be_carried and self.carrying < 0:
-                self.carrying = thing
+    def _use_hands(self, action: str, faced: int, ahead: int) -> None:
+        if action == "pickup":
+            if self.can_carry(faced) and self.carrying < 0:
+                self.carrying = faced
                 self.cells[ahead] = FREE
-                self.where[thing] = NOTHING
+                self.where[faced] = NOTHING
         elif action == "drop":
-            if thing == FREE and self.carrying >= 0:
-                self.cells[ahead] = self.carrying
-                self.where[self.carrying] = ahead
+            if faced == FREE and self.carrying >= 0:
+                self._place(self.carrying, ahead)
                 self.carrying = NOTHING
-            # A drop that fails makes minigrid look, too.
-            self._look()
-        elif is_thing:
-            self._toggle(thing, ahead)
+            # minigrid looks up the mission's things now, even if the drop failed.
+            for thing, seen in enumerate(self.scene.known):
+                if seen >= 0:
+                    self.known[thing] = self.where[thing]
+        elif faced >= 0:
+            self._toggle(faced, ahead)
 
-    def _toggle(self, thing: int, ahead: int) -> None:
-        """Open or close a door; unlock it with the key of its colour; open a box, which
-        is gone then.
-        """
+    def _place(self, thing: int, cell: int) -> None:
+        self.cells[cell] = thing
+        self.where[thing] = cell
+
+    def _toggle(self, thing: int, cell: int) -> None:
+        """Open or close a door, or open a box, which is gone then."""
         what = self.scene.things[thing]
-        if what.kind == "door":
-            self.doors[thing] = self._toggled(thing)
+        if what.kind == "door" and not self.lacks_key(thing):
+            self.doors[thing] = Door.CLOSED if self.is_open(thing) else Door.OPEN
         elif what.kind == "box":
             self.where[thing] = NOTHING
-            inside = what.contains
-            if inside >= 0:
-                self.cells[ahead] = inside
-                self.where[inside] = ahead
-            else:
-                self.cells[ahead] = FREE
-
-    def _toggled(self, door: int) -> int:
-        """The state of a door after a toggle."""
-        state = self.doors[door]
-        if state == Door.OPEN:
-            return Door.CLOSED
-        if state == Door.LOCKED and not self.has_key(door):
-            return Door.LOCKED
-        return Door.OPEN
-
-    def has_key(self, door: int) -> bool:
-        """Whether the agent carries the key of a door."""
-        if self.carrying < 0:
-            return False
-        held = self.scene.things[self.carrying]
-        return held.kind == "key" and held.color == self.scene.things[door].color
-
-    def _look(self) -> None:
-        """Look up the things of the mission again, as minigrid does after every
-        drop.
-        """
-        for thing, seen in enumerate(self.scene.known):
-            if seen >= 0:
-                self.known[thing] = self.where[thing]
-
-    def _judge(self, action: str) -> None:
-        self.action = action
-        self.front = self.ahead
-        self.facing = self.cells[self.front]
-        self.opened = self.facing >= 0 and self.doors[self.facing] == Door.OPEN
-        self.verdict = self.judge.follow(self, self.done, self.before)
+            self.cells[cell] = FREE
+            if what.contains >= 0:
+                self._place(what.contains, cell)
