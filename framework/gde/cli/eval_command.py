@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_contest, show_json, show_result, talking, tell
+from gde.cli.output import show, show_json, talking, tell
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.data.plan import Plan
+    from gde.data.result import Result
+    from gde.runs.contest import Contest
 
 
 def command(
@@ -82,23 +84,19 @@ def command(
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
         plans = variants(wanted, catalogue)
-        complete = (
-            {name: dry(each, catalogue).plan for name, each in plans.items()}
-            if dry_run
-            else {}
-        )
+        if dry_run:
+            plans = {name: dry(each, catalogue).plan for name, each in plans.items()}
     if dry_run:
-        _show_plans(complete, as_json)
+        _show_plans(plans, as_json)
         return
-    if len(plans) > 1:
-        with progress(quiet=quiet or as_json) as watch:
-            found = contest(plans, out, catalogue, watch)
-        show_contest(found, as_json, show_all)
-        return
-    ((_, only),) = plans.items()
+    found: Result | Contest
     with progress(quiet=quiet or as_json) as watch:
-        result = evaluate(only, out, catalogue, watch)
-    show_result(result, as_json, show_all)
+        if len(plans) > 1:
+            found = contest(plans, out, catalogue, watch)
+        else:
+            (only,) = plans.values()
+            found = evaluate(only, out, catalogue, watch)
+    show(found, as_json, show_all)
 
 
 def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,36 +29,30 @@ def command(
     from gde.runs.exporting import FORMATS, export
     from gde.store.folder import RunFolder
 
-    chosen = next((each for each in FORMATS if each == form), None)
-    as_file = next((each for each in FILE_FORMS if each == form), None)
-    if chosen is None and as_file is None:
+    if form not in (*FORMATS, *FILE_FORMS):
         raise UnknownName("format", form, [*FORMATS, *FILE_FORMS])
+    chosen: Any = form
     RunFolder.open(run).read_result()
-    if as_file is not None:
-        if out is None:
-            raise ConfigError(
-                f"--format {form} writes a file or folder: name it with --out"
-            )
-        _told(out, form, export_file(run, as_file, out), as_json)
-        return
-    assert chosen is not None
+    if out is None and form in FILE_FORMS:
+        raise ConfigError(
+            f"--format {form} writes a file or folder: name it with --out"
+        )
+    if out is None and as_json:
+        raise ConfigError(
+            "--json describes the file that --out names; without --out the data itself is printed"
+        )
     if out is None:
-        if as_json:
-            raise ConfigError(
-                "--json describes the file that --out names; without --out the data itself is printed"
-            )
         export(run, chosen, sys.stdout)
         return
-    try:
-        with out.open("x", encoding="utf-8", newline="") as file:
-            n = export(run, chosen, file)
-    except OSError as error:
-        raise ConfigError(f"--out {out}: {error.strerror}") from error
-    _told(out, form, n, as_json)
-
-
-def _told(out: Path, form: str, rows: int, as_json: bool) -> None:
-    if as_json:
-        show_json({"schema": 1, "file": str(out), "format": form, "rows": rows})
+    if form in FILE_FORMS:
+        n = export_file(run, chosen, out)
     else:
-        say(f"{rows} rows in {out}")
+        try:
+            with out.open("x", encoding="utf-8", newline="") as file:
+                n = export(run, chosen, file)
+        except OSError as error:
+            raise ConfigError(f"--out {out}: {error.strerror}") from error
+    if as_json:
+        show_json({"schema": 1, "file": str(out), "format": form, "rows": n})
+    else:
+        say(f"{n} rows in {out}")

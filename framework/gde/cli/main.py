@@ -87,23 +87,12 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _show_completion(
-    ctx: typer.Context, param: typer.CallbackParam, shell: str | None
-) -> Any:
-    _check_shell(shell)
-    return completion.show_callback(ctx, param, shell)
-
-
-def _add_completion(
-    ctx: typer.Context, param: typer.CallbackParam, shell: str | None
-) -> Any:
-    _check_shell(shell)
-    return completion.install_callback(ctx, param, shell)
-
-
-def _check_shell(shell: str | None) -> None:
+def _complete(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
     if shell is not None and shell not in SHELLS:
         raise UnknownName("shell", shell, SHELLS)
+    if param.name == "show_completion":
+        return completion.show_callback(ctx, param, shell)
+    return completion.install_callback(ctx, param, shell)
 
 
 def _options(
@@ -121,7 +110,7 @@ def _options(
         str | None,
         typer.Option(
             is_eager=True,
-            callback=_show_completion,
+            callback=_complete,
             metavar="SHELL",
             help="Print completion for a shell.",
         ),
@@ -130,7 +119,7 @@ def _options(
         str | None,
         typer.Option(
             is_eager=True,
-            callback=_add_completion,
+            callback=_complete,
             metavar="SHELL",
             help="Install completion for a shell.",
         ),

@@ -63,6 +63,16 @@ def show_table(
     console.print(table)
 
 
+def show(found: "Result | Contest", as_json: bool, show_all: bool) -> None:
+    """Print a run or a contest, and exit with 3 where there were failures."""
+    from gde.runs.contest import Contest
+
+    if isinstance(found, Contest):
+        show_contest(found, as_json, show_all)
+    else:
+        show_result(found, as_json, show_all)
+
+
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
     """Print a result, on one screen or whole, and exit with 3 where the run had
     failures.

@@ -1,5 +1,6 @@
 """gde report: render the reports of a finished run again."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,16 +23,16 @@ def command(
     from gde.runs.contest import is_contest, read_contest, report_contest
 
     choices = [Choice(name=name) for name in reporter or ()]
+    files: list[Path] = []
     if is_contest(run):
         page = write_contest_page(read_contest(run))
-        files = [
-            *([str(page)] if page else []),
-            *map(str, report_contest(run, choices)),
-        ]
+        if page:
+            files.append(page)
+        files += report_contest(run, choices)
     else:
-        files = [*map(str, report(run, choices))]
+        files += report(run, choices)
     if as_json:
-        show_json({"schema": 1, "files": files})
+        show_json({"schema": 1, "files": [*map(str, files)]})
     else:
         for file in files:
-            tell(file)
+            tell(str(file))

@@ -2,7 +2,8 @@
 difference side by side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from gde.cli.output import EXIT_PARTIAL, interval, number, say, show_json, show_
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
-    from gde.parts.reproduction import Comparison, Estimate
+    from gde.parts.reproduction import Comparison
     from gde.runs.reproducing import Request, Study
 
 
@@ -54,11 +55,32 @@ def command(
 
     The tables show the published number, the new one and their difference.
     """
+    from gde.data.plan import Choice
+    from gde.errors import UnknownName
     from gde.reporting.page_files import write_study
-    from gde.runs.reproducing import reproduce
+    from gde.request.building import choose
+    from gde.request.settings import parse_settings
+    from gde.runs.reproducing import Request, reproduce
 
-    request = _request(
-        name, scale, agent, model, reward or [], settings or [], executor
+    parsed = parse_settings(settings or [])
+    judges = [choose(each) for each in reward or []]
+    known = {"study", "agent", "model", "executor", *(each.label for each in judges)}
+    for part in parsed:
+        if part not in known:
+            raise UnknownName("part of --set", part, known)
+    config = parsed.get("agent", {})
+    if model:
+        config["model"] = model
+    request = Request(
+        name=name,
+        scale=scale,
+        settings=parsed.get("study", {}),
+        agent=Choice(name=agent, config=config),
+        language_model=parsed.get("model", {}),
+        rewards=tuple(
+            replace(each, config=parsed.get(each.label, {})) for each in judges
+        ),
+        executor=Choice(name=executor, config=parsed.get("executor", {})),
     )
     if dry_run:
         _foretell(request, as_json)
@@ -72,56 +94,13 @@ def command(
         raise typer.Exit(EXIT_PARTIAL)
 
 
-def _request(
-    name: str,
-    scale: float,
-    agent: str,
-    model: str | None,
-    rewards: Sequence[str],
-    settings: Sequence[str],
-    executor: str,
-) -> "Request":
-    from dataclasses import replace
-
-    from gde.data.plan import Choice
-    from gde.errors import UnknownName
-    from gde.request.building import choose
-    from gde.request.settings import parse_settings
-    from gde.runs.reproducing import Request
-
-    parsed = parse_settings(settings)
-    judges = [choose(each) for each in rewards]
-    known = {"study", "agent", "model", "executor", *(each.label for each in judges)}
-    if unknown := sorted(parsed.keys() - known):
-        raise UnknownName("part of --set", unknown[0], sorted(known))
-    named = {"model": model} if model else {}
-    return Request(
-        name=name,
-        scale=scale,
-        settings=parsed.get("study", {}),
-        agent=Choice(name=agent, config={**parsed.get("agent", {}), **named}),
-        language_model=parsed.get("model", {}),
-        rewards=tuple(
-            replace(each, config=parsed.get(each.label, {})) for each in judges
-        ),
-        executor=Choice(name=executor, config=parsed.get("executor", {})),
-    )
-
-
 def _foretell(request: "Request", as_json: bool) -> None:
-    from dataclasses import asdict
-
     from gde.runs.reproducing import foresee
 
     found = foresee(request)
     if as_json:
-        show_json(
-            {
-                "schema": 1,
-                "study": request.name,
-                "estimates": [asdict(each) for each in found],
-            }
-        )
+        estimates = [asdict(each) for each in found]
+        show_json({"schema": 1, "study": request.name, "estimates": estimates})
         return
     columns = (
         "run",
@@ -133,26 +112,15 @@ def _foretell(request: "Request", as_json: bool) -> None:
         "cost",
         "note",
     )
-    show_table(
-        "What would be asked of language models, at most",
-        columns,
-        [_foretold(each) for each in found],
-    )
-
-
-def _foretold(one: "Estimate") -> tuple[str, ...]:
-    counts = (
-        "?" if each is None else f"{each:,}"
-        for each in (one.calls, one.prompt_tokens, one.answer_tokens)
-    )
-    return (
-        one.plan,
-        one.part,
-        f"{one.episodes:,}",
-        *counts,
-        "" if one.cost is None else f"{one.cost:,.2f}",
-        one.note,
-    )
+    rows = []
+    for one in found:
+        counts = [
+            "?" if each is None else f"{each:,}"
+            for each in (one.calls, one.prompt_tokens, one.answer_tokens)
+        ]
+        cost = "" if one.cost is None else f"{one.cost:,.2f}"
+        rows.append((one.plan, one.part, f"{one.episodes:,}", *counts, cost, one.note))
+    show_table("Upper bound of what language models would be asked", columns, rows)
 
 
 def _show(study: "Study", as_json: bool) -> None:
@@ -161,11 +129,8 @@ def _show(study: "Study", as_json: bool) -> None:
     if as_json:
         show_json(study_json(study))
         return
-    tables: Mapping[str, list[Comparison]] = {row.table: [] for row in study.rows}
-    for row in study.rows:
-        tables[row.table].append(row)
-    for heading, rows in tables.items():
-        _show_table(heading, rows)
+    for heading in dict.fromkeys(row.table for row in study.rows):
+        _show_table(heading, [row for row in study.rows if row.table == heading])
     for notice in study.notices:
         say(notice)
     say(f"{study.status}: {study.folder}")

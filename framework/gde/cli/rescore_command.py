@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_contest, show_result
+from gde.cli.output import show
 from gde.cli.progress import progress
 
 
@@ -32,11 +32,7 @@ def command(
     from gde.runs.contest import is_contest, rescore_contest
 
     choices = asked_for("metric", metric or (), settings or ())
-    if is_contest(run):
-        with progress(quiet=quiet or as_json) as watch:
-            found = rescore_contest(run, choices, watch=watch, keys_to=key_to or ())
-        show_contest(found, as_json, show_all)
-        return
+    rescore_either = rescore_contest if is_contest(run) else rescore
     with progress(quiet=quiet or as_json) as watch:
-        result = rescore(run, choices, watch=watch, keys_to=key_to or ())
-    show_result(result, as_json, show_all)
+        found = rescore_either(run, choices, watch=watch, keys_to=key_to or ())
+    show(found, as_json, show_all)

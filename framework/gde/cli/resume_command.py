@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_contest, show_result
+from gde.cli.output import show
 from gde.cli.progress import progress
 
 
@@ -29,15 +29,9 @@ def command(
     from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume
 
-    if is_contest(run):
-        with progress(quiet=quiet or as_json) as watch:
-            found = resume_contest(
-                run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ()
-            )
-        show_contest(found, as_json, show_all)
-        return
+    resume_either = resume_contest if is_contest(run) else resume
     with progress(quiet=quiet or as_json) as watch:
-        result = resume(
+        found = resume_either(
             run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ()
         )
-    show_result(result, as_json, show_all)
+    show(found, as_json, show_all)

@@ -8,7 +8,6 @@ import typer
 from gde.cli import options
 from gde.cli.list_command import find_kind, show_offers
 from gde.cli.output import show_json, show_table, tell
-from gde.data.json import Json
 from gde.offers import MetricOffer, ProbeOffer
 from gde.request.kinds import KINDS
 
@@ -50,42 +49,33 @@ def command(
         else ()
     )
     fields = describe(entry.offer.config)
+    capabilities = {
+        "gives": sorted(entry.offer.gives),
+        "needs": sorted(entry.offer.needs),
+    }
     if as_json:
-        listed = [
-            {"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields
-        ]
-        about: dict[str, Json] = {
-            "name": entry.qualified,
-            "summary": entry.offer.summary,
-        }
-        about |= {
-            "gives": sorted(entry.offer.gives),
-            "needs": sorted(entry.offer.needs),
-        }
+        names = ("field", "type", "default", "help")
         show_json(
             {
                 "schema": 1,
-                **about,
-                "fields": listed,
-                "measures": [*map(asdict, measures)],
+                "name": entry.qualified,
+                "summary": entry.offer.summary,
+                **capabilities,
+                "fields": [dict(zip(names, row, strict=True)) for row in fields],
+                "measures": [asdict(each) for each in measures],
             }
         )
         return
     tell(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
-    for what, capabilities in (
-        ("gives", entry.offer.gives),
-        ("needs", entry.offer.needs),
-    ):
-        if capabilities:
-            tell(f"{what} {', '.join(sorted(capabilities))}")
+    for what, listed in capabilities.items():
+        if listed:
+            tell(f"{what} {', '.join(listed)}")
     if fields:
-        show_table(
-            "",
-            ("field", "type", "default", "meaning"),
-            [(f, t, str(d), h) for f, t, d, h in fields],
-        )
-    rows = [
-        (each.name, each.title, each.unit, each.better, each.group) for each in measures
-    ]
-    if rows:
-        show_table("", ("measure", "title", "unit", "better", "group"), rows)
+        rows = [tuple(map(str, row)) for row in fields]
+        show_table("", ("field", "type", "default", "meaning"), rows)
+    if measures:
+        columns = ("title", "unit", "better", "group")
+        rows = [
+            (each.name, *(getattr(each, name) for name in columns)) for each in measures
+        ]
+        show_table("", ("measure", *columns), rows)

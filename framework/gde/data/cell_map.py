@@ -186,8 +186,9 @@ def kinds_of(world: World) -> tuple[str, ...]:
     Raises:
         ValueError: the fact `kinds` is no list of names.
     """
-    kinds = world.facts.get("kinds", KINDS)
-    return tuple(_read(_TEXTS, kinds, "`kinds` of a map: wanted a list of names"))
+    fact = world.facts.get("kinds", KINDS)
+    kinds = _read(_TEXTS, fact, "`kinds` of a map: wanted a list of names")
+    return tuple(kinds)
 
 
 def decoded_classes(kinds: Sequence[str]) -> tuple[str, ...]:

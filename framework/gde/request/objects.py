@@ -3,7 +3,6 @@ not installed here.
 """
 
 import inspect
-from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any, NoReturn
 
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
-from gde.offers import AnyOffer, Capability, EnvironmentOffer, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
@@ -61,7 +60,7 @@ def object_entry(kind: str, choice: Choice) -> Entry:
         if not isinstance(offer, wanted):
             whose = f"{KINDS[kind].title} {choice.label!r}"
             raise GdeError(
-                f"{whose}: wanted an {wanted.__name__}, got an {type(offer).__name__}"
+                f"{whose}: wanted {wanted.__name__}(...), got {type(offer).__name__}(...)"
             )
     else:
         offer = _offered(kind, choice)
@@ -84,28 +83,24 @@ def with_objects(recorded: Plan, given: Plan) -> Plan:
     """A recorded plan with the objects that a plan in Python has under the same
     names.
     """
-    parts = {}
-    for choice in _choices(given):
-        parts[choice.name, choice.label] = choice.part
-
-    def with_part(choice: Choice) -> Choice:
-        part = parts.get((choice.name, choice.label))
-        return replace(choice, part=part)
-
     fields: dict[str, Any] = {}
     for kind in SINGLE:
-        fields[kind.field] = with_part(getattr(recorded, kind.field))
+        mine, own = getattr(recorded, kind.field), getattr(given, kind.field)
+        fields[kind.field] = _with_parts((mine,), (own,))[0]
     for kind in SEVERAL:
-        choices = getattr(recorded, kind.field)
-        fields[kind.field] = tuple(map(with_part, choices))
+        mine, own = getattr(recorded, kind.field), getattr(given, kind.field)
+        fields[kind.field] = _with_parts(mine, own)
     return replace(recorded, **fields)
 
 
-def _choices(plan: Plan) -> Iterator[Choice]:
-    for kind in SINGLE:
-        yield getattr(plan, kind.field)
-    for kind in SEVERAL:
-        yield from getattr(plan, kind.field)
+def _with_parts(
+    recorded: tuple[Choice, ...], given: tuple[Choice, ...]
+) -> tuple[Choice, ...]:
+    parts = {(choice.name, choice.label): choice.part for choice in given}
+    return tuple(
+        replace(choice, part=parts.get((choice.name, choice.label)))
+        for choice in recorded
+    )
 
 
 def _offered(kind: str, choice: Choice) -> AnyOffer:
@@ -127,25 +122,21 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
             return deepcopy(part)
         return part
 
-    if kind != "environment":
-        return KINDS[kind].offer(
-            name=choice.label,
-            summary=choice.name,
-            config=NoConfig,
-            make=make,
-            gives=_gives(part),
-        )
-
     # A function does not have the methods of what it makes, so an environment is made
     # as an example.
-    example = _example(part, whose) if made_by_calling else part
-    return EnvironmentOffer(
+    example = part
+    more: dict[str, Any] = {}
+    if kind == "environment":
+        if made_by_calling:
+            example = _example(part, whose)
+        more["blocking"] = bool(getattr(example, "blocking", False))
+    return KINDS[kind].offer(
         name=choice.label,
         summary=choice.name,
         config=NoConfig,
         make=make,
         gives=_gives(example),
-        blocking=bool(getattr(example, "blocking", False)),
+        **more,
     )
 
 
@@ -186,12 +177,11 @@ def _needed(maker: Any) -> list[str]:
         return []
 
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    needed = []
-    for parameter in parameters:
-        has_default = parameter.default is not parameter.empty
-        if not has_default and parameter.kind not in optional:
-            needed.append(parameter.name)
-    return needed
+    return [
+        each.name
+        for each in parameters
+        if each.default is each.empty and each.kind not in optional
+    ]
 
 
 def _made(kind: str, maker: Any, whose: str) -> Any:
@@ -235,10 +225,11 @@ def _check_copies(part: Any, whose: str) -> None:
 
 
 def _gives(part: Any) -> frozenset[str]:
-    given: set[str] = set()
-    for capability, methods in CAPABILITIES.items():
-        if all(hasattr(part, method) for method in methods):
-            given.add(capability)
+    given = {
+        capability
+        for capability, methods in CAPABILITIES.items()
+        if all(hasattr(part, method) for method in methods)
+    }
     if Capability.STATE in given:
         given.add(Capability.MAP)
     return frozenset(given)

@@ -2,22 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
 import tomli_w
 from annotated_types import Ge, Gt
-from pydantic import AllowInfNan, Strict, TypeAdapter, ValidationError
+from pydantic import AllowInfNan, Strict
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import SEVERAL, SINGLE
-from gde.request.settings import read_toml
+from gde.request.settings import read_toml, typed
 
 VERSION = 1
 NO_VALUE = "none"
@@ -26,52 +24,25 @@ null.
 """
 
 
-@dataclass(frozen=True)
-class RunField:
-    """A field of the table [run]."""
-
-    type: Any
-    wanted: str
-    """What it takes, for messages."""
-
-    @cached_property
-    def adapter(self) -> TypeAdapter[Any]:
-        """Pydantic's reader of its values."""
-        return TypeAdapter(self.type)
-
-
-COUNT = RunField(Annotated[int, Strict(), Ge(1)], "a whole number of at least 1")
-SEED = RunField(Annotated[int, Strict(), Ge(0)], "a whole number of at least 0")
-SECONDS = RunField(
-    Annotated[float, Strict(), Gt(0), AllowInfNan(False)] | None,
-    "seconds above 0, or none",
-)
-BUDGET = RunField(
-    Annotated[int, Strict(), Ge(1)] | None, "a whole number of at least 1, or none"
-)
-MONEY = RunField(SECONDS.type, "an amount of money above 0, or none")
-PRICE = Annotated[float, Strict(), Ge(0), AllowInfNan(False)]
-PRICES = RunField(
-    dict[str, tuple[PRICE, PRICE]],
-    '{"MODEL": [PROMPT, ANSWER]}, both the price of a million tokens and not below 0',
-)
-PATH = RunField(str, "the path of a file")
-RUN: Mapping[str, RunField] = {
-    "episodes": COUNT,
-    "repeats": COUNT,
-    "seed": SEED,
-    "concurrency": COUNT,
-    "turn_seconds": SECONDS,
-    "episode_seconds": SECONDS,
-    "run_seconds": SECONDS,
-    "part_seconds": SECONDS,
-    "max_calls": BUDGET,
-    "max_tokens": BUDGET,
-    "max_cost": MONEY,
-    "prices": PRICES,
-    "cache": PATH,
+_Count = Annotated[int, Ge(1)]
+_Positive = Annotated[float, Gt(0), AllowInfNan(False)]
+_Price = Annotated[float, Strict(), Ge(0), AllowInfNan(False)]
+RUN: Mapping[str, Any] = {
+    "episodes": _Count,
+    "repeats": _Count,
+    "seed": Annotated[int, Ge(0)],
+    "concurrency": _Count,
+    "turn_seconds": _Positive | None,
+    "episode_seconds": _Positive | None,
+    "run_seconds": _Positive | None,
+    "part_seconds": _Positive | None,
+    "max_calls": _Count | None,
+    "max_tokens": _Count | None,
+    "max_cost": _Positive | None,
+    "prices": dict[str, tuple[_Price, _Price]],
+    "cache": str,
 }
-"""The fields of the table [run], in the order of the file."""
+"""The fields of the table [run] with their types, in the order of the file."""
 OF_RESULTS = ("episodes", "repeats", "seed")
 """The fields of [run] that change results."""
 WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
@@ -189,27 +160,8 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
     for name, value in values.items():
         if name not in RUN:
             raise UnknownName("field of run", name, RUN)
-        field = RUN[name]
-        reading = _reading(value, field)
-        try:
-            read[name] = field.adapter.validate_python(reading)
-        except ValidationError as error:
-            raise ConfigError(
-                f"run.{name}: wanted {field.wanted}, got {value!r}"
-            ) from error
+        read[name] = typed(RUN[name], value, f"run.{name}")
     return replace(plan, **read)
-
-
-def _reading(value: Json, field: RunField) -> Json:
-    """What a text stands for: none, a number or a table."""
-    if field is PATH or not isinstance(value, str):
-        return value
-    if value == NO_VALUE:
-        return None
-    with suppress(json.JSONDecodeError):
-        read: Json = json.loads(value)
-        return read
-    return value
 
 
 def plan_tables(plan: Plan) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         asked = _with_members(getattr(plan, kind.field), kind, catalogue)
         chosen = tuple(find.part(kind.name, choice) for choice in asked)
         several[kind.field] = chosen
-        choices[kind.field] = _completed(chosen, asked)
+        choices[kind.field] = tuple(map(Chosen.choice, chosen, asked))
         _check_labels(kind, chosen)
 
     # The agent comes first: settings of a model are for the one that it names first.
@@ -236,9 +236,8 @@ class Finder:
 
         def find() -> tuple[Entry, Any]:
             entry = self._entry(kind, choice)
-            return entry, build(
-                entry.offer.config, choice.config, _whose(kind, choice.label)
-            )
+            whose = _whose(kind, choice.label)
+            return entry, build(entry.offer.config, choice.config, whose)
 
         return self._found(kind, choice.name, choice.label, find)
 
@@ -256,9 +255,7 @@ class Finder:
             return (only,), choice
 
         # Fields with one value are no sweep, and label nothing.
-        swept = {
-            name: values for name, values in alternatives.items() if len(values) > 1
-        }
+        swept = {name: each for name, each in alternatives.items() if len(each) > 1}
         conditions = []
         for combination in product(*alternatives.values()):
             values = dict(zip(alternatives, combination, strict=True))
@@ -305,12 +302,8 @@ class Finder:
         found: dict[str, Chosen] = {}
         for part in parts:
             for name in reward_names(part.config).values():
-                if name in found:
-                    continue
-                if name in of_run:
-                    found[name] = of_run[name]
-                else:
-                    found[name] = self.judge(name)
+                if name not in found:
+                    found[name] = of_run.get(name) or self.judge(name)
         return found
 
     def judge(self, name: str) -> Chosen:
@@ -328,15 +321,15 @@ class Finder:
     def _found(
         self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]
     ) -> Chosen:
+        reason = ""
         try:
             entry, config = find()
-            return Chosen(kind=kind, name=name, label=label, entry=entry, config=config)
         except GdeError as error:
             if not self.absent:
                 raise
             reason = str(error)
-        entry = absent_entry(kind, name, reason)
-        config = build(entry.offer.config, {}, label)
+            entry = absent_entry(kind, name, reason)
+            config = entry.offer.config()
         return Chosen(
             kind=kind, name=name, label=label, entry=entry, config=config, absent=reason
         )
@@ -355,8 +348,7 @@ def _first_model(agent: Chosen) -> str:
     """The language model that the agent's configuration names first; empty where it
     names none.
     """
-    names = list(model_names(agent.config).values())
-    return names[0] if names else ""
+    return next(iter(model_names(agent.config).values()), "")
 
 
 def _whose(kind: str, label: str) -> str:
@@ -376,16 +368,6 @@ def _label(value: Json) -> str | int | float | bool:
     return str(value)
 
 
-def _completed(
-    chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]
-) -> tuple[Choice, ...]:
-    """The choices with the complete configurations of their parts."""
-    completed = []
-    for part, choice in zip(chosen, asked, strict=True):
-        completed.append(part.choice(choice))
-    return tuple(completed)
-
-
 def _with_members(
     choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue
 ) -> tuple[Choice, ...]:
@@ -396,21 +378,17 @@ def _with_members(
         names: tuple[str, ...] = (choice.name,)
         if choice.part is None:
             names = catalogue.members(kind.name, choice.name)
-        is_group = names != (choice.name,)
-        if not is_group:
+        if names == (choice.name,):
             found.append(choice)
-            continue
-
-        if choice.config or choice.alias:
+        elif choice.config or choice.alias:
             listed = ", ".join(names)
             raise ConfigError(
-                f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}"
+                f"{kind.title} {choice.label!r}: a group is neither renamed nor set; name its members {listed}"
             )
-        for name in names:
-            # A member that is also asked for by itself keeps the settings that it has
+        else:
+            # A member that is also named by itself keeps the settings that it has
             # there.
-            if name not in by_name:
-                found.append(Choice(name=name))
+            found += [Choice(name=name) for name in names if name not in by_name]
     return tuple(found)
 
 
@@ -435,9 +413,7 @@ def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
     """
     # Only distributions that the plan takes parts from: what else is installed changes
     # no run.
-    homes = {FRAMEWORK}
-    for part in ready.parts:
-        homes.add(part.entry.distribution)
+    homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
 
     known = ready.catalogue.names(kind.name)
     asked = []
@@ -453,7 +429,8 @@ def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
         else:
             asked.append(Choice(name=entry.qualified, alias=offer.name))
     chosen = tuple(find.part(kind.name, choice) for choice in asked)
-    return _replaced(ready, kind, chosen, _completed(chosen, tuple(asked)))
+    choices = tuple(map(Chosen.choice, chosen, asked))
+    return _replaced(ready, kind, chosen, choices)
 
 
 def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
@@ -463,22 +440,19 @@ def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
     misfits = []
     for part in ready.metrics:
         offer = part.entry.offer
-        if not isinstance(offer, MetricOffer):
-            continue
-        asked_by_group = offer.group in by_name and part.name not in by_name
-        if not asked_by_group:
+        in_group = isinstance(offer, MetricOffer) and offer.group in by_name
+        if not in_group or part.name in by_name:
             continue
         members.append(part)
         if part.needs - ready.gives or offer.missing():
-            misfits.append(part.label)
+            misfits.append(part)
 
     # Where nothing of a group fits, all of it stays, so that `check` says why.
     if not misfits or len(misfits) == len(members):
         return ready
-    kept = tuple(part for part in ready.metrics if part.label not in misfits)
-    choices = tuple(
-        choice for choice in ready.plan.metrics if choice.label not in misfits
-    )
+    kept = tuple(part for part in ready.metrics if part not in misfits)
+    labels = {part.label for part in kept}
+    choices = tuple(choice for choice in ready.plan.metrics if choice.label in labels)
     return _replaced(ready, KINDS["metric"], kept, choices)
 
 

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isfinite
 from pathlib import Path
 from types import UnionType
@@ -103,13 +103,13 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     """
     hints = _hints(config)
     _check_names(hints, values, whose)
-    typed = {}
+    given = {}
     for name, value in values.items():
-        typed[name] = _typed(hints[name], value, f"{whose}.{name}")
+        given[name] = typed(hints[name], value, f"{whose}.{name}")
 
     # Values that fit their fields may still not fit each other.
     try:
-        built = _adapter(config).validate_python(typed)
+        built = _adapter(config).validate_python(given)
     except ValidationError as error:
         raise explained(error, whose) from error
 
@@ -251,12 +251,12 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
 
     values: list[Json] = []
     for piece in pieces:
-        typed = _typed(hint, piece, whose)
-        if typed in values:
+        one = typed(hint, piece, whose)
+        if one in values:
             raise ConfigError(
-                f"{whose}: wanted each value of a sweep once, got {typed!r} twice"
+                f"{whose}: wanted each value of a sweep once, got {one!r} twice"
             )
-        values.append(typed)
+        values.append(one)
     return values
 
 
@@ -271,18 +271,18 @@ def _pieces(text: str) -> list[Json]:
     return [piece.strip() for piece in text.split(",")]
 
 
-def _typed(hint: Any, value: Json, whose: str) -> Any:
-    """The value as the field's type, by the first of its readings that fits."""
+def typed(hint: Any, value: Json, whose: str) -> Any:
+    """The value as the field's type, by the first of its readings that fits.
+
+    Raises:
+        ConfigError: none does.
+    """
     fitting, misfits = _tried(hint, value)
     if fitting:
         return fitting[0]
 
     # One wrong value of a list says more than that the whole text is no list.
-    error = misfits[-1]
-    for misfit in misfits:
-        if _within(misfit):
-            error = misfit
-            break
+    error = next(filter(_within, misfits), misfits[-1])
     raise explained(error, whose) from error
 
 
@@ -318,11 +318,8 @@ def _readings(value: Json) -> Iterator[Json]:
 
 def _within(error: ValidationError) -> bool:
     """Whether the text was read as a list, and one of its values is wrong."""
-    for problem in error.errors():
-        for step in problem["loc"]:
-            if isinstance(step, int):
-                return True
-    return False
+    steps = chain.from_iterable(problem["loc"] for problem in error.errors())
+    return any(isinstance(step, int) for step in steps)
 
 
 def explained(error: ValidationError, whose: str) -> ConfigError:
@@ -332,7 +329,7 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
     problems = error.errors()
     wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
     first = problems[0]
-    if first["type"] == "missing":
+    if first["type"] == "missing" and len(first["loc"]) == 1:
         field = f"{whose}.{first['loc'][0]}"
         return ConfigError(f"{field}: wanted {wanted}, got none; --set {field}=VALUE")
     got = first["input"]

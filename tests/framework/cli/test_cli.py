@@ -161,7 +161,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         ),
         (
             (*GOOD, "--set", "run.repeats=many"),
-            "run.repeats: wanted a whole number of at least 1, got 'many'",
+            "run.repeats: wanted a whole number, got 'many'",
         ),
         ((*SCRIPTED, "--episodes", "x"), "--episodes: wanted a whole number"),
         (("view", "x", "--serve", "--port", "99999"), "--port: wanted"),
@@ -183,7 +183,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         (("view",), "Missing argument 'RUN'"),
         (
             (*SCRIPTED, "--episodes", "0"),
-            "run.episodes: wanted a whole number of at least 1, got 0",
+            "run.episodes: wanted greater than or equal to 1, got 0",
         ),
         (
             (*GOOD, "--probe", "where"),

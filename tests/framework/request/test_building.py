@@ -98,12 +98,12 @@ def test_options_of_the_run_go_before_settings() -> None:
         (
             ("run.episodes=0",),
             {},
-            r"run\.episodes: wanted a whole number of at least 1, got '0'",
+            r"run\.episodes: wanted greater than or equal to 1, got '0'",
         ),
         (
             ("run.turn_seconds=-1",),
             {},
-            r"run\.turn_seconds: wanted seconds above 0, or none, got '-1'",
+            r"run\.turn_seconds: wanted greater than 0, got '-1'",
         ),
         (("env.length",), {}, r"--set 'env.length': wanted PART\.FIELD=VALUE"),
     ],

@@ -97,7 +97,7 @@ def test_an_offer_of_another_kind_is_refused() -> None:
         name="row", summary="s", config=NoConfig, make=lambda _, __: Corridor(3)
     )
     with pytest.raises(
-        GdeError, match="environment 'row': wanted an EnvironmentOffer, got an Offer"
+        GdeError, match=r"wanted EnvironmentOffer\(\.\.\.\), got Offer\("
     ):
         ready(environment=offer)
 

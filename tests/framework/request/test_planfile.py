@@ -84,11 +84,11 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
         ),
         (
             "[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisodes=0",
-            r"run\.episodes: wanted .* at least 1, got 0",
+            r"run\.episodes: wanted .*equal to 1, got 0",
         ),
         (
             "[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nseed=1.5",
-            r"run\.seed: wanted a whole number of .*0, got 1\.5",
+            r"run\.seed: wanted a whole number, got 1\.5",
         ),
         ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
         ("model = 'nano'", r"wanted a table \[model\], got 'nano'"),
@@ -138,9 +138,7 @@ def test_what_is_no_price_is_refused(price: str, tmp_path: Path) -> None:
     path.write_text(
         f"[env]\nuse = 'grid'\n[agent]\nuse = 'random'\n[run.prices]\nnano = {price}\n"
     )
-    with pytest.raises(
-        ConfigError, match=r"run\.prices: wanted .*the price of a million tokens.* got"
-    ):
+    with pytest.raises(ConfigError, match=r"run\.prices: wanted"):
         read_plan(path)
 
 
@@ -159,6 +157,6 @@ def test_prices_can_be_set_on_the_command_line() -> None:
     for wrong in ("0", "-1", "nan", "much"):
         with pytest.raises(
             ConfigError,
-            match=r"run\.max_cost: wanted an amount of money above 0, or none, got",
+            match=r"run\.max_cost: wanted .*, got",
         ):
             configure_run(plan, {"max_cost": wrong})

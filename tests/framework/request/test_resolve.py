@@ -133,7 +133,7 @@ def test_a_group_is_neither_set_nor_renamed(
 ) -> None:
     with pytest.raises(
         ConfigError,
-        match=r"metric '\w+': a group is neither renamed nor set; ask for meg-",
+        match=r"metric '\w+': a group is neither renamed nor set; name its members meg-",
     ):
         resolve(replace(PLAN, metrics=(group,)), catalogue)
 
