@@ -7,7 +7,7 @@ below a floor.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -75,9 +75,8 @@ def enumerate_answers(
     if not live:
         return answers
 
-    decoder = Decoder.begin(
-        model, [questions[branch.question].job.reading for branch in live], halt
-    )
+    readings = [questions[branch.question].job.reading for branch in live]
+    decoder = Decoder.begin(model, readings, halt)
     while not halt.is_set():
         rows = []
         going = []
@@ -112,30 +111,23 @@ def _grow(
     settings = []
     for branch in live:
         job, least = questions[branch.question]
+        sampling = job.sampling
         settings.append(
-            (job.sampling.temperature, job.sampling.top_p, least, branch.probability)
+            (sampling.temperature, sampling.top_p, least, branch.probability)
         )
-    columns = torch.tensor(settings, dtype=torch.float64, device=logits.device).unbind(
-        dim=-1
-    )
-    temperature, top_p, least_each, so_far = columns
+    columns = torch.tensor(settings, dtype=torch.float64, device=logits.device)
+    temperature, top_p, least_each, so_far = columns.unbind(dim=-1)
 
-    chances = distribution(
-        logits, temperature=temperature, top_p=top_p
-    ) * so_far.unsqueeze(-1)
-    rows, tokens = torch.where((chances >= least_each.unsqueeze(-1)) & (chances > 0))
-    probabilities = chances[rows, tokens].tolist()
-
+    chances = distribution(logits, temperature=temperature, top_p=top_p)
+    chances = chances * so_far[:, None]
+    is_above = (chances >= least_each[:, None]) & (chances > 0)
     grown = []
-    for row, token, probability in zip(
-        rows.tolist(), tokens.tolist(), probabilities, strict=True
-    ):
+    for row, token in is_above.nonzero().tolist():
         stem = live[row]
-        branch = _Branch(
-            question=stem.question,
-            room=stem.room,
+        branch = replace(
+            stem,
             tokens=(*stem.tokens, token),
-            probability=probability,
+            probability=float(chances[row, token]),
         )
         grown.append((row, branch))
     return grown

@@ -57,20 +57,16 @@ class Generated:
     finish: Literal["stop", "length"]
 
 
-@dataclass(kw_only=True)
+@dataclass
 class _Row:
     """A continuation as it grows."""
 
     job: Job
     room: int
     """Tokens that may be generated."""
-    stops: frozenset[int]
     rng: np.random.Generator
     tokens: list[int] = field(default_factory=list)
-
-    @property
-    def stopped(self) -> bool:
-        return bool(self.tokens) and self.tokens[-1] in self.stops
+    stopped: bool = False
 
     @property
     def finished(self) -> bool:
@@ -87,16 +83,15 @@ class Decoder:
         self._model = model
         self._cache = DynamicCache(config=model.config)
 
-        prompts = [prompt for prompt, _ in readings]
-        width = max(map(len, prompts))
-        padding = [width - len(prompt) for prompt in prompts]
-        padded = [
-            [0] * n + list(prompt) for n, prompt in zip(padding, prompts, strict=True)
-        ]
-        ids = torch.tensor(padded, device=model.device)
-        self._mask = torch.tensor(
-            [[0] * n + [1] * (width - n) for n in padding], device=model.device
-        )
+        width = max(len(prompt) for prompt, _ in readings)
+        padding = [width - len(prompt) for prompt, _ in readings]
+        ids = torch.zeros(len(readings), width, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, (prompt, _) in enumerate(readings):
+            ids[row, padding[row] :] = torch.tensor(prompt)
+            mask[row, padding[row] :] = 1
+        ids = ids.to(model.device)
+        self._mask = mask.to(model.device)
 
         # Positions count from the first token of each prompt, not from its padding.
         positions = (self._mask.cumsum(dim=-1) - 1).clamp(min=0)
@@ -180,25 +175,20 @@ def generate(
     rows = []
     for job in jobs:
         room = min(job.sampling.max_tokens, context - len(job.prompt))
-        rows.append(
-            _Row(job=job, room=room, stops=stops, rng=np.random.default_rng(job.seed))
-        )
+        rows.append(_Row(job, room, np.random.default_rng(job.seed)))
 
     going = [row for row in rows if not row.finished]
-    decoder = (
-        Decoder.begin(model, [row.job.reading for row in going], halt)
-        if going
-        else None
-    )
-    while decoder and not halt.is_set():
+    if going:
+        decoder = Decoder.begin(model, [row.job.reading for row in going], halt)
+    while going and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)
+            row.stopped = token in stops
 
         kept = [index for index, row in enumerate(going) if not row.finished]
-        if not kept:
-            break
         going = [going[index] for index in kept]
-        decoder.advance([row.tokens[-1] for row in going], kept)
+        if going:
+            decoder.advance([row.tokens[-1] for row in going], kept)
 
     return [
         Generated(tokens=tuple(row.tokens), finish="stop" if row.stopped else "length")
@@ -207,14 +197,11 @@ def generate(
 
 
 def _draw(logits: Tensor, rows: Sequence[_Row]) -> list[int]:
-    settings = [
-        (row.job.sampling.temperature, row.job.sampling.top_p, row.rng.random())
-        for row in rows
-    ]
-    temperature, top_p, uniform = torch.tensor(
-        settings, dtype=torch.float64, device=logits.device
-    ).unbind(dim=-1)
-    tokens: list[int] = draw(
-        logits, temperature=temperature, top_p=top_p, uniform=uniform
-    ).tolist()
-    return tokens
+    settings = []
+    for row in rows:
+        sampling = row.job.sampling
+        settings.append((sampling.temperature, sampling.top_p, row.rng.random()))
+    columns = torch.tensor(settings, dtype=torch.float64, device=logits.device)
+    temperature, top_p, uniform = columns.unbind(dim=-1)
+    drawn = draw(logits, temperature=temperature, top_p=top_p, uniform=uniform)
+    return list(drawn.tolist())

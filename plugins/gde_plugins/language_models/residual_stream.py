@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import ModuleList
 
@@ -21,7 +22,7 @@ or None to leave it.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Change:
     """An intervention at its tokens of one sequence."""
 
@@ -36,10 +37,8 @@ class Change:
         positions: Mapping[str, Sequence[int]],
     ) -> "tuple[Change, ...]":
         """The interventions at the positions of a sequence."""
-        return tuple(
-            cls(intervention=each, places=tuple(positions[each.position]))
-            for each in interventions
-        )
+        places = [tuple(positions[each.position]) for each in interventions]
+        return tuple(map(cls, interventions, places))
 
 
 def decoder_layers(model: Any) -> Sequence[Any]:
@@ -50,17 +49,15 @@ def decoder_layers(model: Any) -> Sequence[Any]:
         GdeError: there is none.
     """
     n = model.config.get_text_config().num_hidden_layers
-    lists = {
-        name: each
-        for name, each in model.get_decoder().named_modules()
-        if isinstance(each, ModuleList)
-    }
-    found = [name for name, each in lists.items() if len(each) == n]
+    found: dict[str, Any] = {}
+    for name, each in model.get_decoder().named_modules():
+        if isinstance(each, ModuleList) and len(each) == n:
+            found[name] = each
     if not found:
         raise GdeError(
             f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed"
         )
-    return [*lists[min(found, key=lambda name: name.count("."))]]
+    return [*found[min(found, key=lambda name: name.count("."))]]
 
 
 @contextmanager
@@ -70,22 +67,27 @@ def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[Non
     """
 
     def entering(visit: Visit) -> Callable[..., Any]:
-        return lambda _module, inputs: _replaced(inputs, visit(inputs[0]))
+        def hook(_module: Any, inputs: tuple[Any, ...]) -> Any:
+            stream = visit(inputs[0])
+            return None if stream is None else (stream, *inputs[1:])
+
+        return hook
 
     def leaving(visit: Visit) -> Callable[..., Any]:
-        return lambda _module, _inputs, output: (
-            _replaced(output, visit(output[0]))
-            if isinstance(output, tuple)
-            else visit(output)
-        )
+        def hook(_module: Any, _inputs: Any, output: Any) -> Any:
+            if not isinstance(output, tuple):
+                return visit(output)
+            stream = visit(output[0])
+            return None if stream is None else (stream, *output[1:])
+
+        return hook
 
     with ExitStack() as hooks:
         for layer, visit in visits.items():
-            hook = (
-                layers[0].register_forward_pre_hook(entering(visit))
-                if layer == EMBEDDING
-                else layers[layer].register_forward_hook(leaving(visit))
-            )
+            if layer == EMBEDDING:
+                hook = layers[0].register_forward_pre_hook(entering(visit))
+            else:
+                hook = layers[layer].register_forward_hook(leaving(visit))
             hooks.callback(hook.remove)
         yield
 
@@ -109,22 +111,22 @@ def changing(
     for row, changes in enumerate(batch):
         for change in changes:
             rows_at.setdefault(change.intervention.layer, []).append((row, change))
+    if not rows_at:
+        yield
+        return
     passed = dict.fromkeys(rows_at, 0)
 
     def at(layer: int) -> Visit:
         def visit(stream: Tensor) -> Tensor:
             begin = passed[layer]
-            passed[layer] = passed[layer] + stream.shape[1]
+            end = begin + stream.shape[1]
+            passed[layer] = end
             changed = stream.clone()
             for row, change in rows_at[layer]:
-                here = [offsets[row] + place - begin for place in change.places]
-                which = [
-                    index
-                    for index, place in enumerate(here)
-                    if 0 <= place < stream.shape[1]
-                ]
-                if which:
-                    places = [here[index] for index in which]
+                here = np.array(change.places) + offsets[row]
+                which = np.flatnonzero((begin <= here) & (here < end))
+                if len(which):
+                    places = here[which] - begin
                     changed[row, places] = _applied(
                         change.intervention, which, changed[row, places]
                     )
@@ -132,20 +134,17 @@ def changing(
 
         return visit
 
-    if not rows_at:
-        yield
-        return
     with visiting(decoder_layers(model), {layer: at(layer) for layer in rows_at}):
         yield
-    if missed := [layer for layer, tokens in passed.items() if not tokens]:
-        reason = f"no forward pass went through layer {min(missed)}"
+    missed = [layer for layer, tokens in passed.items() if not tokens]
+    if missed:
         raise GdeError(
-            f"{type(model).__name__}: an intervention was not made: {reason}"
+            f"{type(model).__name__}: an intervention was not made: no forward pass went through layer {min(missed)}"
         )
 
 
 def _applied(
-    intervention: Intervention, which: Sequence[int], stream: Tensor
+    intervention: Intervention, which: NDArray[np.intp], stream: Tensor
 ) -> Tensor:
     """(K, width) of those tokens of the position after the change, computed in float32
     or better.
@@ -155,10 +154,3 @@ def _applied(
     precise = stream.to(torch.promote_types(stream.dtype, torch.float32)).cpu().numpy()
     changed = np.ascontiguousarray(intervention.applied(precise))
     return torch.from_numpy(changed).to(device=stream.device, dtype=stream.dtype)
-
-
-def _replaced(passed: tuple[Any, ...], stream: Tensor | None) -> tuple[Any, ...] | None:
-    """What goes on instead of what was passed, of which the stream is the first; None
-    for no change.
-    """
-    return None if stream is None else (stream, *passed[1:])

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 
 def draw(
@@ -22,42 +23,33 @@ def draw(
     Returns:
         (B,) token ids.
     """
-    kept = _kept(logits, temperature, top_p)
-    cumulative = kept.cumsum(dim=-1)
+    cumulative = _kept(logits, temperature, top_p).cumsum(dim=-1)
     total = cumulative[:, -1:]
     # Rounding may lift u * total to the total itself, beyond the last token.
-    target = torch.minimum(
-        uniform.unsqueeze(-1) * total, torch.nextafter(total, torch.zeros_like(total))
-    )
-    drawn = torch.searchsorted(cumulative, target, right=True).squeeze(-1)
+    below = torch.nextafter(total, torch.zeros_like(total))
+    target = torch.minimum(uniform[:, None] * total, below)
+    drawn = torch.searchsorted(cumulative, target, right=True)[:, 0]
     return torch.where(temperature == 0, logits.double().argmax(dim=-1), drawn)
 
 
 def distribution(logits: Tensor, *, temperature: Tensor, top_p: Tensor) -> Tensor:
-    """(B, V) float64 probabilities of what `draw` draws, given as much."""
+    """(B, V) float64 probabilities of the tokens that `draw` draws."""
     kept = _kept(logits, temperature, top_p)
-    certain = torch.nn.functional.one_hot(
-        logits.double().argmax(dim=-1), logits.shape[-1]
-    ).double()
-    return torch.where(
-        (temperature == 0).unsqueeze(-1), certain, kept / kept.sum(dim=-1, keepdim=True)
-    )
+    likeliest = logits.double().argmax(dim=-1)
+    certain = one_hot(likeliest, logits.shape[-1]).double()
+    is_certain = (temperature == 0)[:, None]
+    return torch.where(is_certain, certain, kept / kept.sum(dim=-1, keepdim=True))
 
 
 def _kept(logits: Tensor, temperature: Tensor, top_p: Tensor) -> Tensor:
-    """(B, V) tempered probabilities of the nucleus, zeros elsewhere."""
-    scaled = logits.double() / torch.where(
-        temperature == 0, 1.0, temperature
-    ).unsqueeze(-1)
-    return _nucleus(torch.softmax(scaled, dim=-1), top_p)
-
-
-def _nucleus(probabilities: Tensor, top_p: Tensor) -> Tensor:
-    """(B, V) with zeros outside the smallest set of likeliest tokens whose mass reaches
-    `top_p`.
+    """(B, V) tempered probabilities, with zeros outside the smallest set of likeliest
+    tokens whose mass reaches `top_p`.
     """
+    divisor = torch.where(temperature == 0, 1.0, temperature)
+    probabilities = torch.softmax(logits.double() / divisor[:, None], dim=-1)
+
     ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
     before = ordered.cumsum(dim=-1) - ordered
-    inside = before < top_p.unsqueeze(-1)
+    inside = before < top_p[:, None]
     inside[:, 0] = True
     return probabilities * torch.zeros_like(inside).scatter(-1, order, inside)

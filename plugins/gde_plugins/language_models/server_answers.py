@@ -1,7 +1,7 @@
 """Reading what servers answer, however they deviate from the protocol."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from gde.data.completion import Completion, Finish
@@ -23,9 +23,7 @@ The names of the channels run into their texts. Without reasoning, only JSON aft
 "final" is taken for such an answer: any other text may just begin with that word.
 """
 MOST_TOKENS = 2**31
-"""Token ids and counts are smaller in any answer; a larger number is an error of the
-server.
-"""
+"""Counts are smaller in any answer; a larger number is an error of the server."""
 NAME_LENGTH = 200
 """Characters that are kept of the name that a model gives itself."""
 
@@ -36,9 +34,8 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
     if not isinstance(choices, list) or not choices:
         return False
     message = _field(choices[0], "message")
-    return isinstance(message, Mapping) and isinstance(
-        message.get("content"), str | None
-    )
+    is_message = isinstance(message, Mapping)
+    return is_message and isinstance(message.get("content"), str | None)
 
 
 def read_answer(answer: Mapping[str, Any]) -> Completion:
@@ -50,21 +47,15 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
     refusal = message.get("refusal")
     text, reasoning = _split(message, str(refusal or message.get("content") or ""))
 
-    # Token ids of the prompt or the answer alone could not be replayed.
-    prompt_tokens = _tokens(answer.get("prompt_token_ids"))
-    tokens = _tokens(choice.get("token_ids"))
-    if not prompt_tokens or not tokens:
-        prompt_tokens = tokens = ()
-
     finish = choice.get("finish_reason")
+    if refusal:
+        finish = "content_filter"
     usage = answer.get("usage")
     name = answer.get("model")
     return Completion(
         text=clean(text),
         reasoning=None if reasoning is None else clean(reasoning),
-        finish="refusal" if refusal else _finish(finish),
-        prompt_tokens=prompt_tokens,
-        tokens=tokens,
+        finish=FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
         n_prompt=_count(_field(usage, "prompt_tokens")),
         n_completion=_count(_field(usage, "completion_tokens")),
         answered_by=clean(name)[:NAME_LENGTH] if isinstance(name, str) else "",
@@ -84,10 +75,6 @@ def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
     return flattened["alone"] or flattened["text"], flattened["thought"]
 
 
-def _finish(reason: object) -> Finish:
-    return FINISHES.get(reason, "stop") if isinstance(reason, str) else "stop"
-
-
 def clean(text: str) -> str:
     """The text without lone surrogates, which JSON can carry but no journal can
     store.
@@ -95,25 +82,11 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _field(holder: object, name: str) -> object:
+def _field(holder: object, name: str) -> Any:
     return holder.get(name) if isinstance(holder, Mapping) else None
 
 
 def _count(number: object) -> int | None:
-    return number if _is_natural(number) else None
-
-
-def _tokens(found: object) -> tuple[int, ...]:
-    """Token ids as vLLM gives them on request; empty where they are no list of such."""
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        return ()
-    return tuple(found) if all(_is_natural(each) for each in found) else ()
-
-
-def _is_natural(number: object) -> TypeGuard[int]:
     # JSON's true is an int in Python.
-    return (
-        isinstance(number, int)
-        and not isinstance(number, bool)
-        and 0 <= number < MOST_TOKENS
-    )
+    is_count = isinstance(number, int) and not isinstance(number, bool)
+    return number if is_count and 0 <= number < MOST_TOKENS else None  # type: ignore[operator, return-value]

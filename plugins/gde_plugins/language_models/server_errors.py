@@ -43,18 +43,16 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
     if isinstance(error, openai.APIStatusError):
         return _read_status(error, config)
 
-    too_long = next(
-        (each for each in (error, error.__cause__) if isinstance(each, TooLong)), None
-    )
-    if too_long is not None:  # some versions of the client wrap it
-        return Trouble(message=str(too_long), away=False, passing=False)
+    # Some versions of the client wrap it.
+    for each in (error, error.__cause__):
+        if isinstance(each, TooLong):
+            return Trouble(message=str(each), away=False, passing=False)
 
     # A timeout while connecting means that the server is away; a later one, that the
     # answer was too slow.
     connecting = "Connect" in type(error.__cause__).__name__
-    if isinstance(error, TimeoutError) or (
-        isinstance(error, openai.APITimeoutError) and not connecting
-    ):
+    slow = isinstance(error, openai.APITimeoutError) and not connecting
+    if slow or isinstance(error, TimeoutError):
         message = f"timed out: no whole answer within {config.timeout:g} seconds. Raise model.timeout"
         return Trouble(message=message, away=False, passing=False)
 
@@ -62,9 +60,8 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
         message = f"cannot connect: {error.__cause__ or error}. Start the server, or correct the URL"
         return Trouble(message=message, away=True, passing=True)
 
-    return Trouble(
-        message=str(error) or type(error).__name__, away=False, passing=False
-    )
+    message = str(error) or type(error).__name__
+    return Trouble(message=message, away=False, passing=False)
 
 
 def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
@@ -112,13 +109,7 @@ def _explain_status(
         advice = "the server failed: see its log"
     else:
         advice = "the server refuses the request"
-    said = _said(error)
-    return (
-        f"{advice} (status {status}: {said})" if said else f"{advice} (status {status})"
-    )
-
-
-def _said(error: openai.APIStatusError) -> str:
     body: Any = error.body
     message = body.get("message") if isinstance(body, Mapping) else body
-    return str(message) if message else ""
+    said = f": {message}" if message else ""
+    return f"{advice} (status {status}{said})"

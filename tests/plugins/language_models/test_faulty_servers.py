@@ -258,7 +258,6 @@ def test_a_connection_that_breaks_is_tried_again() -> None:
         ({"model": None}, {"answered_by": ""}),
         ({"model": ["x"]}, {"answered_by": ""}),
         ({"model": "m-2026-01-01"}, {"answered_by": "m-2026-01-01"}),
-        ({"prompt_token_ids": [1, 2]}, {"prompt_tokens": (), "tokens": ()}),
     ],
 )
 def test_what_is_odd_beside_a_good_answer_does_not_discard_it(
@@ -281,18 +280,6 @@ def test_any_reason_to_end_is_one(finish: Any) -> None:
         "here",
         "length" if finish == "length" else "stop",
     )
-
-
-def test_token_ids_are_kept_where_a_server_gives_them() -> None:
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": "here"},
-        "token_ids": [5, 6],
-    }
-    (completion,), _ = ask(
-        says(200, answer(choices=[choice], prompt_token_ids=[1, 2, 3]))
-    )
-    assert (completion.prompt_tokens, completion.tokens) == ((1, 2, 3), (5, 6))
 
 
 def test_three_hundred_malformed_answers_are_each_a_completion_or_one_line() -> None:

@@ -262,7 +262,7 @@ def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(
 def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
     places: Places,
 ) -> None:
-    random, shape = rng(), (2, 3)
+    random = rng()
     n = 6 if places == "cellwise" else 5
     weights = PlaceWeights(
         places=places,
@@ -279,7 +279,7 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
     )
     said = (streams.reshape(40, 24) @ weights.by_place).reshape(40, n, 2)[..., 1]
     changed = streams
-    for each in ablate(WHERE, subspace(weights, 1, shape, streams)):
+    for each in ablate(WHERE, subspace(weights, 1, streams)):
         changed = np.stack([each.applied(stream) for stream in changed])
 
     def most(of: np.ndarray) -> float:

@@ -97,44 +97,38 @@ def steering(
         code = layer.code(thing, classes)
         directions = _steering_directions(layer, trials, code)
         for dose in doses:
-            interventions = tuple(steer(layer.where, each, dose) for each in directions)
-            change = Change(
-                name=name,
-                layer=layer.index,
-                dose=dose,
-                interventions=interventions,
-            )
-            decoded = _decoded(
-                change, layer, trials, directions, dose, classes.index(thing)
-            )
+            change = _steered(name, layer, directions, dose)
+            decoded = _decoded(change, layer, trials, directions, classes.index(thing))
             yield change, decoded
 
         # Drawn once a layer, so that a dose is compared with the same dose of the same
         # random directions.
         randoms = [random_direction(each, rng) for each in directions]
         for dose in doses:
-            interventions = tuple(steer(layer.where, each, dose) for each in randoms)
-            control = Change(
-                name=name,
-                layer=layer.index,
-                dose=dose,
-                control="random direction",
-                interventions=interventions,
-            )
-            yield control, None
+            yield _steered(name, layer, randoms, dose, "random direction"), None
 
         if len(layers) > 1:
             farthest = max(layers, key=lambda each: abs(each.index - layer.index))
-            interventions = tuple(
-                steer(farthest.where, each, 1.0) for each in directions
-            )
-            elsewhere = Change(
-                name=f"{name} at a wrong layer",
-                layer=farthest.index,
-                control=f"direction of layer {layer.index}",
-                interventions=interventions,
-            )
-            yield elsewhere, None
+            elsewhere = f"{name} at a wrong layer"
+            control = f"direction of layer {layer.index}"
+            yield _steered(elsewhere, farthest, directions, 1.0, control), None
+
+
+def _steered(
+    name: str,
+    layer: Layer,
+    directions: Sequence[Direction],
+    dose: float,
+    control: str = "",
+) -> Change:
+    """Steer each trial along its direction."""
+    return Change(
+        name=name,
+        layer=layer.index,
+        dose=dose,
+        control=control,
+        interventions=tuple(steer(layer.where, each, dose) for each in directions),
+    )
 
 
 def _steering_directions(
@@ -146,12 +140,10 @@ def _steering_directions(
     margins = []
     units = []
     for trial in trials:
-        here = layer.cell(trial.counterfactual.here)
-        there = layer.cell(trial.counterfactual.there)
-        margins.append(_margin(layer, trial, code, (here, there)))
-        units.append(
-            towards(layer.weights, code, (here, there), layer.shape, layer.among)
-        )
+        places = (trial.counterfactual.here, trial.counterfactual.there)
+        cells = (layer.cell(places[0]), layer.cell(places[1]))
+        margins.append(_margin(layer, trial, code, cells))
+        units.append(towards(layer.weights, code, cells, layer.shape, layer.among))
 
     # A unit moves the margin by 1. To swap the scores, a margin becomes its own
     # negative.
@@ -179,7 +171,6 @@ def _decoded(
     layer: Layer,
     trials: Sequence[Trial],
     directions: Sequence[Direction],
-    dose: float,
     code: int,
 ) -> Measurement:
     """The share of turns in which the probe finds the thing at its counterfactual
@@ -188,17 +179,15 @@ def _decoded(
     n_trials = len(trials)
     steered = []
     for trial, direction in zip(trials, directions, strict=True):
-        steered.append(trial.plain[layer.index] + dose * direction)
+        steered.append(trial.plain[layer.index] + change.dose * direction)
     activations = np.array(steered, dtype=np.float32)
 
     maps = layer.readout.predict(activations.reshape(n_trials, -1))
-    places = top(maps[..., code])
-    found = []
-    for place, trial in zip(places.tolist(), trials, strict=True):
-        found.append(tuple(place) == trial.counterfactual.there)
+    wanted = [trial.counterfactual.there for trial in trials]
+    found = (top(maps[..., code]) == wanted).all(axis=1)
     return Measurement(
         name="decoded",
-        value=float(np.mean(found)),
+        value=float(found.mean()),
         unit="share",
         n=n_trials,
         where=change.where,
@@ -248,7 +237,7 @@ def ablation(
     name = f"ablation {thing}"
     for layer in layers:
         code = layer.code(thing, classes)
-        axes = subspace(layer.weights, code, layer.shape, layer.among)
+        axes = subspace(layer.weights, code, layer.among)
         randoms = [random_direction(axis, rng) for axis in axes]
 
         # The subspace belongs to the probe, not to a turn, so all turns lose the same.

@@ -97,11 +97,8 @@ def counterfactual_of(
     text = _redrawn(
         turn.observation.text, places, _ground(trajectory), different, here, there
     )
-    optimal = set()
-    for name, is_best in zip(actions, best[chosen], strict=True):
-        if is_best:
-            optimal.add(name)
-    return Counterfactual(text=text, best=frozenset(optimal), here=here, there=there)
+    optimal = frozenset(np.array([*actions])[best[chosen]].tolist())
+    return Counterfactual(text=text, best=optimal, here=here, there=there)
 
 
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:

@@ -228,17 +228,15 @@ def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> Doubles:
     """(cases,) share of the samples with a predicted action."""
     shares = []
     for of_case, case in zip(actions, cases, strict=True):
-        is_predicted = [action in case.predicted for action in of_case]
-        shares.append(np.mean(is_predicted))
+        shares.append(np.mean([action in case.predicted for action in of_case]))
     return np.array(shares, dtype=np.float64)
 
 
 def _share_moved(before: Actions, after: Actions) -> float:
     """The share of all samples whose action is another."""
-    moved = []
-    for own, others in zip(before, after, strict=True):
-        for one, other in zip(own, others, strict=True):
-            moved.append(one != other)
+    own = [action for of_case in before for action in of_case]
+    others = [action for of_case in after for action in of_case]
+    moved = [one != other for one, other in zip(own, others, strict=True)]
     return float(np.mean(moved))
 
 
@@ -278,10 +276,7 @@ class _ForwardPasses:
         changed = deepest_activations(
             self._model, self._answers, change.interventions, self._positions
         )
-        n_same = 0
-        for before, after in zip(self._records, changed, strict=True):
-            if not differ(before, after):
-                n_same += 1
+        n_same = list(map(differ, self._records, changed)).count(False)
         if not n_same:
             return ""
         return f"it changed nothing in the forward pass of {n_same} of {len(self._answers)} cases"

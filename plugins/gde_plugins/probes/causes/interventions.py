@@ -13,6 +13,7 @@ from gde.data.activations import (
     ActivationRecord,
     CaptureRequest,
     Intervention,
+    InterventionKind,
     TokenSequence,
 )
 from gde.data.completion import Completion
@@ -42,25 +43,12 @@ def steer(
 ) -> tuple[Intervention, ...]:
     """Add `dose` times the direction."""
     # float32, because a Python float would turn the product into float64.
-    vector = np.float32(dose) * direction
-    added = Intervention(
-        layer=where.layer,
-        position=where.position,
-        kind="add",
-        vector=vector,
-    )
-    return (added,)
+    return (_intervention(where, "add", np.float32(dose) * direction),)
 
 
 def patch(where: Where, counterfactual: Direction) -> tuple[Intervention, ...]:
     """Replace the activations by those of a counterfactual prompt, (tokens, width)."""
-    replaced = Intervention(
-        layer=where.layer,
-        position=where.position,
-        kind="replace",
-        vector=counterfactual,
-    )
-    return (replaced,)
+    return (_intervention(where, "replace", counterfactual),)
 
 
 def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention, ...]:
@@ -70,29 +58,23 @@ def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention,
     if alike:
         spanning = spanning[:, None]
 
-    bases = []
-    for token in range(spanning.shape[1]):
-        basis = _orthonormal_basis(spanning[:, token])
-        bases.append(basis)
-
     # An intervention is one vector for every token, so all tokens lose the same number
     # of dimensions.
+    bases = [_orthonormal_basis(each) for each in spanning.swapaxes(0, 1)]
     rank = min(map(len, bases))
     of_tokens = [basis[:rank] for basis in bases]
     vectors = np.stack(of_tokens, axis=1).astype(np.float32)
     if alike:
         vectors = vectors[:, 0]
+    return tuple(_intervention(where, "project_out", vector) for vector in vectors)
 
-    interventions = []
-    for vector in vectors:
-        projection = Intervention(
-            layer=where.layer,
-            position=where.position,
-            kind="project_out",
-            vector=vector,
-        )
-        interventions.append(projection)
-    return tuple(interventions)
+
+def _intervention(
+    where: Where, kind: InterventionKind, vector: Direction
+) -> Intervention:
+    return Intervention(
+        layer=where.layer, position=where.position, kind=kind, vector=vector
+    )
 
 
 def _orthonormal_basis(directions: Doubles) -> Doubles:
@@ -110,8 +92,7 @@ def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
     drawn = rng.normal(size=like.shape)
     wanted = np.linalg.norm(like, axis=-1, keepdims=True)
     actual = np.linalg.norm(drawn, axis=-1, keepdims=True)
-    factors = wanted / actual
-    return np.asarray(drawn * factors, dtype=np.float32)
+    return np.asarray(drawn * (wanted / actual), dtype=np.float32)
 
 
 def towards(
@@ -141,12 +122,10 @@ def towards(
         GdeError: the activations do not vary with the difference.
     """
     loses, gains = cells
-    falling = cell_gradient(weights, code, loses, shape)
     rising = cell_gradient(weights, code, gains, shape)
-    gradient = rising - falling
+    gradient = rising - cell_gradient(weights, code, loses, shape)
 
-    pattern = _covariance_with(gradient[:, None], among)
-    pattern = pattern[:, 0]
+    pattern = _covariance_with(gradient[:, None], among)[:, 0]
     if not pattern.any():
         raise GdeError(
             f"no activation varies with the score of cells {cells}: there is nothing to steer along"
@@ -159,21 +138,14 @@ def towards(
     return direction.reshape(among.shape[1:])
 
 
-def subspace(
-    weights: PlaceWeights,
-    code: int,
-    shape: tuple[int, ...],
-    among: Direction,
-) -> list[Direction]:
+def subspace(weights: PlaceWeights, code: int, among: Direction) -> list[Direction]:
     """(tokens, width) directions along which activations vary with a class's scores at
     all places.
 
     Without them, nothing linear in the activations predicts the scores any more
     (Belrose et al. 2023).
     """
-    n_inputs = len(weights.mean)
-    n_places = incidence(weights.places, shape).shape[1]
-    by_place = weights.by_place.reshape(n_inputs, n_places, weights.n_classes)
+    by_place = weights.by_place.reshape(len(weights.mean), -1, weights.n_classes)
 
     # The read-out takes z-scores. Dividing by the scale gives gradients in the
     # activations themselves.
@@ -231,18 +203,16 @@ def deepest_activations(
     """
     deepest = model.info.n_layers - 1
     request = CaptureRequest(layers=(deepest,), positions=positions)
-    prompts = []
-    for completion, change in zip(completions, changes, strict=True):
-        prompts.append(prompt_of(completion, change))
-    return model.capture(prompts, request)
+    prompts = map(prompt_of, completions, changes)
+    return model.capture([*prompts], request)
 
 
 def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
     """Whether two captures of the same places differ anywhere."""
-    for place, values in one.values.items():
-        if not np.array_equal(values, other.values[place]):
-            return True
-    return False
+    return any(
+        not np.array_equal(values, other.values[place])
+        for place, values in one.values.items()
+    )
 
 
 def prompt_of(

@@ -92,8 +92,7 @@ class _Judged:
         """(N,) whether the action taken is among the optimal ones (N, A)."""
         turns = np.arange(len(optimal))
         # -1 would index the last action.
-        is_usable = self.taken >= 0
-        chosen: Bools = is_usable & optimal[turns, self.taken]
+        chosen: Bools = (self.taken >= 0) & optimal[turns, self.taken]
         return chosen
 
 
@@ -171,12 +170,12 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
     of_taken = judged.expected[np.arange(n_turns), judged.taken]
     of_action = np.where(judged.taken >= 0, of_taken, 0.0)
     of_chance = judged.expected.mean(axis=1)
-    expectations = {"expected": of_action, "expected.chance": of_chance}
-    for name, probabilities in expectations.items():
-        values = np.where(known, probabilities, 0.0)
-        yield _averaged(
-            fit, f"beliefs.{name}", values, known, seed, untrained or NO_WAY
-        )
+    expectations = {
+        "beliefs.expected": of_action,
+        "beliefs.expected.chance": of_chance,
+    }
+    for name, values in expectations.items():
+        yield _averaged(fit, name, values, known, seed, untrained or NO_WAY)
 
     yield _spread(fit, "agent", seed)
     yield _spread(fit, "goal", seed)
@@ -211,22 +210,15 @@ def _averaged(
     if not among.any():
         return unmeasured(name, unit, reason)
 
-    values_of: dict[str, list[float]] = {}
-    cluster_of: dict[str, str] = {}
+    values_of: dict[tuple[str, str], list[float]] = {}
     for row in np.flatnonzero(among):
         trajectory = fit.trajectories[row]
-        key = str(trajectory.key)
-        value = float(values[row])
-        values_of.setdefault(key, []).append(value)
-        cluster_of[key] = trajectory.world.cluster
+        key = str(trajectory.key), trajectory.world.cluster
+        values_of.setdefault(key, []).append(values[row])
 
     means = [float(np.mean(each)) for each in values_of.values()]
-    clusters = [*cluster_of.values()]
-    labels = map(str, fit.where.values())
-    rng = generator(seed, "metric", name, *labels)
+    clusters = [cluster for _, cluster in values_of]
+    rng = generator(seed, "metric", name, *map(str, fit.where.values()))
     # Shares have an interval even where all worlds agree.
-    if unit == "share":
-        estimate = cluster_share(means, clusters, rng)
-    else:
-        estimate = cluster_mean(means, clusters, rng)
-    return estimate.measurement(name, unit)
+    estimated = cluster_share if unit == "share" else cluster_mean
+    return estimated(means, clusters, rng).measurement(name, unit)

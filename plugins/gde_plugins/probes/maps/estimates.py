@@ -4,6 +4,7 @@ other.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -41,23 +42,20 @@ class Scores:
         tried.
         """
         if not trials.any():
-            self._add_unmeasured(name, "share", reason)
+            self.measurements.append(unmeasured(name, "share", reason))
             return
-
-        n_hits = hits.sum(axis=CELLS)
         n_trials = trials.sum(axis=CELLS)
-        estimate = cluster_share(n_hits, self.groups, self.rng, trials=n_trials)
-        self.measurements.append(estimate.measurement(name, "share"))
+        self._add_share(name, hits.sum(axis=CELLS), self.groups, n_trials)
 
     def macro(self, name: str, hits: Sequence[Bools], trials: Sequence[Bools]) -> None:
         """Add the mean over kinds of cells of their shares; whole worlds are resampled
         for all kinds together.
         """
         if not hits:
-            self._add_unmeasured(name, "share", "the held-out maps have no cells")
+            reason = "the held-out maps have no cells"
+            self.measurements.append(unmeasured(name, "share", reason))
             return
 
-        # (worlds, kinds) numbers of cells.
         n_hits = self._sums_by_world(hits)
         n_trials = self._sums_by_world(trials)
         n_worlds = len(n_hits)
@@ -73,25 +71,18 @@ class Scores:
             resampled = _mean_ratios(drawn @ n_hits, drawn @ n_trials)
             jackknifed = _mean_ratios(all_hits - n_hits, all_trials - n_trials)
             interval = expanded_bca(value, resampled, jackknifed, n_worlds)
-
-        measurement = Measurement(
-            name=name,
-            value=value,
-            unit="share",
-            n=len(self.groups),
-            interval=interval,
+        n = len(self.groups)
+        self.measurements.append(
+            Measurement(name=name, value=value, unit="share", n=n, interval=interval)
         )
-        self.measurements.append(measurement)
 
     def _sums_by_world(self, kinds: Sequence[Bools]) -> Doubles:
         """(G, K) number of cells of each kind in each world."""
-        worlds = np.unique(self.groups, return_inverse=True)[1]
-        sums = []
-        for cells in kinds:
-            per_turn = cells.sum(axis=CELLS).astype(np.float64)
-            per_world = np.bincount(worlds, weights=per_turn)
-            sums.append(per_world.astype(np.float64))
-        return np.stack(sums, axis=1)
+        names, worlds = np.unique(self.groups, return_inverse=True)
+        sums = np.zeros((len(names), len(kinds)))
+        per_turn = np.stack([cells.sum(axis=CELLS) for cells in kinds], axis=1)
+        np.add.at(sums, worlds, per_turn)
+        return sums
 
     def ranking(
         self, name: str, probabilities: Floats, of: Bools, others: Bools
@@ -101,22 +92,17 @@ class Scores:
         It is the share of pairs of a cell `of` a kind and one of the `others` in which
         the former is the more probable; ties count one half.
         """
-        has_both = of.any(axis=CELLS) & others.any(axis=CELLS)
-        turns = np.flatnonzero(has_both)
+        turns = np.flatnonzero(of.any(axis=CELLS) & others.any(axis=CELLS))
         if not turns.size:
             reason = "no held-out map has both such cells and others within its outermost cells"
-            self._add_unmeasured(name, "share", reason)
+            self.measurements.append(unmeasured(name, "share", reason))
             return
 
         shares = []
         for turn in turns:
             on_map = probabilities[turn]
-            positives = on_map[of[turn]]
-            negatives = on_map[others[turn]]
-            shares.append(_pairs_won(positives, negatives))
-
-        estimate = cluster_share(shares, self.groups[turns], self.rng)
-        self.measurements.append(estimate.measurement(name, "share"))
+            shares.append(_pairs_won(on_map[of[turn]], on_map[others[turn]]))
+        self._add_share(name, shares, self.groups[turns])
 
     def brier(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
         """Add "brier", the mean squared error of the probabilities (N, size, size, C)
@@ -124,14 +110,10 @@ class Scores:
         """
         # The sum over classes of (p - truth)^2 is sum p^2 + 1 - 2 p[true class], which
         # needs no one-hot maps.
-        true_class = cells[..., None]
-        of_truth = np.take_along_axis(decoded, true_class, axis=-1)
-        squares = (decoded**2).sum(axis=-1)
-        error = squares + 1 - 2 * of_truth[..., 0]
-
-        summed = (error * on_map).sum(axis=CELLS)
-        n_cells = on_map.sum(axis=CELLS)
-        estimate = cluster_mean(summed / n_cells, self.groups, self.rng)
+        of_truth = np.take_along_axis(decoded, cells[..., None], axis=-1)
+        error = (decoded**2).sum(axis=-1) + 1 - 2 * of_truth[..., 0]
+        mean = (error * on_map).sum(axis=CELLS) / on_map.sum(axis=CELLS)
+        estimate = cluster_mean(mean, self.groups, self.rng)
         self.measurements.append(estimate.measurement("brier", "score"))
 
     def calibration(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
@@ -147,68 +129,46 @@ class Scores:
         excess = np.where(on_map, confidence - right, 0)
 
         # A confidence of exactly 1 belongs to the last bin.
-        bins = (confidence * BINS).astype(np.intp)
-        bins = np.minimum(bins, BINS - 1)
+        bins = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
         gaps = np.bincount(bins.ravel(), weights=excess.ravel(), minlength=BINS)
 
         # With the sign of each bin's gap taken as known, the error is a ratio of sums
         # over worlds, and has the interval of one. Resampled gaps would be too large,
         # for chance only adds to their size.
-        signs = np.sign(gaps)[bins]
-        signed = (signs * excess).sum(axis=CELLS)
+        signed = (np.sign(gaps)[bins] * excess).sum(axis=CELLS)
         n_cells = on_map.sum(axis=CELLS)
         estimate = cluster_ratio(signed, n_cells, self.groups, self.rng)
-
-        interval = estimate.interval
-        if interval:
-            low, high = interval
-            interval = (max(0.0, low), high)
-        estimate = replace(estimate, interval=interval)
+        if estimate.interval:
+            low, high = estimate.interval
+            estimate = replace(estimate, interval=(max(0.0, low), high))
         self.measurements.append(estimate.measurement("calibration", "share"))
 
-    def located(
-        self,
-        name: str,
-        distances: Codes,
-        present: Bools,
-        size: int,
-    ) -> None:
+    def located(self, name: str, distances: Codes, present: Bools, size: int) -> None:
         """Add "top1" and "distance" of a thing over the turns (N,) whose map has it;
         `size` is the largest map's.
         """
         if not present.any():
             reason = f"no {name} cell on the held-out maps"
-            self._add_unmeasured(f"top1.{name}", "share", reason)
-            self._add_unmeasured(f"distance.{name}", "cells", reason)
+            self.measurements += [
+                unmeasured(f"top1.{name}", "share", reason),
+                unmeasured(f"distance.{name}", "cells", reason),
+            ]
             return
-
         misses = distances[present]
         groups = self.groups[present]
-        found = cluster_share(misses == 0, groups, self.rng)
-        self.measurements.append(found.measurement(f"top1.{name}", "share"))
+        self._add_share(f"top1.{name}", misses == 0, groups)
         self._distance(f"distance.{name}", misses, groups, size)
 
-    def spread(
-        self,
-        name: str,
-        called: Bools,
-        true: Bools,
-        size: int,
-    ) -> None:
+    def spread(self, name: str, called: Bools, true: Bools, size: int) -> None:
         """Add the mean distance of all cells called so to the true cell, over the turns
         that have both.
         """
-        has_both = called.any(axis=CELLS) & true.any(axis=CELLS)
-        turns = np.flatnonzero(has_both)
+        turns = np.flatnonzero(called.any(axis=CELLS) & true.any(axis=CELLS))
         if not turns.size:
-            self._add_unmeasured(
-                f"spread.{name}", "cells", f"no cell was decoded as {name}"
-            )
+            reason = f"no cell was decoded as {name}"
+            self.measurements.append(unmeasured(f"spread.{name}", "cells", reason))
             return
-
-        means = []
-        for turn in turns:
-            means.append(mean_distance(called[turn], true[turn]))
+        means = [mean_distance(called[turn], true[turn]) for turn in turns]
         self._distance(f"spread.{name}", np.array(means), self.groups[turns], size)
 
     def under(self, prefix: str) -> list[Measurement]:
@@ -220,43 +180,38 @@ class Scores:
     ) -> None:
         # As a share of the farthest distance it has an interval even where all misses
         # are 0: a few worlds without a miss do not show that there is none.
-        across = 2.0 * (size - 1)
-        farthest = max(across, float(misses.max()))
+        farthest = max(2.0 * (size - 1), float(misses.max()))
         trials = np.full(len(misses), farthest)
-        share = cluster_share(misses, groups, self.rng, trials=trials)
+        estimate = cluster_share(misses, groups, self.rng, trials=trials)
+        if estimate.interval:
+            low, high = estimate.interval
+            estimate = replace(estimate, interval=(low * farthest, high * farthest))
+        estimate = replace(estimate, value=float(np.mean(misses)))
+        self.measurements.append(estimate.measurement(name, "cells"))
 
-        interval = share.interval
-        if interval:
-            low, high = interval
-            interval = (low * farthest, high * farthest)
-        measurement = Measurement(
-            name=name,
-            value=float(np.mean(misses)),
-            unit="cells",
-            n=len(misses),
-            interval=interval,
-        )
-        self.measurements.append(measurement)
-
-    def _add_unmeasured(self, name: str, unit: str, reason: str) -> None:
-        self.measurements.append(unmeasured(name, unit, reason))
+    def _add_share(
+        self,
+        name: str,
+        hits: Any,
+        groups: Worlds,
+        trials: Codes | None = None,
+    ) -> None:
+        estimate = cluster_share(hits, groups, self.rng, trials=trials)
+        self.measurements.append(estimate.measurement(name, "share"))
 
 
 def mean_distance(called: Bools, true: Bools) -> float:
     """Mean Manhattan distance of the cells called so (size, size) to the one true
     cell.
     """
-    called_cells = np.argwhere(called)
-    true_cell = np.argwhere(true)[0]
-    distances = np.abs(called_cells - true_cell).sum(axis=1)
-    return float(distances.mean())
+    apart = np.argwhere(called) - np.argwhere(true)[0]
+    return float(np.abs(apart).sum(axis=1).mean())
 
 
 def _mean_ratios(above: Doubles, below: Doubles) -> Doubles:
     """(R,) mean over kinds of (R, K) ratios; rows that lack a kind are left out."""
     whole = (below > 0).all(axis=1)
-    ratios = above[whole] / below[whole]
-    means: Doubles = ratios.mean(axis=1)
+    means: Doubles = (above[whole] / below[whole]).mean(axis=1)
     return means
 
 
@@ -264,7 +219,5 @@ def _pairs_won(positives: Floats, negatives: Floats) -> float:
     """The Mann-Whitney statistic as a share of all pairs."""
     n = len(positives)
     ranks = rankdata(np.concatenate([positives, negatives]))
-    rank_sum = ranks[:n].sum()
     least = n * (n + 1) / 2
-    n_pairs = n * len(negatives)
-    return float((rank_sum - least) / n_pairs)
+    return float((ranks[:n].sum() - least) / (n * len(negatives)))

@@ -33,10 +33,7 @@ class Believed:
         cells so decoded are free. Padding is wall.
         """
         named = decoded.argmax(axis=-1)
-        is_wall = named == classes.index("wall")
-        is_padding = named == classes.index(PAD)
-        closed = is_wall | is_padding
-
+        closed = np.isin(named, (classes.index("wall"), classes.index(PAD)))
         agent = top(_of_class(decoded, classes, "agent"))
         goal = top(_of_class(decoded, classes, "goal"))
         free = _opened(~closed, agent, goal)
@@ -59,9 +56,7 @@ class Believed:
         of_goal = _of_class(decoded, classes, "goal")
         agent = _drawn_cells(of_agent, rng)
         goal = _drawn_cells(of_goal, rng)
-        of_wall = _of_class(decoded, classes, "wall")
-        of_padding = _of_class(decoded, classes, PAD)
-        closed = of_wall + of_padding
+        closed = _of_class(decoded, classes, "wall") + _of_class(decoded, classes, PAD)
 
         # Compared without a division by the other classes' sum, which is 0 where agent
         # and goal have all probability.
@@ -87,9 +82,7 @@ class Believed:
         best = []
         for down, right in moves.values():
             after = steps[maps, row + down, column + right]
-            is_open = after >= 0
-            is_nearer = after == now - 1
-            best.append(has_way & is_open & is_nearer)
+            best.append(has_way & (after == now - 1))
         return np.stack(best, axis=1)
 
 
@@ -98,11 +91,10 @@ def _of_class(decoded: Floats, classes: Sequence[str], name: str) -> Floats:
     return decoded[..., classes.index(name)]
 
 
-def top(probabilities: Floats) -> Indices:
+def top(probabilities: Floats | Bools) -> Indices:
     """(N, 2) row and column of the highest of (N, size, size)."""
     n, _, width = probabilities.shape
-    flat = probabilities.reshape(n, -1)
-    best = flat.argmax(axis=1)
+    best = probabilities.reshape(n, -1).argmax(axis=1)
     return np.stack(np.divmod(best, width), axis=1)
 
 
@@ -116,12 +108,9 @@ def _drawn_cells(probabilities: Floats, rng: np.random.Generator) -> Indices:
     # Inverse transform sampling: the first cell whose cumulative sum reaches a uniform
     # share of the total.
     summed = np.cumsum(flat, axis=1)
-    totals = summed[:, -1:]
-    thresholds = rng.random((n, 1)) * totals
+    thresholds = rng.random((n, 1)) * summed[:, -1:]
     drawn = (summed < thresholds).sum(axis=1)
-
-    last = summed.shape[1] - 1
-    drawn = np.minimum(drawn, last)
+    drawn = np.minimum(drawn, summed.shape[1] - 1)
     return np.stack(np.divmod(drawn, width), axis=1)
 
 
@@ -153,8 +142,6 @@ def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
         reached = np.zeros_like(frontier)
         for down, right in moves.values():
             reached |= np.roll(frontier, (-down, -right), axis=CELLS)
-
-        is_new = steps < 0
-        frontier = reached & free & is_new
+        frontier = reached & free & (steps < 0)
         n_steps += 1
     return steps

@@ -12,6 +12,7 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde_plugins.probes.arrays import CELLS, Bools, Codes, Floats, Indices, Worlds
 from gde_plugins.probes.maps.estimates import Scores
+from gde_plugins.probes.maps.policies import top
 
 NO_INTERIOR = "no map has cells within its outermost ones"
 
@@ -102,9 +103,7 @@ def largest_side(on_map: Bools) -> int:
     """The greatest width of the maps (N, size, size), True where a cell belongs to the
     map.
     """
-    columns = on_map.any(axis=1)
-    widths = columns.sum(axis=1)
-    return int(widths.max())
+    return int(on_map.any(axis=1).sum(axis=1).max())
 
 
 def _by_class(
@@ -119,15 +118,10 @@ def _by_class(
     for code, name in enumerate(classes):
         true = cells == code
         called = likeliest == code
-        scores.share(
-            f"recall.{name}", right & true, true, f"no {name} cell on the held-out maps"
-        )
-        scores.share(
-            f"precision.{name}",
-            right & called,
-            called,
-            f"no cell was decoded as {name}",
-        )
+        absent = f"no {name} cell on the held-out maps"
+        scores.share(f"recall.{name}", right & true, true, absent)
+        uncalled = f"no cell was decoded as {name}"
+        scores.share(f"precision.{name}", right & called, called, uncalled)
 
         # Outermost cells are always walls, which a probe finds without reading
         # anything.
@@ -203,11 +197,8 @@ def of_known(
     kept = []
     for one in measurements:
         name = one.name.rpartition(".")[2]
-        if name in unknown:
-            reason = unmeasured(one.name, one.unit, never_trained(name))
-            kept.append(replace(reason, where=one.where))
-        else:
-            kept.append(one)
+        reason = unmeasured(one.name, one.unit, never_trained(name))
+        kept.append(replace(reason, where=one.where) if name in unknown else one)
     return kept
 
 
@@ -221,36 +212,26 @@ def interior(mapped: Bools) -> Bools:
     map.
     """
     # Padded, so that the neighbours of the outermost cells exist and are off the map.
+    inside = mapped.copy()
     grid = np.pad(mapped, ((0, 0), (1, 1), (1, 1)))
-    above = grid[:, :-2, 1:-1]
-    below = grid[:, 2:, 1:-1]
-    left = grid[:, 1:-1, :-2]
-    right = grid[:, 1:-1, 2:]
-    inside: Bools = mapped & above & below & left & right
+    for axis in CELLS:
+        for shift in (1, -1):
+            inside &= np.roll(grid, shift, axis)[:, 1:-1, 1:-1]
     return inside
 
 
 def likeliest_on_map(decoded: Floats, classes: Sequence[str]) -> Indices:
     """(...) likeliest class of each cell that is not padding, from (..., C)."""
     pad = classes.index(PAD)
-    others = np.delete(decoded, pad, axis=-1)
-    named: Indices = others.argmax(axis=-1)
-
+    named: Indices = np.delete(decoded, pad, axis=-1).argmax(axis=-1)
     # Classes after padding were counted one too low.
-    is_after = named >= pad
-    return named + is_after
+    return named + (named >= pad)
 
 
 def distances(decoded: Floats, cells: Codes, code: int) -> Codes:
     """(N,) Manhattan distance of the likeliest to the true cell of a class; no meaning
     where a map has none.
     """
-    n, size, _ = cells.shape
-    probabilities = decoded[..., code].reshape(n, -1)
-    is_true = (cells == code).reshape(n, -1)
-
-    # argmax of truth values is the first true one, and 0 where there is none.
-    found = np.divmod(probabilities.argmax(axis=1), size)
-    truth = np.divmod(is_true.argmax(axis=1), size)
-    apart = np.abs(np.subtract(found, truth))
-    return np.asarray(apart.sum(axis=0))
+    # The top of truth values is the first true one, and (0, 0) where there is none.
+    apart = top(decoded[..., code]) - top(cells == code)
+    return np.asarray(np.abs(apart).sum(axis=1))
