@@ -48,10 +48,17 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def statistics(session: nox.Session) -> None:
+    """Error rates and coverage in thousands of simulated studies."""
+    install(session, "-e", ".[dev]")
+    session.run(
+        "pytest", "-n", "2", "-m", "statistics", "--timeout=1200", *session.posargs
+    )
+
+
+@nox.session(python=DEFAULT)
 def slow(session: nox.Session) -> None:
-    """What the test command leaves out for its length: thousands of simulated studies,
-    every command of the pages.
-    """
+    """What takes minutes, such as every command of the pages."""
     install(session, "-e", ".[dev]")
     session.run(
         "pytest", "-n", "2", "-m", "slow", f"--timeout={HOUR}", *session.posargs
@@ -222,7 +229,9 @@ def faults(session: nox.Session) -> None:
 def minimums(session: nox.Session) -> None:
     """The core with the lowest versions that it says it runs with."""
     session.install("--resolution", "lowest-direct", "-e", ".[report]")
-    session.install("hypothesis", "pytest", "pytest-timeout", "safetensors")
+    session.install(
+        "hypothesis", "pytest", "pytest-timeout", "pytest-xdist", "safetensors"
+    )
     # Old versions meet newer ones of what they stand on, and may be told that this will
     # not last.
     tests = (

@@ -1,10 +1,20 @@
-"""How examples are made in tests of properties: however long each takes, which is a
-matter of what else is running.
-"""
+"""Settings of the whole suite."""
+
+import gc
 
 from hypothesis import HealthCheck, settings
 
+# An example may take however long it takes, which depends on what else is running.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what the imports made from garbage collection.
+
+    With all of the suite imported, looking through it takes a second each time.
+    """
+    gc.collect()
+    gc.freeze()

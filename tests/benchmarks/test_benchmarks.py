@@ -14,8 +14,6 @@ NAMES = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
 OURS = ("gde", "gde_plugins", "bench_", "sizes", "sparse_peers")
 
 
-# A lane of probe fits ends its thread by SystemExit.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_runs_at_its_smallest(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
