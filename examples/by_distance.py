@@ -19,7 +19,7 @@ from gde import (
     load_evidence,
 )
 from gde_plugins.reward_baselines.epic import distance
-from gde_plugins.reward_baselines.truth import truth
+from gde_plugins.reward_baselines.models import truth
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 

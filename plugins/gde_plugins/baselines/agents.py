@@ -4,7 +4,6 @@ seed and the turn alone.
 
 from collections.abc import Sequence
 
-from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
@@ -50,7 +49,7 @@ class OracleAgent:
     not the observation.
     """
 
-    def __init__(self, *, slip: float, ties: Ties) -> None:
+    def __init__(self, *, slip: float = 0.0, ties: Ties = "random") -> None:
         """Slip with probability `slip`; among several optimal actions choose by
         `ties`.
         """
@@ -64,17 +63,11 @@ class OracleAgent:
             GdeError: it does not know what is optimal.
         """
         self._dice = _Dice(brief.seed)
-        # What follows a protocol is asked once: it takes longer than a step of a small
-        # world.
-        world = brief.environment
-        self._seen = world if isinstance(world, HasState) else None
-        self._told = world if isinstance(world, HasOptimum) else None
-        self._modelled = world if isinstance(world, HasMDP) else None
-        if self._told is None and self._modelled is None:
+        self._world = brief.environment
+        if not isinstance(self._world, HasOptimum | HasMDP):
             raise GdeError(
                 "an optimal agent needs an environment that knows what is optimal: take the agent random"
             )
-        self._mdp: TabularMDP | None = None
 
     async def act(self, observation: Observation) -> Decision:
         self._dice.next_turn()
@@ -90,17 +83,15 @@ class OracleAgent:
         )
 
     def _best(self) -> Sequence[str]:
-        if self._told is not None or self._modelled is None:
-            told = self._told.optimum() if self._told else None
+        world = self._world
+        if isinstance(world, HasOptimum):
+            told = world.optimum()
             return told.actions if told else ()
-        mdp = self._modelled.mdp()
-        if mdp is not self._mdp:
-            self._mdp = mdp
-            self._optimal = solve(mdp).optimal
-        return [
-            mdp.actions[a]
-            for a in self._optimal[self._modelled.state().index].nonzero()[0]
-        ]
+        if not isinstance(world, HasMDP):
+            return ()
+        mdp = world.mdp()
+        optimal = solve(mdp).optimal[world.state().index]
+        return [mdp.actions[action] for action in optimal.nonzero()[0]]
 
 
 class ExplorerAgent(OracleAgent):
@@ -112,14 +103,11 @@ class ExplorerAgent(OracleAgent):
     """
 
     def _best(self) -> Sequence[str]:
-        believed = (
-            self._seen.state().facts.get("belief_optimal") if self._seen else None
-        )
-        return (
-            [str(action) for action in believed]
-            if isinstance(believed, list | tuple)
-            else super()._best()
-        )
+        if isinstance(self._world, HasState):
+            believed = self._world.state().facts.get("belief_optimal")
+            if isinstance(believed, list | tuple):
+                return [str(action) for action in believed]
+        return super()._best()
 
 
 class ExpertAgent:

@@ -66,13 +66,13 @@ def _random(_: NoConfig, __: "Context") -> "Agent":
 def _optimal(config: "OptimalConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
-    return OracleAgent(slip=0.0, ties=config.ties)
+    return OracleAgent(ties=config.ties)
 
 
 def _explorer(config: "OptimalConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import ExplorerAgent
 
-    return ExplorerAgent(slip=0.0, ties=config.ties)
+    return ExplorerAgent(ties=config.ties)
 
 
 def _expert(_: NoConfig, __: "Context") -> "Agent":
@@ -84,4 +84,4 @@ def _expert(_: NoConfig, __: "Context") -> "Agent":
 def _noisy(config: "NoisyConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
-    return OracleAgent(slip=config.p, ties="random")
+    return OracleAgent(slip=config.p)

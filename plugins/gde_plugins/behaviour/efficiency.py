@@ -1,17 +1,116 @@
-"""Directness of the agent's way to the goal."""
+"""Directness of the agent's way to the goal: losses of decisions, regret and SPL."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite
+from math import fsum, inf, isclose, isfinite
 from typing import NamedTuple
 
+import numpy as np
+
 from gde.data.evidence import Evidence
+from gde.data.mdp import Floats, TabularMDP
 from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episodes import CERTIFIED, lacking, over_episodes, played, unmeasured
 from gde.numerics.stats import cluster_mean
-from gde_plugins.behaviour.losses import Losses
+from gde.numerics.tabular import solve
 from gde_plugins.behaviour.performance import NO_GOAL
-from gde_plugins.behaviour.visits import IDENTIFIED
+from gde_plugins.behaviour.visits import IDENTIFIED, state_index
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Losses:
+    """Losses in the reward of a world's model."""
+
+    value: Floats
+    """(S,) optimal expected return."""
+    loss: Floats
+    """(S, A + 1) optimal value minus what the action, followed by the best policy, is
+    expected to earn; the last column is for unusable answers. Infinite where the goal
+    may be out of reach afterwards.
+    """
+    actions: dict[str, int]
+    discount: float
+
+    @classmethod
+    def of(cls, mdp: TabularMDP) -> "Losses":
+        """Solve the model and compare every action with the solution.
+
+        An unusable answer is a turn in which nothing happens: it counts as the cheapest
+        step, leading nowhere.
+        """
+        value = solve(mdp).value
+        hopeless = np.isneginf(value)
+        known = np.where(hopeless, 0.0, value)
+        rewards = mdp.reward
+        if rewards.ndim == 1:
+            rewards = np.tile(rewards[:, None], mdp.n_actions)
+        earned = np.column_stack([rewards, rewards.max(axis=1)])
+
+        # Infinite values times zero probabilities would be nan, so they are followed by
+        # themselves.
+        later = [matrix @ known for matrix in mdp.transition]
+        lost = [matrix @ hopeless.astype(float) for matrix in mdp.transition]
+        ahead = np.column_stack([*later, known])
+        astray = np.column_stack([*lost, hopeless]) > 0
+
+        # Value iteration stops short of the optimum by a rounding error, which must not
+        # become a gain.
+        loss = np.maximum(known[:, None] - earned - mdp.discount * ahead, 0.0)
+        return cls(
+            value=value,
+            loss=np.where(astray, inf, loss),
+            actions={action: a for a, action in enumerate(mdp.actions)},
+            discount=mdp.discount,
+        )
+
+    def regret(self, trajectory: Trajectory) -> float | None:
+        """Return the discounted sum of the losses of an episode; None after an
+        interference with world or agent.
+
+        A perturbation between two decisions is an interference, a distractor is not:
+        the world has changed, or the agent is where its own decisions have not brought
+        it. A value that differs from the model's shows it, too.
+
+        The expectation of the sum is the optimal value of the start minus the return of
+        the agent's policy and minus the optimal value of the state in which the episode
+        was cut off (the performance difference lemma, Kakade and Langford 2002). If
+        every step costs one, it is the number of turns that brought the agent no nearer
+        to the goal; those that led away count twice.
+        """
+        if _is_perturbed(trajectory):
+            return None
+        losses = []
+        for turn in trajectory.turns:
+            loss = self._lost(turn)
+            if loss is None:
+                return None
+            losses.append(loss)
+        return fsum(losses)
+
+    def _lost(self, turn: Turn) -> float | None:
+        state = state_index(turn)
+        action = turn.decision.action
+        if state is None or turn.value is None or state >= len(self.value):
+            return None
+        if not isclose(turn.value, self.value[state], rel_tol=1e-6, abs_tol=1e-6):
+            return None
+        column = self.actions[action] if action is not None else len(self.actions)
+        return self.discount**turn.index * float(self.loss[state, column])
+
+
+def _is_perturbed(trajectory: Trajectory) -> bool:
+    """Return whether a perturbation other than a distractor came between two
+    decisions.
+    """
+    flags = set()
+    for turn in trajectory.turns:
+        if turn.state is not None and "distractor" not in turn.state.facts:
+            flags.add(bool(turn.state.facts.get("perturbed")))
+    # A world perturbed before the first decision is one world throughout.
+    return len(flags) > 1
+
 
 SPL = "efficiency.spl"
 REGRET = "efficiency.regret"

@@ -1,21 +1,18 @@
 """Offers the grid world, the key worlds, and their metrics."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
+    from gde.data.measure import Measure
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
     from gde_plugins.grid.config import GridConfig
-    from gde_plugins.grid.keyed.config import (
-        KeyDoorConfig,
-        KeyNoDoorConfig,
-        TwoPathKeyConfig,
-    )
 
 TABULATED = frozenset(
     {
@@ -49,30 +46,32 @@ def gde_environments() -> Sequence[AnyOffer]:
             version=2,
             gives=TABULATED | {Capability.WORLDS},
         ),
-        EnvironmentOffer(
-            name="key-door",
-            summary="rooms with a locked door: take the key, open the door, reach the goal",
-            config=KeyDoorConfig,
-            make=_make_key_door,
-            version=2,
-            gives=TABULATED | {KEYS},
+        _key_world(
+            "key-door",
+            "rooms with a locked door: take the key, open the door, reach the goal",
+            KeyDoorConfig,
         ),
-        EnvironmentOffer(
-            name="key-no-door",
-            summary="the rooms of key-door without the door: the key, or another object, is good for nothing",
-            config=KeyNoDoorConfig,
-            make=_make_key_no_door,
-            version=2,
-            gives=TABULATED | {KEYS},
+        _key_world(
+            "key-no-door",
+            "the rooms of key-door without the door: the key, or another object, is useless",
+            KeyNoDoorConfig,
         ),
-        EnvironmentOffer(
-            name="two-path-key",
-            summary="two equally short ways to the goal, a useless key or other object on one of them",
-            config=TwoPathKeyConfig,
-            make=_make_two_path_key,
-            version=2,
-            gives=TABULATED | {KEYS},
+        _key_world(
+            "two-path-key",
+            "two equally short ways to the goal, a useless key or other object on one of them",
+            TwoPathKeyConfig,
         ),
+    )
+
+
+def _key_world(name: str, summary: str, config: type[Any]) -> AnyOffer:
+    return EnvironmentOffer(
+        name=name,
+        summary=summary,
+        config=config,
+        make=partial(_make_key_world, name),
+        version=2,
+        gives=TABULATED | {KEYS},
     )
 
 
@@ -82,22 +81,10 @@ def _make(config: "GridConfig", _: "Context") -> "Environment":
     return compose(config)
 
 
-def _make_key_door(config: "KeyDoorConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.environment import key_door
+def _make_key_world(name: str, config: Any, _: "Context") -> "Environment":
+    from gde_plugins.grid.keyed.environment import KEY_WORLDS
 
-    return key_door(config)
-
-
-def _make_key_no_door(config: "KeyNoDoorConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.environment import key_no_door
-
-    return key_no_door(config)
-
-
-def _make_two_path_key(config: "TwoPathKeyConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.environment import two_path_key
-
-    return two_path_key(config)
+    return KEY_WORLDS[name](config)
 
 
 @hookimpl
@@ -105,65 +92,64 @@ def gde_metrics() -> Sequence[AnyOffer]:
     """Effects of keys, fog and perturbations."""
     from gde_plugins.grid import measures
 
-    optimum = frozenset({Capability.OPTIMUM})
+    optimum = Capability.OPTIMUM
     return (
-        MetricOffer(
-            name="keys",
-            summary="in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
-            config=NoConfig,
-            make=_keys,
-            measures=measures.KEYS,
-            needs=frozenset({Capability.OPTIMUM, Capability.MAP, KEYS}),
-            default=True,
+        _metric(
+            "keys",
+            "in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
+            measures.KEYS,
+            frozenset({optimum, Capability.MAP, KEYS}),
         ),
-        MetricOffer(
-            name="exploration",
-            summary="in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
-            config=NoConfig,
-            make=_exploration,
-            measures=measures.EXPLORATION,
-            needs=optimum,
-            default=True,
+        _metric(
+            "exploration",
+            "in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
+            measures.EXPLORATION,
+            frozenset({optimum}),
         ),
-        MetricOffer(
-            name="recovery",
-            summary="after a perturbation: success, accuracy before and after, delay and excess turns",
-            config=NoConfig,
-            make=_recovery,
-            measures=measures.RECOVERY,
-            needs=optimum,
-            default=True,
+        _metric(
+            "recovery",
+            "after a perturbation: success, accuracy before and after, delay and excess turns",
+            measures.RECOVERY,
+            frozenset({optimum}),
         ),
-        MetricOffer(
-            name="equivariance",
-            summary="on transformed grids: whether the policy is that of the base grid, transformed",
-            config=NoConfig,
-            make=_equivariance,
-            measures=measures.EQUIVARIANCE,
-            needs=frozenset({Capability.STATE}),
+        _metric(
+            "equivariance",
+            "on transformed grids: whether the policy is that of the base grid, transformed",
+            measures.EQUIVARIANCE,
+            frozenset({Capability.STATE}),
+            default=False,
         ),
     )
 
 
-def _keys(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.grid.metrics.keys import keys
+def _metric(
+    name: str,
+    summary: str,
+    measures: "tuple[Measure, ...]",
+    needs: frozenset[str],
+    default: bool = True,
+) -> AnyOffer:
+    return MetricOffer(
+        name=name,
+        summary=summary,
+        config=NoConfig,
+        make=partial(_make_metric, name),
+        measures=measures,
+        needs=needs,
+        default=default,
+    )
 
-    return keys
 
-
-def _exploration(_: NoConfig, __: "Context") -> "Metric":
+def _make_metric(name: str, _: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.grid.metrics.equivariance import equivariance
     from gde_plugins.grid.metrics.exploration import exploration
-
-    return exploration
-
-
-def _recovery(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.grid.metrics.keys import keys
     from gde_plugins.grid.metrics.recovery import recovery
 
-    return recovery
-
-
-def _equivariance(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.grid.metrics.equivariance import equivariance
-
-    return equivariance
+    metrics: dict[str, Metric] = {
+        "keys": keys,
+        "exploration": exploration,
+        "recovery": recovery,
+        "equivariance": equivariance,
+    }
+    return metrics[name]

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 from gde.data.json import NONE, Json
+from gde_plugins.grid.composition import compose
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.keyed.config import (
     KeyDoorConfig,
     KeyNoDoorConfig,
     TwoPathKeyConfig,
+)
+from gde_plugins.grid.keyed.environment import (
+    key_door,
+    key_no_door,
+    two_path_key,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +34,12 @@ CONFIGS: Mapping[str, type[Any]] = {
     "gde/TwoPathKey-v0": TwoPathKeyConfig,
 }
 """Classes whose fields are the keyword arguments of `gymnasium.make`."""
+MAKERS: Mapping[str, Callable[[Any], Any]] = {
+    "gde/Grid-v0": compose,
+    "gde/KeyDoor-v0": key_door,
+    "gde/KeyNoDoor-v0": key_no_door,
+    "gde/TwoPathKey-v0": two_path_key,
+}
 
 
 def register() -> None:
@@ -61,7 +73,7 @@ def make(
     from gde_plugins.grid.rendering.vocabulary import read_actions
 
     configuration = build(CONFIGS[name], config, name)
-    environment = _makers()[name](configuration)
+    environment = MAKERS[name](configuration)
 
     def picture() -> "NDArray[np.uint8]":
         from gde_plugins.grid.rendering.pictures import draw
@@ -80,13 +92,4 @@ def make(
         picture=picture,
         render_mode=render_mode,
         observations=observations,
-    )
-
-
-def _makers() -> Mapping[str, Callable[[Any], Any]]:
-    from gde_plugins.grid.composition import compose
-    from gde_plugins.grid.keyed.environment import key_door, key_no_door, two_path_key
-
-    return dict(
-        zip(CONFIGS, (compose, key_door, key_no_door, two_path_key), strict=True)
     )

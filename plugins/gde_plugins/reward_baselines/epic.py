@@ -19,7 +19,7 @@ from gde.numerics.episodes import (
 )
 from gde.numerics.stats import Floats, cluster_mean
 from gde_plugins.reward_baselines.account import account
-from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
+from gde_plugins.reward_baselines.models import is_recorded, truth, unknown
 
 EPIC = "epic"
 UNJUDGED = "epic.unjudged"

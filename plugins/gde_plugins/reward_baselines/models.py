@@ -1,14 +1,85 @@
-"""Rewards that follow from the length of an episode, from chance or from the truth."""
+"""Baseline reward models, and the true rewards they are compared with."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from gde.data.json import is_number
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.stats import Floats
 from gde.seeding import derive, generator
-from gde_plugins.reward_baselines.truth import truth, unknown
+
+
+def no_progress(trajectory: Trajectory) -> str:
+    """Why the episode has no certified progress; empty when it has."""
+    values = [turn.value for turn in trajectory.turns]
+    if not values:
+        return "the episode has no turns"
+    if lacking := sum(value is None for value in values):
+        return f"{lacking} of {len(values)} turns have no certified value"
+    first = values[0] or 0.0
+    if not -np.inf < first < 0:
+        return f"wanted a first turn from which the goal has a cost, i.e. a finite value below 0; got {first:g}"
+    return ""
+
+
+def progress(trajectory: Trajectory) -> Floats:
+    """(T,) the share of the way to the goal that the agent has covered before each
+    decision, in [0, 1].
+
+    With V(t) the optimal expected return before turn t, minus the cost of reaching the
+    goal, it is 1 - V(t) / V(0): linear from 0 along an optimal episode, as the ground
+    truth that Shen et al. (2026), appendix A.1, interpolate along an expert's. It is 0
+    where the agent is further away than at first or the goal is out of reach, which
+    they call random steps.
+
+    Raises:
+        ValueError: there is none, see `no_progress`.
+    """
+    if reason := no_progress(trajectory):
+        raise ValueError(reason)
+    values = np.array([turn.value for turn in trajectory.turns], dtype=np.float64)
+    share: Floats = np.clip(1 - values / values[0], 0, 1)
+    return share
+
+
+REWARD = "reward"
+"""The fact of a state with its true reward, e.g. in recorded trajectories of a
+benchmark.
+"""
+
+
+def is_recorded(trajectory: Trajectory) -> bool:
+    """Whether every turn has a recorded true reward."""
+    return bool(trajectory.turns) and all(
+        is_number(fact) for fact in _facts(trajectory)
+    )
+
+
+def unknown(trajectory: Trajectory) -> str:
+    """Why the episode has no true rewards; empty when it has."""
+    return "" if is_recorded(trajectory) else no_progress(trajectory)
+
+
+def truth(trajectory: Trajectory) -> Floats:
+    """(T,) the true reward of every turn.
+
+    Raises:
+        ValueError: there is none, see `unknown`.
+    """
+    if not is_recorded(trajectory):
+        return progress(trajectory)
+    return np.array([*_facts(trajectory)], dtype=np.float64)
+
+
+def _facts(trajectory: Trajectory) -> Iterable[object]:
+    return (
+        turn.state.facts.get(REWARD) if turn.state else None
+        for turn in trajectory.turns
+    )
 
 
 class Monotonic:
@@ -111,3 +182,53 @@ def trace(
     return RewardTrace(
         model=model, episode=str(trajectory.key), values=values, failure=failure
     )
+
+
+WORD = re.compile(r"[^\W_]+")
+COMMON = frozenset(
+    WORD.findall(
+        "a an and are as be goal have i in is it of on that the to what with you your"
+    )
+)
+"""Words that are left out of objectives."""
+
+
+class GoalWords:
+    """The share of the objective's words in the actions so far; reads no observation.
+
+    Where failures are random walks, as in the benchmark of Shen et al. (2026), their
+    actions seldom name the objective. A reward model has to be better than this to show
+    that it knows the world's state.
+    """
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        named, failure = _named(trajectory)
+        return trace("goal-words", trajectory, named, failure)
+
+
+class GoalClock:
+    """The same share, times the number of the turn."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        named, failure = _named(trajectory)
+        return trace(
+            "goal-clock", trajectory, named * np.arange(1, len(named) + 1), failure
+        )
+
+
+def _named(trajectory: Trajectory) -> tuple[Floats, str]:
+    """(T,) the share at each turn, or an empty array and the reason."""
+    objective = trajectory.world.objective
+    wanted = _words(objective)
+    if not wanted:
+        return np.empty(0), f"wanted an objective with words in it, got {objective!r}"
+    shares: list[float] = []
+    named: set[str] = set()
+    for action in trajectory.actions_before:
+        named |= wanted & _words(action)
+        shares.append(len(named) / len(wanted))
+    return np.array(shares), ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text.lower())) - COMMON

@@ -1,6 +1,7 @@
 """Offers baseline reward models and the metric that reward models are compared by."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
@@ -19,62 +20,71 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     from gde_plugins.reward_baselines.config import ConstantConfig
 
     return (
-        Offer(
-            name="clock",
-            summary="turn t earns t, however long the episode is",
-            config=NoConfig,
-            make=_clock,
-        ),
+        _baseline("clock", "turn t earns t, however long the episode is"),
         Offer(
             name="constant",
-            summary="the same reward in every turn, related to nothing",
+            summary="the same reward in every turn",
             config=ConstantConfig,
             make=_constant,
         ),
-        Offer(
-            name="goal-words",
-            summary="the share of the objective's words that stand in the actions so far",
-            config=NoConfig,
-            make=_goal_words,
+        _baseline(
+            "goal-words", "the share of the objective's words in the actions so far"
         ),
-        Offer(
-            name="goal-clock",
-            summary="the share of the objective's words in the actions so far, times the number of the turn",
-            config=NoConfig,
-            make=_goal_clock,
+        _baseline(
+            "goal-clock",
+            "the share of the objective's words in the actions so far, times the number of the turn",
         ),
-        Offer(
-            name="monotonic",
-            summary="time equals progress: turn t of T earns t / T (Shen et al. 2026, appendix C.1)",
-            config=NoConfig,
-            make=_monotonic,
+        _baseline(
+            "monotonic",
+            "time equals progress: turn t of T earns t / T (Shen et al. 2026, appendix C.1)",
         ),
-        Offer(
-            name="oracle",
-            summary="the truth: recorded rewards, else the share of the cost of reaching the goal that is past",
-            config=NoConfig,
-            make=_oracle,
-            needs=frozenset({Capability.TRUE_REWARD}),
+        _baseline(
+            "oracle",
+            "the truth: recorded rewards, else the share of the cost of reaching the goal that is past",
+            Capability.TRUE_REWARD,
         ),
-        Offer(
-            name="random",
-            summary="uniform between 0 and 1, seeded by the run",
-            config=NoConfig,
-            make=_random,
+        _baseline("random", "uniform between 0 and 1, seeded by the run"),
+        _baseline(
+            "shuffled",
+            "uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
         ),
-        Offer(
-            name="shuffled",
-            summary="uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
-            config=NoConfig,
-            make=_shuffled,
-        ),
-        Offer(
-            name="unrepeated",
-            summary="turns since an observation was seen again; observations are compared, not read",
-            config=NoConfig,
-            make=_unrepeated,
+        _baseline(
+            "unrepeated",
+            "turns since an observation was seen again; observations are compared, not read",
         ),
     )
+
+
+def _baseline(name: str, summary: str, *needs: str) -> AnyOffer:
+    return Offer(
+        name=name,
+        summary=summary,
+        config=NoConfig,
+        make=partial(_make, name),
+        needs=frozenset(needs),
+    )
+
+
+def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines import models
+
+    made: dict[str, RewardModel] = {
+        "clock": models.Clock(),
+        "goal-words": models.GoalWords(),
+        "goal-clock": models.GoalClock(),
+        "monotonic": models.Monotonic(),
+        "oracle": models.Oracle(),
+        "random": models.Random(context.seed),
+        "shuffled": models.Shuffled(context.seed),
+        "unrepeated": models.Unrepeated(),
+    }
+    return made[name]
+
+
+def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Constant
+
+    return Constant(config.value)
 
 
 @hookimpl
@@ -128,60 +138,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _clock(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Clock
-
-    return Clock()
-
-
-def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Constant
-
-    return Constant(config.value)
-
-
-def _goal_words(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.goal_words import GoalWords
-
-    return GoalWords()
-
-
-def _goal_clock(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.goal_words import GoalClock
-
-    return GoalClock()
-
-
-def _monotonic(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Monotonic
-
-    return Monotonic()
-
-
-def _oracle(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Oracle
-
-    return Oracle()
-
-
-def _random(_: NoConfig, context: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Random
-
-    return Random(context.seed)
-
-
-def _shuffled(_: NoConfig, context: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Shuffled
-
-    return Shuffled(context.seed)
-
-
-def _unrepeated(_: NoConfig, __: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Unrepeated
-
-    return Unrepeated()
 
 
 def _epic(_: NoConfig, __: "Context") -> "Metric":

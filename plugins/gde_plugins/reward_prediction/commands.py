@@ -1,6 +1,7 @@
 """gde rewardbench: build the benchmark."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,7 @@ from gde.errors import ConfigError
 
 if TYPE_CHECKING:
     from gde.parts.executor import Executor
-    from gde_plugins.reward_prediction.building import Built, Order
-    from gde_plugins.reward_prediction.domains import Domain, Settings
+    from gde_plugins.reward_prediction.building import Order
 
 PARTIAL = 3
 """Exit code of a build with failures."""
@@ -76,6 +76,8 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make pairs of trajectories with a true reward for every step, as files."""
+    from gde.executors.processes import Processes
+    from gde.executors.serial import Serial
     from gde_plugins.reward_prediction.building import build_domain
 
     if not 0 < share <= 1:
@@ -83,14 +85,12 @@ def build(
     recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
-    executor = _executor(workers)
+    executor = Processes(workers) if workers > 1 else Serial()
     try:
         if train:
             built = [_trained(order, train, executor) for order in orders]
         else:
-            built = [
-                _as_json(build_domain(order, executor, _watch)) for order in orders
-            ]
+            built = [asdict(build_domain(order, executor, _watch)) for order in orders]
             built += _tabulated(out)
     except KeyboardInterrupt:
         typer.echo(
@@ -110,12 +110,17 @@ def _orders(
     settings: list[str],
     out: Path,
 ) -> "list[Order]":
-    from gde.errors import UnknownName
+    from gde.errors import GdeError, UnknownName
     from gde.request.settings import build as configure
     from gde.request.settings import parse_settings
     from gde_plugins.reward_prediction.building import Order
     from gde_plugins.reward_prediction.config import Recipe
-    from gde_plugins.reward_prediction.domains import DOMAINS, find_domain
+    from gde_plugins.reward_prediction.domains import (
+        DOMAINS,
+        checked,
+        find_domain,
+        offer_of,
+    )
 
     asked = parse_settings(settings)
     if unknown := sorted(asked.keys() - DOMAINS.keys()):
@@ -128,94 +133,60 @@ def _orders(
         )
     orders: list[Order] = []
     for domain in chosen:
+        typed = asked.get(domain.name, {})
+        try:
+            offer_of(domain)
+        except GdeError:
+            pass  # the build reports a domain that is not available
+        else:
+            typed = checked(domain, typed)
         order = Order(
             domain=domain,
             recipe=configure(Recipe, recipe, "rewardbench"),
             n_tasks=domain.tasks(share),
-            settings=_typed(domain, asked.get(domain.name, {})),
+            settings=typed,
             folder=out / domain.name,
         )
         orders.append(order)
     return orders
 
 
-def _typed(domain: "Domain", asked: "Settings") -> "Settings":
-    from gde.errors import GdeError
-    from gde_plugins.reward_prediction.domains import checked, offer_of
-
-    try:
-        offer_of(domain)
-    except GdeError:
-        return asked  # the build reports what is not installed
-    return checked(domain, asked)
-
-
 def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
-    """Check that all files can be written, then make the folder.
+    """Check the folder, then make it.
 
     Raises:
-        ConfigError: they cannot.
+        ConfigError: it holds a run or pairs of another recipe, or cannot be made.
     """
+    from gde_plugins.reward_prediction.building import check_recipe
+
     try:
-        _check(out, orders, to_train)
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
             f"--out: {out} cannot be made: {error.strerror}: name another folder"
         ) from error
-
-
-def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
-    from gde_plugins.reward_prediction.preferences import TRAIN
-    from gde_plugins.reward_prediction.recipe import check_recipe
-    from gde_plugins.reward_prediction.table import TABLE
-
-    if (out / RUN_FILE).exists():
+    if (out / RUN_FILE).is_file():
         raise ConfigError(f"--out: {out} holds a run: name another folder")
-    for folder in (out, *(order.folder for order in orders)):
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"--out: {folder} is a file: name a folder")
-    files = [order.folder / TRAIN for order in orders] if to_train else [out / TABLE]
-    for file in files:
-        if file.is_dir():
-            raise ConfigError(
-                f"--out: {file} is a folder, where a file is to be written: name another --out"
-            )
     if not to_train:  # preferences are written anew each time, whatever the recipe was
         for order in orders:
-            check_recipe(order.folder, order.shared_recipe)
-
-
-def _executor(workers: int) -> "Executor":
-    from gde.executors.processes import Processes
-    from gde.executors.serial import Serial
-
-    return Processes(workers) if workers > 1 else Serial()
-
-
-def _as_json(built: "Built") -> dict[str, Any]:
-    return {**vars(built), "failures": list(built.failures)}
+            check_recipe(order)
 
 
 def _trained(order: "Order", n_pairs: int, executor: "Executor") -> dict[str, Any]:
-    from gde.errors import GdeError
-    from gde_plugins.reward_prediction.domains import offer_of
-    from gde_plugins.reward_prediction.preferences import TRAIN, write_preferences
+    from gde_plugins.reward_prediction.building import TRAIN, write_preferences
 
-    name = order.domain.name
-    try:
-        offer_of(order.domain)
-    except GdeError as error:
-        return {"domain": name, "failures": [str(error)]}
     n_written, too_few = write_preferences(order, n_pairs, executor, _watch)
     file = {"file": str(order.folder / TRAIN)} if n_written else {}
-    return {"domain": name, **file, "failures": [too_few] if too_few else []}
+    return {
+        "domain": order.domain.name,
+        **file,
+        "failures": [too_few] if too_few else [],
+    }
 
 
 def _tabulated(out: Path) -> list[dict[str, Any]]:
     """Write the table, where there are records and pyarrow is installed."""
-    from gde_plugins.reward_prediction.files import find_records
-    from gde_plugins.reward_prediction.table import write_parquet
+    from gde_plugins.reward_prediction.files import find_records, write_parquet
 
     if not any(find_records(out)):
         return []

@@ -5,18 +5,16 @@ environment is left out.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from shutil import rmtree
 from typing import Protocol
 
 from gde.data.json import Json
 from gde.errors import GdeError, UnknownName
 from gde.offers import AnyOffer, Capability
 from gde.parts.context import OutsideRun
-from gde.parts.environment import Environment, HasDemonstration, HasWorlds
+from gde.parts.environment import Environment, HasDemonstration
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build, dump
 
@@ -177,37 +175,21 @@ class Demonstrating(Environment, HasDemonstration, Protocol):
     """The environment of a domain."""
 
 
-@contextmanager
-def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
-    """Open the environment of a domain with these settings; closes it afterwards.
+def opened(domain: Domain, settings: Settings, context: OutsideRun) -> Demonstrating:
+    """Open the environment of a domain with these settings.
 
     Raises:
         GdeError: it is not available, or has no such settings.
     """
     offer = offer_of(domain)
-    context = OutsideRun()
     config = build(offer.config, settings, domain.name)
     try:
         environment: Demonstrating = offer.make(config, context)
-    except GdeError as error:
-        raise GdeError(f"domain {domain.name}: {error}") from error
     except Exception as error:  # a simulator may fail in any way
-        raise GdeError(
-            f"domain {domain.name}: cannot be opened: {type(error).__name__}: {error}"
-        ) from error
-    try:
-        yield environment
-    finally:
-        environment.close()
-        if "scratch" in vars(context):
-            rmtree(context.scratch, ignore_errors=True)
+        raise GdeError(f"domain {domain.name}: {error}") from error
+    return environment
 
 
 def needs_no_simulator(domain: Domain) -> bool:
     """Whether the environment needs nothing but the project itself."""
     return not offer_of(domain).imports
-
-
-def n_listed(environment: Environment) -> int:
-    """The number of listed worlds; 0 where every seed is another world."""
-    return len(environment.worlds()) if isinstance(environment, HasWorlds) else 0

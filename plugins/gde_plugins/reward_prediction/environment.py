@@ -20,9 +20,15 @@ from gde.data.trajectory import FIRST_ACTION
 from gde.errors import ConfigError, GdeError
 from gde_plugins.reward_prediction.config import RewardBenchConfig
 from gde_plugins.reward_prediction.domains import find_domain
-from gde_plugins.reward_prediction.files import Recorded, find_records
+from gde_plugins.reward_prediction.files import (
+    Pair,
+    Record,
+    Recorded,
+    Side,
+    find_records,
+    task_name,
+)
 from gde_plugins.reward_prediction.maker import Maker
-from gde_plugins.reward_prediction.record import Pair, Record, Side, task_name
 
 END = "end of the record"
 

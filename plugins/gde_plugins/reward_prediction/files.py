@@ -1,16 +1,17 @@
-"""The released format: a folder a task with `positive.json` and `negative_N.json`.
+"""The released format of trajectories: files, and the same as one Parquet table.
 
-Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped,
-is_expert}}]}`. Further fields are optional, and other readers ignore them:
-`initial_observation`, `world` (its labels), and the admissible actions of each step,
-`admissible`, as indices into the list `actions`, since some worlds list hundreds.
+A folder a task holds `positive.json` and `negative_N.json`. Each is `{goal_description,
+trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. Further fields
+are optional, and other readers ignore them: `initial_observation`, `world` (its
+labels), and the admissible actions of each step, `admissible`, as indices into the
+list `actions`, since some worlds list hundreds.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -24,7 +25,70 @@ from pydantic import (
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde.files import replacing
-from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
+
+Side = Literal["positive", "negative"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One action and its consequences."""
+
+    action: str
+    observation: str
+    """After the action."""
+    raw: float
+    """The environment's own measure of success, 0 to 1."""
+    shaped: float
+    """True reward: interpolated along the expert's steps, raw elsewhere."""
+    is_expert: bool
+    admissible: tuple[str, ...] = ()
+    """Admissible actions before the action; empty where none were recorded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One trajectory."""
+
+    goal: str
+    steps: tuple[Step, ...]
+    start: str = ""
+    """Observation before the first step; empty where none was recorded."""
+    world: Mapping[str, Json] = field(default_factory=dict)
+    """Labels of the world."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        return tuple(step.action for step in self.steps)
+
+    @property
+    def success(self) -> float:
+        """The greatest success of any step."""
+        return max((step.raw for step in self.steps), default=0.0)
+
+    @property
+    def expert_actions(self) -> tuple[str, ...]:
+        return tuple(step.action for step in self.steps if step.is_expert)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A success and a failure at the same task."""
+
+    domain: str
+    index: int
+    positive: Record
+    negative: Record
+
+    @property
+    def name(self) -> str:
+        """The folder of the task."""
+        return task_name(self.domain, self.index)
+
+
+def task_name(domain: str, index: int) -> str:
+    """The name of a task of a domain."""
+    return f"{domain}-{index:04d}"
+
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"
@@ -137,11 +201,6 @@ def is_written(folder: Path) -> bool:
     return (folder / POSITIVE).is_file() and (folder / FIRST_NEGATIVE).is_file()
 
 
-def has_pairs(folder: Path) -> bool:
-    """Whether the folder of a domain has any trajectory."""
-    return any(folder.glob(f"*/{POSITIVE}")) or any(folder.glob(f"*/{NEGATIVE}"))
-
-
 def write_pair(pair: Pair, folder: Path) -> None:
     """Write both trajectories, each wholly or not at all.
 
@@ -180,3 +239,74 @@ def as_json(record: Record) -> Json:
         "trajectory": steps,
         "actions": [*indices],
     }
+
+
+TABLE = "steps.parquet"
+ROWS = 20_000
+"""Steps of a batch."""
+
+
+def write_parquet(folder: Path) -> tuple[Path, list[str]]:
+    """Write `steps.parquet` from all trajectories of a folder; returns its path and the
+    reasons of unreadable ones.
+
+    Raises:
+        ModuleNotFoundError: pyarrow is not installed.
+        RunFailed: the table cannot be written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [
+            ("domain", pa.string()),
+            ("task", pa.string()),
+            ("side", pa.string()),
+            ("goal", pa.string()),
+            ("step", pa.int32()),
+            ("action", pa.string()),
+            ("observation", pa.string()),
+            ("admissible", pa.list_(pa.string())),
+            ("raw", pa.float64()),
+            ("shaped", pa.float64()),
+            ("is_expert", pa.bool_()),
+        ]
+    )
+    path = folder / TABLE
+    failures: list[str] = []
+    with (
+        replacing(path) as unfinished,
+        pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,
+    ):
+        batch: list[dict[str, Any]] = []
+        for row in _rows(folder, failures):
+            batch.append(row)
+            if len(batch) == ROWS:
+                writer.write_table(pa.Table.from_pylist(batch, schema))
+                batch = []
+        writer.write_table(pa.Table.from_pylist(batch, schema))
+    return path, failures
+
+
+def _rows(folder: Path, failures: list[str]) -> Iterator[dict[str, Any]]:
+    for file in find_records(folder):
+        try:
+            record = file.read()
+        except GdeError as error:
+            failures.append(str(error))
+            continue
+        domain, _, task = file.task.rpartition("/")
+        for number, step in enumerate(record.steps):
+            yield {
+                "domain": domain,
+                "task": task,
+                "side": file.path.stem,
+                "goal": record.goal,
+                "step": number,
+                "action": step.action,
+                "observation": step.observation,
+                "admissible": list(step.admissible),
+                "raw": step.raw,
+                "shaped": step.shaped,
+                "is_expert": step.is_expert,
+            }

@@ -3,25 +3,26 @@ in it.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
+from shutil import rmtree
 
 from gde.errors import GdeError
+from gde.parts.context import OutsideRun
+from gde.parts.environment import HasWorlds
 from gde.seeding import derive, generator
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import (
     Demonstrating,
     Domain,
     Settings,
-    n_listed,
     opened,
 )
+from gde_plugins.reward_prediction.files import Pair
 from gde_plugins.reward_prediction.pairing import (
     Unsuitable,
     make_negative,
     make_positive,
 )
-from gde_plugins.reward_prediction.record import Pair
 
 REPLACEMENTS = 10
 """Worlds that are tried for one task, at most."""
@@ -46,8 +47,10 @@ class Maker:
     so many share a listed world. Fewer are a beginning of the whole, in the same
     worlds.
     """
-    _open: dict[int, Demonstrating] = field(default_factory=dict, init=False)
-    _stack: ExitStack = field(default_factory=ExitStack, init=False)
+    _open: dict[int, tuple[Demonstrating, OutsideRun]] = field(
+        default_factory=dict, init=False
+    )
+    """Environment and context of each variant of the domain."""
 
     def pair(self, index: int) -> Pair:
         """The pair of a task: a function of recipe, settings, purpose and index alone.
@@ -84,16 +87,18 @@ class Maker:
 
     def close(self) -> None:
         """Close all environments."""
+        for environment, context in self._open.values():
+            environment.close()
+            if "scratch" in vars(context):
+                rmtree(context.scratch, ignore_errors=True)
         self._open.clear()
-        self._stack.close()
 
     def _environment(self, variant: int) -> Demonstrating:
         if variant not in self._open:
             settings = self.domain.variant(variant, self.asked)
-            self._open[variant] = self._stack.enter_context(
-                opened(self.domain, settings)
-            )
-        return self._open[variant]
+            context = OutsideRun()
+            self._open[variant] = opened(self.domain, settings, context), context
+        return self._open[variant][0]
 
     def _seeds(self, environment: Demonstrating, index: int) -> Iterator[int]:
         """Seeds of the worlds to try; tasks take turns at listed worlds, in an order
@@ -101,7 +106,10 @@ class Maker:
         """
         seed = self.recipe.seed
         name = self.domain.name
-        if n_worlds := n_listed(environment):
+        n_worlds = 0
+        if isinstance(environment, HasWorlds):
+            n_worlds = len(environment.worlds())
+        if n_worlds:
             order = generator(seed, "rewardbench", name).permutation(n_worlds).tolist()
             n_tasks = max(self.n_tasks, self.domain.pairs)
             yield from order[index::n_tasks][:REPLACEMENTS]

@@ -19,7 +19,7 @@ from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import Demonstrating
-from gde_plugins.reward_prediction.record import Record, Step
+from gde_plugins.reward_prediction.files import Record, Step
 
 TRIES = 50
 """Trajectories that are begun, at most, in one world."""

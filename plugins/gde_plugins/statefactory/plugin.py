@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel
     from gde_plugins.statefactory.config import StateFactoryConfig, TripletsConfig
-    from gde_plugins.statefactory.embedding import Embedder
     from gde_plugins.statefactory.state import Extractor
 
 
@@ -60,42 +59,20 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
 def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
     from gde_plugins.statefactory.embedding import embedder
+    from gde_plugins.statefactory.language_model.extractor import ModelExtractor
     from gde_plugins.statefactory.model import StateFactory
-
-    embed = embedder(config.embedder)
-    return StateFactory(
-        _extractor(config, context, embed), embed, config.embedder, config.decimals
-    )
-
-
-def _extractor(
-    config: "StateFactoryConfig", context: "Context", embed: "Embedder"
-) -> "Extractor":
     from gde_plugins.statefactory.oracle import OracleGoals
     from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
+    embed = embedder(config.embedder)
     states: Extractor = RulesExtractor(config.level)
     # Level 1 is the observation itself, which no language model has to read.
     if config.model and config.level > 1:
-        states = _model_extractor(config, context)
-    return OracleGoals(states, embed) if config.goal == "oracle" else states
-
-
-def _model_extractor(config: "StateFactoryConfig", context: "Context") -> "Extractor":
-    from gde.data.completion import Sampling
-    from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
-
-    asking = Asking(
-        level=config.level,
-        repairs=config.repairs,
-        hold=config.unread == "hold",
-        seed=context.seed,
-        effort=config.effort,
-        sampling=Sampling(
-            temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
-        ),
-    )
-    return ModelExtractor(config.model, context.model(config.model), asking)
+        model = context.model(config.model)
+        states = ModelExtractor(config, model, context.seed)
+    if config.goal == "oracle":
+        states = OracleGoals(states, embed)
+    return StateFactory(states, embed, config.embedder, config.decimals)
 
 
 def _triplets(config: "TripletsConfig", _: "Context") -> "Metric":

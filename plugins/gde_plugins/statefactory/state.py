@@ -1,7 +1,6 @@
-"""A factorised state: objects with attributes; and the states and goals of an
-episode.
-"""
+"""A factorised state: objects with attributes, at four levels of detail."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,3 +52,47 @@ class Extractor(Protocol):
 
     async def read(self, trajectory: Trajectory) -> Reading:
         """Read every turn of an episode; the reading says why it failed."""
+
+
+SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+DESCRIPTION = "description"
+
+
+def sentences(text: str) -> Items:
+    """One object for each sentence of a text."""
+    found = (sentence.strip() for sentence in SENTENCE.findall(text))
+    return [Item(sentence) for sentence in found if sentence]
+
+
+def at_level(items: Items, level: Level) -> Items:
+    """Objects with attributes, reduced to the structure of a level.
+
+    Raises:
+        ValueError: level 1.
+    """
+    if level == 1:
+        raise ValueError(
+            "level 1 is the observation itself, which cannot be made of objects"
+        )
+    if level == 2:
+        found: list[Item] = []
+        for item in items:
+            found.extend(_statements(item))
+        return found
+    if level == 3:
+        return [_with_description(item) for item in items]
+    return items
+
+
+def _statements(item: Item) -> Iterator[Item]:
+    if not item.attributes:
+        yield Item(item.name)
+    for key, value in item.attributes.items():
+        yield Item(f"{item.name}: {key} {value}")
+
+
+def _with_description(item: Item) -> Item:
+    if not item.attributes:
+        return item
+    description = "; ".join(f"{key} {value}" for key, value in item.attributes.items())
+    return Item(item.name, {DESCRIPTION: description})

@@ -21,8 +21,7 @@ from gde.numerics.tabular import Solution, occupancy, solve
 from gde.request.catalogue import Catalogue
 from gde.runs.evaluating import evaluate
 from gde.testing.parts import LEFT, RIGHT, Corridor
-from gde_plugins.behaviour.efficiency import efficiency
-from gde_plugins.behaviour.losses import Losses
+from gde_plugins.behaviour.efficiency import Losses, efficiency
 
 LENGTH = 6
 MUTE = Decision.unusable("empty", "wanted an action, got nothing")

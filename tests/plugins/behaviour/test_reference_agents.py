@@ -20,8 +20,7 @@ from gde.parts.metric import Metric
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence
 from gde_plugins.behaviour.difficulty import difficulty
-from gde_plugins.behaviour.efficiency import efficiency
-from gde_plugins.behaviour.losses import Losses
+from gde_plugins.behaviour.efficiency import Losses, efficiency
 from gde_plugins.behaviour.overlap import overlap
 from gde_plugins.behaviour.performance import accuracy, success
 from gde_plugins.behaviour.policy import policy

@@ -21,7 +21,7 @@ from gde.testing import check_metric, check_plugin
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_baselines import plugin
 from gde_plugins.reward_baselines.epic import distance, epic
-from gde_plugins.reward_baselines.progress import progress
+from gde_plugins.reward_baselines.models import progress, unknown
 
 SAMPLE = sample_evidence(6)
 EPISODES = [one for one in SAMPLE.trajectories if one.turns]
@@ -171,6 +171,15 @@ def test_what_a_model_did_not_judge_is_counted_and_left_out() -> None:
     assert measured["epic.unjudged", "failing"].value == 1
 
 
+def test_of_a_world_the_share_of_unjudged_episodes_counts() -> None:
+    """Two of the three episodes of the one world are judged."""
+    again = replace(EPISODES[0], key=replace(EPISODES[0].key, repeat=1))
+    evidence = replace(SAMPLE, trajectories=(EPISODES[0], again, EPISODES[1]))
+    measured = found(*judged(keep=slice(0, 2)), evidence=evidence)
+    unjudged = measured["epic.unjudged", "m"]
+    assert (unjudged.value, unjudged.n) == (pytest.approx(1 / 3), 1)
+
+
 def recorded(task: str, side: str, *rewards: float) -> Trajectory:
     """A successful episode of a task whose states record the true rewards."""
     turns = [
@@ -222,6 +231,20 @@ def test_without_a_task_of_two_sides_there_is_no_distance() -> None:
         "no task has both a success and a failure"
     )
     assert measured["epic.one_sided", "m"].value == 1
+
+
+def test_of_several_reasons_the_first_is_told_with_the_number_of_all() -> None:
+    bare = unvalued(EPISODES[0])
+    partly = replace(
+        EPISODES[1], turns=(*EPISODES[1].turns[:1], *unvalued(EPISODES[1]).turns[1:])
+    )
+    evidence = replace(
+        SAMPLE, reward_traces=judged(), trajectories=(EPISODES[2], bare, partly)
+    )
+    (only,) = epic(evidence)
+    reasons = [unknown(one) for one in (bare, partly)]
+    assert reasons[0] != reasons[1]
+    assert only.reason == (f"2 of 3 episodes have no certified progress: {reasons[0]}")
 
 
 def unvalued(one: Trajectory) -> Trajectory:

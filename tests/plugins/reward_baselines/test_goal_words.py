@@ -7,7 +7,7 @@ from gde.data.observation import OBJECTIVE, Observation
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import FIRST_ACTION, Decision, Trajectory
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.goal_words import GoalClock, GoalWords
+from gde_plugins.reward_baselines.models import GoalClock, GoalWords
 
 ONE = next(one for one in sample_evidence().trajectories if one.turns)
 

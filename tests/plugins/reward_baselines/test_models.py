@@ -21,9 +21,10 @@ from gde_plugins.reward_baselines.models import (
     Oracle,
     Random,
     Unrepeated,
+    no_progress,
+    progress,
 )
 from gde_plugins.reward_baselines.plugin import gde_reward_models
-from gde_plugins.reward_baselines.progress import progress, unknown
 
 OFFERS = {offer.name: offer for offer in gde_reward_models()}
 STRAIGHT, DETOUR, NEVER = [one for one in sample_evidence(3).trajectories if one.turns]
@@ -133,8 +134,8 @@ def test_progress_is_the_share_of_the_cost_that_is_behind(
 def test_where_there_is_no_truth_the_oracle_says_why(
     one: Trajectory, reason: str
 ) -> None:
-    assert reason in unknown(one)
+    assert reason in no_progress(one)
     found = judged(Oracle(), one)
-    assert (found.failure, found.values.shape) == (unknown(one), (0,))
-    with pytest.raises(ValueError, match=unknown(one).split(";")[0]):
+    assert (found.failure, found.values.shape) == (no_progress(one), (0,))
+    with pytest.raises(ValueError, match=no_progress(one).split(";")[0]):
         progress(one)

@@ -12,9 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gde.cli.main import build_app
-from gde.errors import ConfigError, GdeError, RunFailed
+from gde.errors import GdeError, RunFailed
 from gde_plugins.reward_prediction import building
-from gde_plugins.reward_prediction.record import Pair
 
 SMALL = ("--domain", "blocksworld", "--share", "0.008")
 """Two pairs."""
@@ -80,22 +79,18 @@ def test_wrong_settings_are_refused_before_anything_is_begun(
 @pytest.mark.parametrize(
     ("out", "words", "said"),
     [
-        ("file", (), "file is a file: name a folder"),
+        ("file", (), "file cannot be made: File exists"),
         ("file/below", (), "file/below cannot be made: Not a directory"),
         ("file/below", ("--train", "10"), "file/below cannot be made: Not a directory"),
         ("a" * 300, (), "cannot be made: File name too long"),
         ("run", (), "run holds a run"),
-        ("a", (), "steps.parquet is a folder"),
-        ("a", ("--train", "10"), "train.jsonl is a folder"),
-        ("b", (), "b/blocksworld is a file"),
     ],
 )
 def test_nothing_is_built_where_it_cannot_be_written(
     out: str, words: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
-    for folder in ("run", "a/steps.parquet", "a/blocksworld/train.jsonl", "b"):
-        (tmp_path / folder).mkdir(parents=True)
-    for path in ("file", "run/plan.toml", "b/blocksworld"):
+    (tmp_path / "run").mkdir()
+    for path in ("file", "run/plan.toml"):
         (tmp_path / path).touch()
     before = {*tmp_path.rglob("*")}
     assert said in refused(tmp_path / out, *SMALL, *words)
@@ -137,59 +132,18 @@ def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
         "--set",
         "blocksworld.play_on=true",
     )
-    assert (
-        "was begun with seed=0, padding=3, got seed=5, padding=0: ask for the same or name another"
-        in said
-    )
-    assert (
-        "was begun with blocksworld.play_on=True, got blocksworld.play_on not set"
-        in refused(tmp_path, *larger)
-    )
-    kept.write_text("{", encoding="utf-8")
-    assert "recipe.json cannot be read" in refused(tmp_path, *larger)
-    kept.write_text("[]", encoding="utf-8")
-    assert "got other JSON" in refused(tmp_path, *larger)
-    kept.write_bytes(before["blocksworld/recipe.json"])
+    assert "recipe.json has other values of seed, padding: use the same" in said
+    assert "other values of blocksworld.play_on" in refused(tmp_path, *larger)
     assert contents(tmp_path) == before
     assert build(tmp_path, *larger, "--set", "blocksworld.play_on=true").exit_code == 0
     assert before.keys() < contents(tmp_path).keys()
 
 
-def test_a_folder_without_a_recipe_is_gone_on_with_and_training_has_none(
-    tmp_path: Path,
-) -> None:
+def test_training_pairs_have_no_recipe(tmp_path: Path) -> None:
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "1").exit_code == 0
     assert [*contents(tmp_path)] == ["blocksworld/train.jsonl"]
     assert build(tmp_path, *SMALL).exit_code == 0
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "2").exit_code == 0
-    (tmp_path / "blocksworld" / "recipe.json").unlink()
-    assert (
-        build(
-            tmp_path, "--domain", "blocksworld", "--share", "0.012", "--seed", "3"
-        ).exit_code
-        == 0
-    )
-    assert not (tmp_path / "blocksworld" / "recipe.json").exists()
-    assert len([*tmp_path.rglob("positive.json")]) == 3
-
-
-def test_another_build_that_begins_beside_it_does_not_mix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It keeps its recipe after this one has looked for one."""
-    attempted = building.attempted
-
-    def slowly(maker: building.Maker, index: int) -> Pair | str:
-        if index == 0:
-            monkeypatch.undo()
-            assert build(tmp_path, *SMALL, "--seed", "1").exit_code == 0
-        return attempted(maker, index)
-
-    monkeypatch.setattr(building, "attempted", slowly)
-    done = build(tmp_path, *SMALL)
-    assert isinstance(
-        done.exception, ConfigError
-    ) and "was begun with seed=1, got seed=0" in str(done.exception)
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from gde.runs.evaluating import evaluate
 from gde.testing import check_environment, check_reproduction
 from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.environment import END, RewardBench
-from gde_plugins.reward_prediction.files import write_pair
+from gde_plugins.reward_prediction.files import Pair, Record, Step, write_pair
 from gde_plugins.reward_prediction.plugin import gde_environments
-from gde_plugins.reward_prediction.record import Pair, Record, Step
 from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
 

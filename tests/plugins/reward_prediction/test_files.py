@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 
 from gde.errors import GdeError
-from gde_plugins.reward_prediction.files import as_json, find_records, write_pair
-from gde_plugins.reward_prediction.record import Pair, Record, Step
-from gde_plugins.reward_prediction.table import write_parquet
+from gde_plugins.reward_prediction.files import (
+    Pair,
+    Record,
+    Step,
+    as_json,
+    find_records,
+    write_pair,
+    write_parquet,
+)
 
 
 def record(*shaped: float, raw: float = 0.0) -> Record:

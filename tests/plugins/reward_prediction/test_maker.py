@@ -12,12 +12,17 @@ from hypothesis import strategies as st
 from gde.errors import GdeError
 from gde.executors.processes import Processes
 from gde.executors.serial import Serial
-from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
+from gde.parts.context import OutsideRun
+from gde_plugins.reward_prediction.building import (
+    Order,
+    build_domain,
+    in_chunks,
+    write_preferences,
+)
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened
 from gde_plugins.reward_prediction.files import find_records
 from gde_plugins.reward_prediction.maker import Maker
-from gde_plugins.reward_prediction.preferences import write_preferences
 from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
 
 ALONE = Serial()
@@ -175,13 +180,10 @@ def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     assert build_domain(wanted, ALONE, quiet).failures == (
         "domain nowhere: no environment of that name is installed",
     )
-    with (
-        pytest.raises(
-            GdeError, match="wanted an environment with the capability demonstration"
-        ),
-        opened(Domain(name="grid", title="Grid", pairs=1), {}),
+    with pytest.raises(
+        GdeError, match="wanted an environment with the capability demonstration"
     ):
-        pass
+        opened(Domain(name="grid", title="Grid", pairs=1), {}, OutsideRun())
     failed = build_domain(
         order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet
     )

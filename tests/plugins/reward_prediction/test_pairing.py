@@ -9,13 +9,13 @@ from worlds import Line
 
 from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.files import Record
 from gde_plugins.reward_prediction.pairing import (
     Unsuitable,
     make_negative,
     make_positive,
     sequences,
 )
-from gde_plugins.reward_prediction.record import Record
 
 
 def positive(world: Line, seed: int = 0, **recipe: int) -> Record:

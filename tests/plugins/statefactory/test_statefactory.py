@@ -16,11 +16,9 @@ from gde.testing.context import PlainContext
 from gde_plugins.statefactory import plugin
 from gde_plugins.statefactory.embedding import HashedWords, embedder
 from gde_plugins.statefactory.model import StateFactory
-from gde_plugins.statefactory.representation import sentences
-from gde_plugins.statefactory.rules.blocks import blocks
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
-from gde_plugins.statefactory.rules.shop import page, wish
-from gde_plugins.statefactory.state import Item
+from gde_plugins.statefactory.rules.worlds import blocks, page, wish
+from gde_plugins.statefactory.state import Item, sentences
 
 GOAL = "Bring it about that block c is on block b and block b is on the table."
 WISH = (

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gde_plugins.statefactory.representation import DESCRIPTION
-from gde_plugins.statefactory.state import Item, Items
+from gde_plugins.statefactory.state import DESCRIPTION, Item, Items
 
 LONGEST = 200_000
 """Characters of an answer."""

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gde.data.completion import ChatRequest, Effort, Message, Sampling
+from gde.data.completion import ChatRequest, Message, Sampling
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
+from gde_plugins.statefactory.config import StateFactoryConfig
 from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
 from gde_plugins.statefactory.language_model.prompts import (
     NOTHING,
@@ -19,25 +20,12 @@ from gde_plugins.statefactory.language_model.prompts import (
     ask,
     written,
 )
-from gde_plugins.statefactory.state import Items, Level, Reading
+from gde_plugins.statefactory.state import Items, Reading
 
 SHOWN = 2000
 """Characters of an unusable answer that the model is shown again."""
 ASKED_AGAIN = "asked again"
 UNREAD = "unread, held"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """How a language model is asked."""
-
-    level: Level
-    repairs: int
-    hold: bool
-    """Whether the last usable answer stands in for one that stays unusable."""
-    seed: int
-    effort: Effort
-    sampling: Sampling
 
 
 class Unreadable(Exception):
@@ -48,19 +36,18 @@ class Unreadable(Exception):
 class ModelExtractor:
     """Implements `gde_plugins.statefactory.state.Extractor`."""
 
-    name: str
-    """The model, as the user named it."""
+    config: StateFactoryConfig
     model: LanguageModel
-    asking: Asking
+    seed: int
 
     async def read(self, trajectory: Trajectory) -> Reading:
-        made_by = f"language model {self.name}, level {self.asking.level}"
+        made_by = f"language model {self.config.model}, level {self.config.level}"
         task = trajectory.world.objective
         if not task:
             lacking = f"the world {trajectory.world.id[:80]!r} has no fact `objective` that says what is asked for"
             return Reading(made_by=made_by, failure=lacking)
 
-        episode = _Episode(self.model, self.asking, task)
+        episode = _Episode(self, task)
         pairs = zip(trajectory.actions_before, trajectory.turns, strict=True)
         try:
             for index, (action, turn) in enumerate(pairs):
@@ -77,8 +64,7 @@ class ModelExtractor:
 
 @dataclass
 class _Episode:
-    model: LanguageModel
-    asking: Asking
+    by: ModelExtractor
     task: str
     states: list[Items] = field(default_factory=list)
     goals: list[Items] = field(default_factory=list)
@@ -123,9 +109,9 @@ class _Episode:
         it.
         """
         reason = ""
-        asked = ask(question, self.asking.level, sections)
+        asked = ask(question, self.by.config.level, sections)
         messages = asked
-        for attempt in range(self.asking.repairs + 1):
+        for attempt in range(self.by.config.repairs + 1):
             self.counts[ASKED_AGAIN] += attempt > 0
             text = ""
             try:
@@ -135,7 +121,7 @@ class _Episode:
                 reason = str(error)
                 messages = again(asked, text[:SHOWN] or NOTHING, reason)
 
-        if not (self.asking.hold and held):
+        if self.by.config.unread != "hold" or not held:
             raise Unreadable(f"turn {index}: {question}: {reason}")
         self.counts[UNREAD] += 1
         return held[-1]
@@ -148,14 +134,17 @@ class _Episode:
             RunFailed: the model failed for good.
             Unavailable: the model cannot be reached.
         """
+        config = self.by.config
         request = ChatRequest(
             messages=messages,
-            seed=derive(self.asking.seed, "statefactory", attempt),
-            sampling=self.asking.sampling,
-            effort=self.asking.effort,
+            seed=derive(self.by.seed, "statefactory", attempt),
+            sampling=Sampling(
+                temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
+            ),
+            effort=config.effort,
         )
         try:
-            completion = await self.model.complete(request)
+            completion = await self.by.model.complete(request)
         except (RunFailed, Unavailable):
             raise
         except GdeError as error:

@@ -4,25 +4,24 @@ from dataclasses import dataclass
 
 from gde.data.observation import OBJECTIVE
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.representation import at_level, sentences
-from gde_plugins.statefactory.rules import (
-    blocks,
-    household,
-    maps,
-    rooms,
-    shop,
-    text_game,
+from gde_plugins.statefactory.rules import household, rooms, text_game
+from gde_plugins.statefactory.rules.worlds import (
+    BLOCKS,
+    MAPS,
+    SHOP,
+    Given,
+    Rules,
+    seen,
 )
-from gde_plugins.statefactory.rules.given import Given, Rules, seen
-from gde_plugins.statefactory.state import Level, Reading
+from gde_plugins.statefactory.state import Level, Reading, at_level, sentences
 
 KNOWN: tuple[Rules, ...] = (
-    blocks.RULES,
-    shop.RULES,
+    BLOCKS,
+    SHOP,
     household.RULES,
     text_game.RULES,
     rooms.RULES,
-    maps.RULES,
+    MAPS,
 )
 
 

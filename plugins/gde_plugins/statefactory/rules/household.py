@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, seen
+from gde_plugins.statefactory.rules.worlds import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 THING = r"([a-z]+ \d+)"

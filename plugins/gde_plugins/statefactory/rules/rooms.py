@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.rules.baby_mission import Clause, Stages, stages
-from gde_plugins.statefactory.rules.given import Given, Rules, seen
-from gde_plugins.statefactory.rules.maps import AGENT, lines
 from gde_plugins.statefactory.rules.room_memory import NOTHING, Rooms
 from gde_plugins.statefactory.rules.room_texts import Moment, moment
+from gde_plugins.statefactory.rules.worlds import AGENT, Given, Rules, lines, seen
 from gde_plugins.statefactory.state import Item, Items
 
 FULFILLED = {"status": "fulfilled"}

@@ -5,7 +5,7 @@ cookbook.
 import re
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, seen
+from gde_plugins.statefactory.rules.worlds import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 HANDS = "your hands"

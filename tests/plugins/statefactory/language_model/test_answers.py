@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 from extractor_answers import answers
 
-from gde.data.completion import Sampling
 from gde.data.trajectory import Trajectory
 from gde.testing.parts import AnsweringModel
+from gde_plugins.statefactory.config import StateFactoryConfig
 from gde_plugins.statefactory.embedding import HashedWords
 from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
-from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
+from gde_plugins.statefactory.language_model.extractor import ModelExtractor
 from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.state import Item
 
@@ -132,11 +132,9 @@ def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero(
     episode: Callable[..., Trajectory],
 ) -> None:
     """As the answer to all that is asked of two turns, asked for once again."""
-    asking = Asking(
-        level=4, repairs=1, hold=False, seed=0, effort="low", sampling=Sampling()
-    )
+    config = StateFactoryConfig(model="m", repairs=1)
     for answer in answers():
-        reader = ModelExtractor("m", AnsweringModel([answer.text]), asking)
+        reader = ModelExtractor(config, AnsweringModel([answer.text]), 0)
         trace = asyncio.run(
             StateFactory(reader, HashedWords()).rewards(
                 episode("Fetch the mug.", "A mug.", "Fog.")

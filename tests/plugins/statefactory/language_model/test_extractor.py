@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate, resume
-from gde.data.completion import Sampling
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.testing.parts import AnsweringModel
-from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
+from gde_plugins.statefactory.config import StateFactoryConfig
+from gde_plugins.statefactory.language_model.extractor import ModelExtractor
 from gde_plugins.statefactory.language_model.prompts import TASKS
 from gde_plugins.statefactory.state import Item, Level, Reading
 
@@ -26,11 +26,10 @@ GOOD = '{"state": [{"object": {"mug": [{"place": "The mug is here."}]}}]}'
 def read(
     model: AnsweringModel, trajectory: Trajectory, hold: bool = False, level: Level = 4
 ) -> Reading:
-    sampling = Sampling(temperature=0, max_tokens=64)
-    asking = Asking(
-        level=level, repairs=2, hold=hold, seed=0, effort="low", sampling=sampling
+    config = StateFactoryConfig(
+        model="m", level=level, repairs=2, unread="hold" if hold else "stop"
     )
-    return asyncio.run(ModelExtractor("m", model, asking).read(trajectory))
+    return asyncio.run(ModelExtractor(config, model, 0).read(trajectory))
 
 
 def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(

@@ -7,7 +7,7 @@ import numpy as np
 from gde import Choice, Plan, evaluate, load_evidence
 from gde_plugins.statefactory.embedding import HashedWords
 from gde_plugins.statefactory.routing import Vectors, fulfilment
-from gde_plugins.statefactory.rules.maps import RULES
+from gde_plugins.statefactory.rules.worlds import MAPS
 
 
 def test_rewards_on_a_grid_fall_with_the_distance_from_the_goal(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_goal_itself_is_worth_one_and_other_worlds_are_left_alone(
     )  # type: ignore[arg-type]
     evaluate(plan, tmp_path / "run")
     (trajectory,) = load_evidence(tmp_path / "run").trajectories
-    told = RULES.read(trajectory, "")
+    told = MAPS.read(trajectory, "")
     assert told is not None
     goal = told.goals[0]
     texts = [text for item in goal for text in item.texts()]

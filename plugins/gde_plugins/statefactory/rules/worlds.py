@@ -1,0 +1,170 @@
+"""Rules for worlds with short texts: blocks, a shop, and maps with an agent and a goal."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gde.data.cell_map import CellMap, Position
+from gde.data.trajectory import Trajectory
+from gde_plugins.statefactory.state import Item, Items
+
+Things = dict[str, dict[str, str]]
+"""Objects by name, each with its attributes, as far as they are known."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """States and goals, one a turn."""
+
+    states: Sequence[Items]
+    goals: Sequence[Items]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How one kind of world is read."""
+
+    name: str
+    read: Callable[[Trajectory, str], Given | None]
+    """Takes an episode and its objective, which may be empty; gives None for worlds of
+    another kind.
+    """
+
+
+def seen(trajectory: Trajectory) -> list[str]:
+    """The observation of every turn."""
+    return [turn.observation.text for turn in trajectory.turns]
+
+
+def listed(things: Things) -> Items:
+    """The objects as they are now."""
+    return [Item(name, dict(attributes)) for name, attributes in things.items()]
+
+
+ON_BLOCK = re.compile(r"block (\S+?) is on block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
+ON_TABLE = re.compile(r"block (\S+?) is on the table", re.IGNORECASE)
+BARE = re.compile(r"nothing is on block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
+HELD = re.compile(r"the hand holds block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
+
+
+def blocks(text: str) -> Items:
+    """One object a block."""
+    things: Things = {}
+    for block, under in ON_BLOCK.findall(text):
+        things.setdefault(f"block {block}", {})["stands on"] = f"block {under}"
+    for block in ON_TABLE.findall(text):
+        things.setdefault(f"block {block}", {})["stands on"] = "the table"
+    for block in HELD.findall(text):
+        things.setdefault(f"block {block}", {})["stands on"] = "in the hand"
+    for block in BARE.findall(text):
+        things.setdefault(f"block {block}", {})["above it"] = "nothing"
+    return listed(things)
+
+
+def _read_blocks(trajectory: Trajectory, objective: str) -> Given | None:
+    goal = blocks(objective)
+    if not goal:
+        return None
+    states = [blocks(text) for text in seen(trajectory)]
+    return Given(states, [goal] * len(states))
+
+
+BLOCKS = Rules("blocks", _read_blocks)
+
+
+WISH = re.compile(
+    r"I am looking for (?P<kind>[^:]+): (?P<wanted>.*), in (?P<options>.*), for less than (?P<price>\S+)"
+)
+PRICE = re.compile(r"^Price: \$([\d.]+)$", re.MULTILINE)
+OPTION = re.compile(r"^([a-z ]+): .*\[(.+?)\]", re.MULTILINE)
+RESULT = re.compile(r"^\[[^\]]+\] (.+) \$[\d.]+$", re.MULTILINE)
+
+
+def wish(text: str) -> Items:
+    """One object: the wanted product, bought."""
+    found = WISH.search(text)
+    if not found:
+        return []
+    attributes: dict[str, str] = {}
+    for part in found["options"].split(" and "):
+        name, blank, value = part.partition(" ")
+        if blank:
+            attributes[name] = value
+    title = f"{found['kind']}, {found['wanted']}"
+    return [Item(title, {**attributes, "status": "bought"})]
+
+
+def page(text: str) -> Items:
+    """The open product with its chosen options, or the listed products."""
+    if products := RESULT.findall(text):
+        return [Item(title, {"status": "listed"}) for title in products]
+    if not PRICE.search(text):
+        return []
+    status = "bought" if text.endswith("You have bought it.") else "open"
+    chosen = dict(OPTION.findall(text))
+    title, _, _ = text.partition("\n")
+    return [Item(title, {**chosen, "status": status})]
+
+
+def _read_shop(trajectory: Trajectory, objective: str) -> Given | None:
+    goal = wish(objective)
+    if not goal:
+        return None
+    states = [page(text) for text in seen(trajectory)]
+    return Given(states, [goal] * len(states))
+
+
+SHOP = Rules("shop", _read_shop)
+
+
+AGENT, GOAL = "agent", "goal"
+
+
+def _read_maps(trajectory: Trajectory, _: str) -> Given | None:
+    """The agent is to be where the goal of the same turn is."""
+    states: list[Items] = []
+    goals: list[Items] = []
+    for turn in trajectory.turns:
+        try:
+            now = (
+                CellMap.from_record(trajectory.world, turn.state)
+                if turn.state
+                else None
+            )
+        except ValueError:
+            return None
+        if now is None or not {AGENT, GOAL} <= {thing.name for thing in now.things}:
+            return None
+
+        states.append(
+            [
+                Item(thing.name, _lines(now, thing.place))
+                for thing in now.things
+                if thing.name != GOAL
+            ]
+        )
+        goals.append([Item(AGENT, _lines(now, now.place_of(GOAL)))])
+    return Given(states, goals) if states else None
+
+
+def _lines(now: CellMap, place: Position) -> dict[str, str]:
+    return lines(*place, now.height, now.width)
+
+
+def lines(row: int, column: int, height: int, width: int) -> dict[str, str]:
+    """A place as the lines on each side of it, so that places that are closer have more
+    words in common.
+    """
+    return {
+        "rows above": _numbers(0, row),
+        "rows below": _numbers(row + 1, height),
+        "columns to the left": _numbers(0, column),
+        "columns to the right": _numbers(column + 1, width),
+    }
+
+
+def _numbers(first: int, end: int) -> str:
+    return " ".join(map(str, range(first, end))) or "none"
+
+
+MAPS = Rules("maps", _read_maps)
