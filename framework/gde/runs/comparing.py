@@ -79,7 +79,7 @@ def compare(
     """
     catalogue = catalogue or Catalogue.default()
     found = _compared(Path(run_a), Path(run_b), catalogue, paired)
-    warnings = out_of_reach(found.rows, found.swept)
+    warnings = out_of_reach(found.rows)
     return replace(found, notes=(*found.notes, *warnings))
 
 
@@ -95,15 +95,13 @@ def compare_all(
     catalogue = catalogue or Catalogue.default()
     comparisons = []
     rows: list[Row] = []
-    swept: dict[str, None] = {}
     for run_a, run_b in combinations(runs, 2):
         found = _compared(run_a, run_b, catalogue, paired=True)
         comparisons.append(found)
         rows += found.rows
-        swept.update(dict.fromkeys(found.swept))
 
     rows = corrected(rows)
-    warnings = out_of_reach(rows, list(swept))
+    warnings = out_of_reach(rows)
 
     # Each comparison gets its own rows back.
     remaining = iter(rows)
@@ -150,16 +148,15 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
         clusters[world] = part.trajectories[0].world.cluster
 
     conditions = _conditions([(opened_a.ready, a), (opened_b.ready, b)])
-    swept: dict[str, None] = {}
-    for labels in conditions.values():
-        for name, _ in labels:
-            swept[name] = None
-
+    swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
     rows = _rows(metrics, a, b, conditions, clusters, paired)
-    notes += few_worlds(rows, tuple(swept))
-    sides = (opened_a.side, opened_b.side)
+    notes += few_worlds(rows)
     return Compared(
-        runs=sides, paired=paired, rows=rows, notes=tuple(notes), swept=tuple(swept)
+        runs=(opened_a.side, opened_b.side),
+        paired=paired,
+        rows=rows,
+        notes=tuple(notes),
+        swept=tuple(swept),
     )
 
 

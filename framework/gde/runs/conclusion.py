@@ -1,7 +1,7 @@
 """The last stages of a run: measure, store the result, report."""
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -178,17 +178,12 @@ def _kept(run: Pipeline, earlier: Result) -> list[Measurement]:
 def _kept_failures(run: Pipeline, earlier: Result) -> list[Failure]:
     """List the earlier failures of metrics that are not asked anew."""
     asked_anew = {chosen.label for chosen in run.ready.metrics if not chosen.absent}
-    kept = []
-    for failure in earlier.failures:
-        if failure.stage == "metric" and _first_word(failure.subject) not in asked_anew:
-            kept.append(failure)
-    return kept
+    failures = [one for one in earlier.failures if one.stage == "metric"]
+    return [one for one in failures if _first_word(one.subject) not in asked_anew]
 
 
 def _first_word(subject: str) -> str:
-    """The label of the metric in the subject of a failure, which may say more after
-    it.
-    """
+    """The label of the metric in the subject of a failure, which may say more."""
     return subject.split(" ")[0]
 
 
@@ -237,25 +232,17 @@ def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> list[Failu
 
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
-    found: dict[str, Measure] = {}
-    if earlier:
-        for measure in earlier.measures:
-            found[measure.name] = measure
-
+    measures = list(earlier.measures) if earlier else []
     for probe in ready.probes:
         offer = probe.entry.offer
         assert isinstance(offer, ProbeOffer)
-        for measure in offer.measures:
-            # A probe's numbers bear its name.
-            named = measure.under(probe.label)
-            found[named.name] = named
-
+        # A probe's numbers bear its name.
+        measures += [measure.under(probe.label) for measure in offer.measures]
     for metric in as_offered(ready.metrics):
         offer = metric.entry.offer
         assert isinstance(offer, MetricOffer)
-        for measure in offer.measures:
-            found[measure.name] = measure
-    return tuple(found.values())
+        measures += offer.measures
+    return tuple({measure.name: measure for measure in measures}.values())
 
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
@@ -273,15 +260,13 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
                 _rendered(run, chosen.label, reporter, result, evidence)
         except BaseException as error:
             pass_on(error)
-            where = traceback_of(error)
-            failures.append(
-                Failure(
-                    stage="report",
-                    subject=chosen.label,
-                    reason=reason_of(error),
-                    traceback=where,
-                )
+            failure = Failure(
+                stage="report",
+                subject=chosen.label,
+                reason=reason_of(error),
+                traceback=traceback_of(error),
             )
+            failures.append(failure)
     if not failures:
         return result
 
@@ -343,13 +328,16 @@ def _status(
     # say of a run.
     if failures and not measurements:
         return "failed"
-
-    failed_episodes = 0
-    for failure in failures:
-        # The subject "run" stands for episodes that were not played, which have not
-        # failed.
-        if failure.stage == "rollout" and failure.subject != "run":
-            failed_episodes += 1
-    if failed_episodes >= len(evidence.trajectories):
+    # The subject "run" stands for episodes that were not played, which have not failed.
+    rollouts = [one.subject for one in failures if one.stage == "rollout"]
+    if len(rollouts) - rollouts.count("run") >= len(evidence.trajectories):
         return "failed"
     return "partial" if failures else "ok"
+
+
+def worst_status(results: Iterable[Result]) -> RunStatus:
+    """The worst status of several runs."""
+    statuses = {result.status for result in results}
+    if "failed" in statuses:
+        return "failed"
+    return "partial" if "partial" in statuses else "ok"

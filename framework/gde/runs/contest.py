@@ -6,9 +6,9 @@ for each, and `contest.json` with every pair compared. Each run is an ordinary r
 can be opened, resumed, probed or sent to somebody by itself.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
 from gde.runs.comparing import compare_all
+from gde.runs.conclusion import worst_status
 from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.stages.progress import Progress, Watch, ignore
@@ -50,12 +51,8 @@ class Contest:
     @property
     def status(self) -> RunStatus:
         """The worst status of the runs; partial if they could not be compared."""
-        statuses = {result.status for result in self.results.values()}
-        if "failed" in statuses:
-            return "failed"
-        if "partial" in statuses or self.reason:
-            return "partial"
-        return "ok"
+        worst = worst_status(self.results.values())
+        return "partial" if worst == "ok" and self.reason else worst
 
 
 def contest(
@@ -82,7 +79,10 @@ def contest(
     for ready in readies.values():
         warm(ready)
 
-    out = out or free_name(Path("runs"), _label(plans))
+    # All plans have the same environment.
+    first = next(iter(plans.values()))
+    label = "-".join([first.environment.label, *plans])
+    out = out or free_name(Path("runs"), label)
     if out.exists():
         raise taken(out)
     for name, ready in readies.items():
@@ -92,7 +92,8 @@ def contest(
 
     for done, (name, plan) in enumerate(plans.items()):
         watch(Progress("variants", done, len(plans)))
-        _noting(out, partial(resume, out / name, catalogue, watch, plan=plan))
+        with _all_to_resume(out):
+            resume(out / name, catalogue, watch, plan=plan)
     watch(Progress("variants", len(plans), len(plans)))
     return _concluded(out, catalogue)
 
@@ -138,17 +139,14 @@ def resume_contest(
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
         if retry_failed or not _finished(run):
-            _noting(
-                path,
-                partial(
-                    resume,
+            with _all_to_resume(path):
+                resume(
                     run,
                     catalogue,
                     watch,
                     retry_failed=retry_failed,
                     keys_to=keys_to,
-                ),
-            )
+                )
     return _concluded(path, catalogue)
 
 
@@ -230,22 +228,16 @@ def _finished(run: Path) -> bool:
     return RunFolder.open(run).read_result().status == "ok"
 
 
-def _noting(path: Path, go_on: Callable[[], Result]) -> None:
-    """Do a run; if it is stopped, the error names the folder of all runs as the one to
+@contextmanager
+def _all_to_resume(path: Path) -> Iterator[None]:
+    """If a run is stopped, the error names the folder of all runs as the one to
     resume.
     """
     try:
-        go_on()
+        yield
     except (GdeError, KeyboardInterrupt) as error:
         error.__notes__ = [str(path)]
         raise
-
-
-def _label(plans: Mapping[str, Plan]) -> str:
-    # All plans have the same environment.
-    first = next(iter(plans.values()))
-    environment = first.environment.label
-    return "-".join([environment, *plans])
 
 
 def _is_name(name: object) -> bool:

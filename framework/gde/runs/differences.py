@@ -2,7 +2,7 @@
 many.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -158,63 +158,30 @@ def same_tests(
     return found
 
 
-def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """Warn if runs share too few worlds to say much, in all or in some conditions.
-
-    Args:
-        rows: of one comparison.
-        swept: the settings whose conditions they are compared in.
-    """
-    least = FEW_WORLDS
-    least_of: dict[Hashable, int] = {}
-    for row in rows:
-        worlds = min(row.n, row.n_b)
-        if not row.where:
-            least = min(least, worlds)
-        elif _is_condition(row, swept):
-            condition = tuple(row.where.items())
-            least_of[condition] = min(least_of.get(condition, FEW_WORLDS), worlds)
-
-    if least < FEW_WORLDS:
-        counted = "1 world" if least == 1 else f"{least} worlds"
-        return [
-            f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"
-        ]
-
-    few = [worlds for worlds in least_of.values() if worlds < FEW_WORLDS]
-    if not few:
+def few_worlds(rows: Sequence[Row]) -> list[str]:
+    """Warn if the runs share too few worlds to say much."""
+    worlds = [min(row.n, row.n_b) for row in rows if not row.where]
+    least = min(worlds, default=FEW_WORLDS)
+    if least >= FEW_WORLDS:
         return []
-    told = f"{len(few)} of {len(least_of)} conditions have fewer than {FEW_WORLDS} shared worlds"
-    return [f"{told}, as few as {min(few)}: impressions, not findings"]
+    counted = "1 world" if least == 1 else f"{least} worlds"
+    return [
+        f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"
+    ]
 
 
-def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """Warn of every family of tests in which no row could be significant, whatever the
-    data.
-
-    The families are those of whole runs, and of the conditions of each measurement.
+def out_of_reach(rows: Sequence[Row]) -> list[str]:
+    """Warn if no measurement of whole runs could be significant, whatever the data.
 
     Args:
         rows: all that are corrected together.
-        swept: the settings whose conditions they are compared in.
     """
-    families: dict[tuple[str, ...], list[Row]] = {}
+    tested = []
     for row in rows:
-        if not row.where or _is_condition(row, swept):
-            families.setdefault(row.family, []).append(row)
-
-    warnings = []
-    for members in families.values():
-        if warning := _unreachable(members):
-            warnings.append(warning)
-    return warnings
-
-
-def _unreachable(rows: Sequence[Row]) -> str:
-    """The warning for one family; empty if its tests can be significant."""
-    tested = [row.n_different for row in rows if row.n_different and row.p is not None]
+        if not row.where and row.n_different and row.p is not None:
+            tested.append(row.n_different)
     if not tested:
-        return ""
+        return []
 
     # The least p value of a permutation test is that of the one arrangement where all
     # pairs differ in one direction.
@@ -222,19 +189,9 @@ def _unreachable(rows: Sequence[Row]) -> str:
     most_pairs = max(tested)
     least = n_tests * 0.5 ** (most_pairs - 1)
     if least <= ALPHA:
-        return ""
-
-    first = rows[0]
-    of = ""
-    if first.where:
-        of = f" of {first.title or first.name} by condition"
+        return []
     plural = "s" if n_tests > 1 else ""
     found = f"{n_tests} row{plural} tested, at most {most_pairs} pairs differ"
-    return f"no p value{of} can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
-
-
-def _is_condition(row: Row, swept: Collection[str]) -> bool:
-    """Whether a row is of one condition: restricted by all swept settings and by
-    nothing else.
-    """
-    return bool(row.where) and set(row.where) == set(swept)
+    return [
+        f"no p value can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
+    ]

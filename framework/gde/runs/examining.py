@@ -74,25 +74,30 @@ def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
 
 
 def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    wanting = _wanting(entries)
+    # Map each distribution and extra to the parts that lack its packages.
+    users: dict[tuple[str, str], list[str]] = defaultdict(list)
+    lacking: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind, entry in entries:
+        if missing := entry.offer.missing():
+            place = (entry.distribution, entry.offer.extra or "all")
+            users[place].append(f"{KINDS[kind].title} {entry.offer.name}")
+            lacking[place].update(missing)
 
     # The extras of this distribution are declared; those of others show in what their
     # offers lack.
     for extra, packages in _declared().items():
         versions = {package: _version(package) for package in packages}
         missing = [package for package in packages if not versions[package]]
+        lacking.pop((OURS, extra), None)
         if missing:
-            users = wanting.pop((OURS, extra), [])
-            yield Finding(f"extra {extra}", False, _advice(missing, users, OURS, extra))
+            advice = _advice(missing, users[OURS, extra], f"{OURS}[{extra}]")
+            yield Finding(f"extra {extra}", False, advice)
         else:
             shown = ", ".join(f"{package} {versions[package]}" for package in packages)
             yield Finding(f"extra {extra}", True, shown)
 
-    for (owner, extra), offers in sorted(wanting.items()):
-        modules: set[str] = set()
-        for _, entry in offers:
-            modules.update(entry.offer.missing())
-        advice = _advice(sorted(modules), offers, owner, extra)
+    for (owner, extra), modules in sorted(lacking.items()):
+        advice = _advice(sorted(modules), users[owner, extra], f"{owner}[{extra}]")
         yield Finding(f"extra {extra} of {owner}", False, advice)
 
 
@@ -109,28 +114,9 @@ def _declared() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _wanting(
-    entries: Sequence[tuple[str, Entry]],
-) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
-    """Map each distribution and extra to the offers that lack its packages."""
-    wanting: dict[tuple[str, str], list[tuple[str, Entry]]] = defaultdict(list)
-    for kind, entry in entries:
-        if entry.offer.missing():
-            extra = entry.offer.extra or "all"
-            wanting[entry.distribution, extra].append((kind, entry))
-    return wanting
-
-
-def _advice(
-    missing: Sequence[str], offers: Sequence[tuple[str, Entry]], owner: str, extra: str
-) -> str:
-    without = f"without {', '.join(missing)}"
-    if offers:
-        users = ", ".join(
-            f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers
-        )
-        without += f" there is no {users}"
-    return f"{without}: pip install '{owner}[{extra}]'"
+def _advice(missing: Sequence[str], users: Sequence[str], package: str) -> str:
+    lost = f" there is no {', '.join(users)}" if users else ""
+    return f"without {', '.join(missing)}{lost}: pip install '{package}'"
 
 
 def _version(package: str) -> str:
@@ -152,24 +138,19 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     for program, names in sorted(users.items()):
         listed = ", ".join(names)
         place = shutil.which(program)
-        if place:
-            yield Finding(f"program {program}", True, f"{place}, for {listed}")
-        else:
-            yield Finding(
-                f"program {program}",
-                False,
-                f"without it there is no {listed}: {advice[program]}",
-            )
+        detail = f"{place}, for {listed}"
+        if place is None:
+            detail = f"without it there is no {listed}: {advice[program]}"
+        yield Finding(f"program {program}", place is not None, detail)
 
 
 def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     """Find the weights and data that parts would use without a download."""
     for kind, entry in entries:
         offer = entry.offer
-        if (
-            not isinstance(offer, EnvironmentOffer | ModelOffer)
-            or offer.local_weights is None
-        ):
+        if not isinstance(offer, EnvironmentOffer | ModelOffer):
+            continue
+        if offer.local_weights is None:
             continue
 
         subject = f"{KINDS[kind].title} {offer.name}"
@@ -177,32 +158,22 @@ def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
             for line in offer.local_weights():
                 yield Finding(subject, True, line)
         except FAULTS as error:
-            yield Finding(
-                subject,
-                False,
-                f"cannot say what it finds: {type(error).__name__}: {error}",
-            )
+            reason = f"cannot say what it finds: {type(error).__name__}: {error}"
+            yield Finding(subject, False, reason)
 
 
 def _accelerator() -> Finding:
     if find_spec("torch") is None:
-        return Finding(
-            "accelerator", False, f"torch is not installed: pip install '{OURS}[llm]'"
-        )
+        advice = f"torch is not installed: pip install '{OURS}[llm]'"
+        return Finding("accelerator", False, advice)
     import torch
 
-    if not torch.cuda.is_available():
-        return Finding(
-            "accelerator",
-            True,
-            f"none, torch {torch.__version__} on the CPU: enough for embedded models",
-        )
-    names = []
-    for index in range(torch.cuda.device_count()):
-        names.append(torch.cuda.get_device_name(index))
-    return Finding(
-        "accelerator", True, f"{', '.join(names)}, with torch {torch.__version__}"
-    )
+    devices = range(torch.cuda.device_count())
+    detail = f"torch {torch.__version__} on the CPU: enough for embedded models"
+    if devices:
+        names = ", ".join(map(torch.cuda.get_device_name, devices))
+        detail = f"{names}, with torch {torch.__version__}"
+    return Finding("accelerator", True, detail)
 
 
 def _disk() -> Finding:
@@ -243,10 +214,6 @@ def self_test() -> Finding:
     detail = f"{len(result.measurements)} numbers in {seconds:.1f} s"
     if not can_probe:
         detail += f", without a probe: pip install '{OURS}[probes]'"
-    reasons = [
-        f"{failure.stage} of {failure.subject}: {failure.reason}"
-        for failure in result.failures
-    ]
-    if reasons:
-        detail += f", but {'; '.join(reasons)}"
+    for failure in result.failures:
+        detail += f"; {failure.stage} of {failure.subject}: {failure.reason}"
     return Finding("self-test", result.status == "ok", detail, vital=True)

@@ -26,6 +26,7 @@ from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.adding import rescore
+from gde.runs.conclusion import worst_status
 from gde.runs.evaluating import evaluate, prepare, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -75,19 +76,13 @@ class Study:
     @property
     def status(self) -> RunStatus:
         """The worst of its runs."""
-        statuses = {result.status for result in self.results.values()}
-        if "failed" in statuses:
-            return "failed"
-        return "partial" if "partial" in statuses else "ok"
+        return worst_status(self.results.values())
 
     @property
     def notices(self) -> tuple[str, ...]:
         """The notices about the models for every reader, each once."""
-        found: dict[str, None] = {}
-        for result in self.results.values():
-            if notice := result.provenance.get("notice"):
-                found[str(notice)] = None
-        return tuple(found)
+        found = [result.provenance.get("notice") for result in self.results.values()]
+        return tuple(dict.fromkeys(str(notice) for notice in found if notice))
 
 
 def reproduce(
@@ -149,14 +144,15 @@ def foresee(
     if isinstance(study, Foresees):
         return tuple(study.estimate(plans))
 
-    note = "the study does not tell what it asks of language models"
-    estimates = []
-    for name, plan in plans.items():
-        episodes = plan.episodes * plan.repeats
-        estimates.append(
-            Estimate(plan=name, part=plan.agent.label, episodes=episodes, note=note)
+    return tuple(
+        Estimate(
+            plan=name,
+            part=plan.agent.label,
+            episodes=plan.episodes * plan.repeats,
+            note="the study does not estimate its requests to language models",
         )
-    return tuple(estimates)
+        for name, plan in plans.items()
+    )
 
 
 def _planned(
@@ -169,35 +165,24 @@ def _planned(
 
     plans = study.plans(request.scale, request.agent)
     for unused in _unused(request, study, plans.values()):
-        raise GdeError(f"{unused}; drop it")
+        raise GdeError(unused)
 
-    changed = {}
-    for name, plan in plans.items():
-        changed[name] = _asked_for(plan, request)
-    return study, changed
+    return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
 
 
 def _unused(
     request: Request, study: Reproduction, plans: Collection[Plan]
 ) -> Iterator[str]:
     """The parts of the request that would change nothing, and why."""
-    has_rewards = any(plan.rewards for plan in plans)
-    if request.rewards and not has_rewards:
-        yield f"--reward {request.rewards[0].label}: no plan of {request.name} has reward models"
+    name = request.name
+    if request.rewards and not any(plan.rewards for plan in plans):
+        yield f"no plan of {name} has reward models: drop --reward"
     if isinstance(study, Agentless) and request.agent != AGENT:
-        yield f"{_option('agent', request.agent, AGENT)}: {request.name} has agents of its own or none"
+        yield f"{name} has agents of its own or none: drop --agent, --model and agent settings"
     if not plans and request.executor != EXECUTOR:
-        yield f"{_option('executor', request.executor, EXECUTOR)}: {request.name} has no plans to run"
+        yield f"{name} has no plans to run: drop --executor and executor settings"
     if not plans and request.language_model:
-        yield f"model.{next(iter(request.language_model))}: {request.name} has no plans to run"
-
-
-def _option(table: str, asked: Choice, default: Choice) -> str:
-    """The option that asks for something else than the default."""
-    if asked.name != default.name:
-        return f"--{table} {asked.name}"
-    field = next(iter(asked.config))
-    return f"{table}.{field}"
+        yield f"{name} has no plans to run: drop model settings"
 
 
 def study_json(study: Study) -> dict[str, Any]:
@@ -255,10 +240,9 @@ def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Res
     # Somebody may have scored the run by other metrics since.
     folder = RunFolder.open(path)
     result = folder.read_result()
-    is_current = result.plan_hash == plan_hash(folder.plan())
-    if not is_current:
-        result = rescore(path, catalogue=catalogue)
-    return result
+    if result.plan_hash == plan_hash(folder.plan()):
+        return result
+    return rescore(path, catalogue=catalogue)
 
 
 def _concluded(

@@ -1,6 +1,5 @@
 """A part of a journal, copied for a worker that does not see the run folder."""
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -31,22 +30,12 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
             turns += journal.query("SELECT * FROM turns WHERE episode = ?", episode)
             calls += journal.query("SELECT * FROM calls WHERE scope = ?", episode)
 
-    used = set()
-    for call in calls:
-        used.update(json.loads(call["interventions"]))
-    changes = []
-    for identity in sorted(used):
-        changes += journal.query(
-            "SELECT * FROM interventions WHERE intervention = ?", (identity,)
-        )
-
-    facts = journal.query("SELECT * FROM facts")
     tables = {
-        "facts": facts,
+        "facts": journal.query("SELECT * FROM facts"),
         "episodes": heads,
         "turns": turns,
         "calls": calls,
-        "interventions": changes,
+        "interventions": journal.query("SELECT * FROM interventions"),
     }
     statements: list[Statement] = []
     for table, rows in tables.items():

@@ -10,7 +10,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.figures.drawing import svg
-from gde.reporting.page.conditions import condition_maps, variant_maps
+from gde.reporting.page.conditions import condition_maps
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -116,12 +116,3 @@ def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
     (figure,) = condition_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)}))
     x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
     assert (x, y) == ([7, 9, 11], ["z", "a"])
-
-
-def test_several_agents_stand_side_by_side_in_panels() -> None:
-    result = swept({"size": SIZES, "density": (0.0, 0.5)})
-    figure, *others = variant_maps({"one": result, "two": result})
-    assert (figure.title, others) == ("Success by density, size and agent", [])
-    told = re.findall(r">([^<]+)</text>", svg(figure))
-    assert told.count("n 17") == 12 and {"one", "two"} <= set(told)
-    assert variant_maps({"one": swept({"size": SIZES})}) == []

@@ -101,7 +101,7 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
     assert fits(shown)
     assert "and 8 more failures" in shown.notes
     assert re.search(
-        rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all",
+        rf"\d+ more lines, all {len(crowded.measurements)} numbers: --all",
         shown.notes[-1],
     )
     assert "reached the goal in" in " ".join(shown.finding)

@@ -11,7 +11,7 @@ from gde import Choice, GdeError, Plan
 from gde.numerics.by_world import Quantity
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
-from gde.runs.differences import Compared, Row, few_worlds, out_of_reach, same_tests
+from gde.runs.differences import Compared, Row, out_of_reach, same_tests
 from gde.runs.evaluating import evaluate
 
 MakeRun = Callable[..., Path]
@@ -224,31 +224,6 @@ def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
         == out_of_reach([a_row(name, 9) for name in "abcdefg"])
         == []
     )
-
-
-def test_the_conditions_of_a_measurement_are_out_of_reach_by_themselves() -> None:
-    whole = [a_row("a", 20)]
-    conditions = [a_row("a", 20, 4, size=size) for size in (5, 7)]
-    (note,) = out_of_reach([*whole, *conditions], ["size"])
-    assert note.startswith(
-        "no p value of a by condition can fall below 0.25 once corrected (2 rows tested"
-    )
-    assert out_of_reach([*whole, *conditions]) == []  # a breakdown of the metric's own
-
-
-def test_few_worlds_in_some_conditions_are_a_warning() -> None:
-    conditions = [
-        a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)
-    ]
-    (note,) = few_worlds([a_row("a", 26), *conditions], ["size"])
-    assert (
-        note
-        == "1 of 3 conditions have fewer than 10 shared worlds, as few as 4: impressions, not findings"
-    )
-    assert few_worlds([a_row("a", 26), *conditions], ["density"]) == []
-    assert (
-        len(few_worlds([a_row("a", 8), *conditions], ["size"])) == 1
-    )  # of all worlds, which says it
 
 
 def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(

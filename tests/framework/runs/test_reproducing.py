@@ -141,31 +141,31 @@ def test_all_plans_are_checked_before_the_first_is_run(
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
         (
             ["armchair", "--agent", "scripted"],
-            "--agent scripted: armchair has agents of its own or none; drop it",
+            "armchair has agents of its own or none: drop --agent, --model and agent settings",
         ),
         (
             ["armchair", "--model", "hf:PATH"],
-            "agent.model: armchair has agents of its own or none; drop it",
+            "armchair has agents of its own or none: drop --agent, --model and agent settings",
         ),
         (
             ["armchair", "--set", "agent.p=1"],
-            "agent.p: armchair has agents of its own or none; drop it",
+            "armchair has agents of its own or none: drop --agent, --model and agent settings",
         ),
         (
             ["armchair", "--executor", "nosuch"],
-            "--executor nosuch: armchair has no plans to run; drop it",
+            "armchair has no plans to run: drop --executor and executor settings",
         ),
         (
             ["armchair", "--set", "executor.workers=2"],
-            "executor.workers: armchair has no plans to run; drop it",
+            "armchair has no plans to run: drop --executor and executor settings",
         ),
         (
             ["armchair", "--set", "model.depth=2"],
-            "model.depth: armchair has no plans to run; drop it",
+            "armchair has no plans to run: drop model settings",
         ),
         (
             ["armchair", "--reward", "oracle"],
-            "--reward oracle: no plan of armchair has reward models; drop it",
+            "no plan of armchair has reward models: drop --reward",
         ),
     ],
 )

@@ -2,8 +2,7 @@
 swept.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
@@ -16,8 +15,6 @@ from gde.reporting.page.tables import Table, condition_table
 
 MAPS = {2: heat_map, 3: panels}
 """What draws a map, by the number of settings."""
-ENTRANT = "agent"
-"""The label of a contest's panels."""
 SHOWN = 2
 """Numbers of one headline with a map, as on the cards."""
 Whole = tuple[Measure, Measurement]
@@ -39,31 +36,6 @@ def condition_maps(result: Result) -> list[Figure]:
         if _differs(cells):
             title, _ = measure.titled(one.where)
             figures.append(draw(title, _axes(cells, settings), cells))
-    return figures
-
-
-def variant_maps(results: Mapping[str, Result]) -> list[Figure]:
-    """The headlines of several agents over the same two settings, a panel for each
-    agent.
-    """
-    first = next(iter(results.values()))
-    settings = frozenset(swept(first))
-    if len(settings) != 2:
-        return []
-
-    figures = []
-    for measure, one in _headline_numbers(first):
-        # The name of the variant becomes a third label, which the panels show.
-        cells = []
-        for name, result in results.items():
-            for cell in _cells(one, result, settings):
-                where = {**cell.where, ENTRANT: name}
-                cells.append(replace(cell, where=where))
-
-        if _differs(cells):
-            title, _ = measure.titled(one.where)
-            keys = [*_axes(cells, settings), ENTRANT]
-            figures.append(panels(title, keys, cells))
     return figures
 
 

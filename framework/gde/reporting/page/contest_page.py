@@ -15,10 +15,8 @@ from gde.reporting.contest import (
     variants,
     verdicts,
 )
-from gde.reporting.figures.drawing import picture
 from gde.reporting.figures.scales import Scale
 from gde.reporting.findings import swept
-from gde.reporting.page.conditions import variant_maps
 from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick, table
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import (
@@ -92,7 +90,6 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         differences=differences,
         reason=found.reason,
         conditions=_condition_table(headlines, found),
-        condition_maps=[picture(figure) for figure in variant_maps(found.results)],
         variants=listed,
         notices=list(notices),
         style=style,

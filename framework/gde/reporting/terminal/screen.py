@@ -34,7 +34,7 @@ COST = 2
 FAILURES = 3
 """Lines of all failures."""
 SEEN = 2
-"""Headlines of a probe that stay on the screen longest."""
+"""Headlines of a probe where there is no room for all."""
 CUT = " \u2026"
 
 
@@ -48,17 +48,6 @@ class Screen:
     """The claim and the numbers."""
     notes: tuple[str, ...]
     """Cautions, failures, the notice about the model, and where the rest is."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Lines that are shown together or not at all."""
-
-    heading: str
-    """Heading of the block that the lines stand in."""
-    lines: list[str]
-    worth: int
-    """Where there is no room, the piece worth least goes first."""
 
 
 def screen(result: Result, report: str = "") -> Screen:
@@ -80,22 +69,29 @@ def screen(result: Result, report: str = "") -> Screen:
     notes += wrapped(_notice(result), NOTICE)
     n_paths = 2 if report else 1
 
-    # Claim and notes always stay. Numbers fill the room between them, the least worth
-    # leaving first.
-    pieces = _headline_pieces(headlines(result))
-    pieces += _probe_pieces(probed(result))
-    kept = list(pieces)
+    # Claim and notes always stay. The fullest tables that fit between them are shown.
+    found = headlines(result)
+    untold = [one for one in found if not one.measure.phrase]
+    probes = [_probe_table(one) for one in probed(result)]
+    brief = [table[: 1 + SEEN] for table in probes]
+    everything = [_headline_table(found), *probes]
+    choices = [
+        everything,
+        [_headline_table(found), *brief],
+        [_headline_table(found), *brief[:1]],
+        [_headline_table(untold), *brief[:1]],
+    ]
     room = HEIGHT - len(finding) - len(notes) - n_paths
-    while len(_blocks(kept)) > room:
-        # Of several worth the same the last one goes.
-        least = min(reversed(kept), key=lambda piece: piece.worth)
-        kept.remove(least)
-    finding += _blocks(kept)
+    for tables in choices:
+        shown = _stacked(tables)
+        if len(shown) <= room:
+            break
+    finding += shown[:room]
 
     if report:
         notes.append(f"report: {report}")
-    left_out = len(pieces) - len(kept)
-    more = f"{left_out} more headlines, " if left_out else ""
+    left_out = len(_stacked(everything)) - len(shown[:room])
+    more = f"{left_out} more lines, " if left_out else ""
     n_numbers = len(result.measurements)
     notes.append(
         f"{result.status}: {result.run} ({more}all {n_numbers} numbers: --all)"
@@ -108,25 +104,22 @@ def plain(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(line.replace(SPACE, " ") for line in lines)
 
 
-def _headline_pieces(found: Sequence[Finding]) -> list[Piece]:
-    """A line for each headline under the names of the columns, and another for the
-    rivals of its number.
-    """
+def _headline_table(found: Sequence[Finding]) -> list[str]:
+    """A line for each headline, and another for the rivals of its number."""
+    if not found:
+        return []
     rows: list[tuple[str, ...]] = [("", "value", "95 % interval", "n")]
     for one in found:
         best = one.numbers[0]
-        value, interval = _value_and_interval(best)
         title, rest = one.measure.titled(best.where)
         label = f"{title}: {labels_text(rest)}" if rest else title
-        rows.append((label, value, interval, str(best.n)))
-    heading, *lines = _table(rows)
+        rows.append((label, *_value_and_interval(best), str(best.n)))
 
-    pieces = []
+    heading, *lines = _table(rows)
+    table = [heading]
     for one, line in zip(found, lines, strict=True):
-        # The claim already tells headlines that have a phrase.
-        worth = 2 if one.measure.phrase else 3
-        pieces.append(Piece(heading, [line, *_rivals(one)], worth))
-    return pieces
+        table += [line, *_rivals(one)]
+    return table
 
 
 def _rivals(one: Finding) -> list[str]:
@@ -140,24 +133,13 @@ def _rivals(one: Finding) -> list[str]:
     return [f"  then {shorten(', '.join(rivals), WIDTH - 7, placeholder=CUT)}"]
 
 
-def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
+def _probe_table(probe: Probed) -> list[str]:
     """A line for each headline of a probe, under the probe's name."""
-    pieces = []
-    for probe in found:
-        if not probe.numbers:
-            head = shorten(f"{probe.fit.probe}: {probe.reason}", WIDTH, placeholder=CUT)
-            pieces.append(Piece(head, [], worth=1))
-            continue
-
-        head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control on the right"
-        head = shorten(head, WIDTH, placeholder=CUT)
-        rows = [_beside_control(one) for one in probe.numbers]
-        worth = 4 if probe is found[0] else 1
-        for place, line in enumerate(_table(rows)):
-            # The numbers after these leave before anything else does.
-            worth_of_line = worth if place < SEEN else 0
-            pieces.append(Piece(head, [line], worth_of_line))
-    return pieces
+    head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control on the right"
+    if not probe.numbers:
+        head = f"{probe.fit.probe}: {probe.reason}"
+    rows = [_beside_control(one) for one in probe.numbers]
+    return [shorten(head, WIDTH, placeholder=CUT), *_table(rows)]
 
 
 def _beside_control(one: Beside) -> tuple[str, ...]:
@@ -185,6 +167,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns side by side, values flush right; the first column is cut where a line
     would be too wide.
     """
+    if not rows:
+        return []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     gaps = 2 * (len(widths) - 1)
     widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - gaps)
@@ -199,15 +183,12 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return lines
 
 
-def _blocks(pieces: Sequence[Piece]) -> list[str]:
-    """The pieces under their headings, an empty line before each heading."""
-    blocks: dict[str, list[str]] = {}
-    for piece in pieces:
-        blocks.setdefault(piece.heading, []).extend(piece.lines)
-
+def _stacked(tables: Sequence[Sequence[str]]) -> list[str]:
+    """Tables below each other, an empty line before each."""
     lines = []
-    for heading, block in blocks.items():
-        lines += ["", heading, *block]
+    for table in tables:
+        if table:
+            lines += ["", *table]
     return lines
 
 
