@@ -1,6 +1,7 @@
 """A run in the files of other tools, written with their packages."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -69,23 +70,18 @@ def _transitions(run: Path, out: Path) -> int:
     trajectories = [
         one for one in load_evidence(run).trajectories if one.ending != "failed"
     ]
-    names: dict[str, None] = {}
-    for trajectory in trajectories:
-        names.update(dict.fromkeys(_actions(trajectory)))
-    actions = list(names)
+    actions = list(dict.fromkeys(chain.from_iterable(map(_actions, trajectories))))
     steps = [_steps(trajectory, actions) for trajectory in trajectories]
 
     # Typed, since no episode may have a step to tell the types from.
     library = _library("transitions")
-    columns: dict[str, Any] = {}
-    for name, kind in {
-        "obs": "int64",
-        "acts": "int64",
-        "infos": "string",
-        "rews": "float64",
-    }.items():
-        columns[name] = library.Sequence(library.Value(kind))
-    columns["terminal"] = library.Value("bool")
+    columns = {
+        "obs": library.Sequence(library.Value("int64")),
+        "acts": library.Sequence(library.Value("int64")),
+        "infos": library.Sequence(library.Value("string")),
+        "rews": library.Sequence(library.Value("float64")),
+        "terminal": library.Value("bool"),
+    }
     rows = [row for row in steps if row["acts"]]
     table = library.Dataset.from_list(rows, features=library.Features(columns))
     table.info.description = f"acts: {', '.join(actions)}"

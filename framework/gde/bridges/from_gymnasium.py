@@ -21,7 +21,6 @@ from gde.bridges.gymnasium_worlds import (
     Text,
     action_names,
 )
-from gde.data.json import Json
 from gde.data.plan import Choice
 from gde.errors import GdeError
 from gde.offers import Capability, EnvironmentOffer
@@ -47,8 +46,9 @@ def from_gymnasium(
     discount: float = 0.99,
     **options: Any,
 ) -> Choice:
-    """A Gymnasium environment with discrete actions as the environment of a plan:
-    `Plan(environment=from_gymnasium( "FrozenLake-v1", is_slippery=False), ...)`.
+    """A Gymnasium environment with discrete actions as the environment of a plan.
+
+    For example `Plan(environment=from_gymnasium("FrozenLake-v1"), ...)`.
 
     Toy-text environments with a table of transitions (FrozenLake, CliffWalking, Taxi)
     give STATE, MDP and OPTIMUM. All give SNAPSHOT, by playing the episode again from
@@ -57,27 +57,34 @@ def from_gymnasium(
 
     Args:
         environment: an id, `MODULE:ID` where a module has to be imported first
-        (`minigrid:MiniGrid-Empty-5x5-v0`); a
-            class or function without arguments; or what `gymnasium.make` has made, of
-            which others are made by its spec.
-        text: what the agent reads, of an observation and the environment. Without, what
-        the environment draws as text
-            where it can, else the observation in numbers and names.
-        success: how much of the goal has been reached, 0 to 1, of a step's reward, of
-        whether it has terminated the
-            episode, and of its `info`; None where there is no goal. Without, 1 once an
-            episode has terminated with a positive reward: not so in CliffWalking, whose
-            every reward is negative.
+            (`minigrid:MiniGrid-Empty-5x5-v0`); a class or function without arguments;
+            or what `gymnasium.make` has made, of which others are made by its spec.
+        text: the text that the agent reads, from an observation and the environment.
+            By default what the environment draws as text, else the observation in
+            numbers and names.
+        success: the share of the goal that has been reached, 0 to 1, from a step's
+            reward, whether it has terminated the episode, and its `info`; None where
+            there is no goal. By default 1 once an episode has terminated with a
+            positive reward: not so in CliffWalking, whose every reward is negative.
         actions: names of the actions, see `GymnasiumConfig`, as for the others.
-        objective: what the agent is told to do. rules: what else it is told. horizon:
-        turns allowed. discount: of rewards to come, where a table says what is optimal.
+        objective: the agent's objective.
+        rules: rules that the agent is told.
+        horizon: turns allowed.
+        discount: of future rewards, where a table gives the optimum.
         options: keyword arguments of `gymnasium.make`; plain values, which the plan
-        writes down.
+            writes down.
 
     Raises:
         GdeError: it cannot be made, or its actions are not discrete.
     """
-    make = Maker(_source(environment), text, success)
+    if not isinstance(environment, gymnasium.Env):
+        source = environment
+    elif environment.spec is not None:
+        source = environment.spec
+    else:
+        wanted = "wanted its id or a function that makes it, since it has no spec to make others by"
+        raise GdeError(f"{environment}: {wanted}")
+    make = Maker(source, text, success)
     config = GymnasiumConfig(
         options=options,
         actions=tuple(actions),
@@ -86,7 +93,14 @@ def from_gymnasium(
         horizon=horizon,
         discount=discount,
     )
-    plain = _plain(make.name, config)
+    values = {
+        name: each for name, each in vars(config).items() if each not in ((), "", None)
+    }
+    try:
+        plain = json.loads(json.dumps(values, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        wanted = "options of plain values, which a plan can write down; give a function that makes the environment"
+        raise GdeError(f"{make.name}: wanted {wanted} ({error})") from error
     gives = {Capability.SNAPSHOT}
     with closing(make(config)) as example:
         if isinstance(example, TabulatedWorld):
@@ -101,29 +115,6 @@ def from_gymnasium(
         extra="minigrid",
     )
     return replace(Choice.of(offer), config=plain)
-
-
-def _source(environment: Source | Gym) -> Source:
-    if not isinstance(environment, gymnasium.Env):
-        return environment
-    if environment.spec is None:
-        wanted = "wanted its id or a function that makes it, since it has no spec to make others by"
-        raise GdeError(f"{environment}: {wanted}")
-    return environment.spec
-
-
-def _plain(whose: str, config: GymnasiumConfig) -> Mapping[str, Json]:
-    values = {
-        name: value
-        for name, value in vars(config).items()
-        if value not in ((), "", None)
-    }
-    try:
-        plain: Mapping[str, Json] = json.loads(json.dumps(values, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        wanted = "options of plain values, which a plan can write down; give a function that makes the environment"
-        raise GdeError(f"{whose}: wanted {wanted} ({error})") from error
-    return plain
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import gymnasium
 import numpy as np
@@ -19,8 +19,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
-from gde.bridges.gymnasium_maps import MappedEnvironment, MapView, seen, with_mask
 from gde.bridges.gymnasium_tables import mdp_of as mdp_of
+from gde.data.cell_map import CellMap
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 
@@ -35,11 +35,10 @@ Observations = Literal["text", "map", "dict"]
 class GymEnvironment(gymnasium.Env[Any, np.int64]):
     """An `Environment` with a fixed list of actions, as a Gymnasium environment.
 
-    Observations are texts, or the map as planes of numbers
-    (`gde.bridges.gymnasium_maps`), or a dictionary of `map` and admissible `actions`;
-    action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in
-    the form that `action_space.sample` takes. An episode is truncated at the horizon of
-    its task.
+    Observations are texts, or the map with one plane for each kind of cell, or a
+    dictionary of `map` and admissible `actions`; action i is `actions[i]`.
+    `info["action_mask"]` says which are admissible now, in the form that
+    `action_space.sample` takes. An episode is truncated at the horizon of its task.
     """
 
     def __init__(
@@ -55,10 +54,11 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         be drawn.
 
         Args:
-            environment: what is wrapped; with observations other than text, one whose
-            record tells a map. actions: their names in the order of their numbers.
-            picture: draws the present moment. render_mode: ansi gives the text, human
-            writes it to the terminal as it comes, rgb_array gives the picture.
+            environment: with observations other than text, one that records a map.
+            actions: their names in the order of their numbers.
+            picture: draws the present moment.
+            render_mode: ansi gives the text, human writes it to the terminal as it
+                comes, rgb_array gives the picture.
             observations: text, map or dict.
 
         Raises:
@@ -81,14 +81,24 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         self.action_space = spaces.Discrete(len(self.actions))
         self._form = observations
         self._text = ""
-        self._view = (
-            None
-            if observations == "text"
-            else MapView(cast("MappedEnvironment", environment))
-        )
-        self.observation_space = self._space()
         self._picture = picture
         self._turns_left = 0
+        self.observation_space: spaces.Space[Any] = spaces.Text(
+            LONGEST_TEXT, charset=string.printable
+        )
+        if observations != "text":
+            environment.reset(0)
+            shown = self._map()
+            # (kinds, rows, columns)
+            self._shape = (len(shown.kinds), shown.height, shown.width)
+            self.observation_space = spaces.Box(0.0, 1.0, self._shape, np.float32)
+        if observations == "dict":
+            self.observation_space = spaces.Dict(
+                {
+                    "map": self.observation_space,
+                    "actions": spaces.MultiBinary(len(self.actions)),
+                }
+            )
 
     def reset(
         self, *, seed: int | None = None, options: Info | None = None
@@ -133,31 +143,51 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         """Release what the environment holds."""
         self.environment.close()
 
-    def _space(self) -> "spaces.Space[Any]":
-        if self._view is None:
-            return spaces.Text(LONGEST_TEXT, charset=string.printable)
-        return (
-            self._view.space
-            if self._form == "map"
-            else with_mask(self._view.space, len(self.actions))
-        )
-
     def _shown(self, observation: Observation) -> Any:
         self._text = observation.text
         if self.render_mode == "human":
             sys.stdout.write(f"{observation.text}\n\n")
-        return seen(self._form, observation.text, self._view, self._mask(observation))
+        if self._form == "text":
+            return observation.text
+        planes = self._planes()
+        if self._form == "map":
+            return planes
+        return {"map": planes, "actions": self._mask(observation)}
 
     def _mask(self, observation: Observation) -> NDArray[np.int8]:
-        admissible = (
-            self.actions if observation.actions is None else observation.actions
-        )
+        admissible = observation.actions
+        if admissible is None:
+            admissible = self.actions
         return np.array(
             [action in admissible for action in self.actions], dtype=np.int8
         )
 
     def _info(self, observation: Observation) -> Info:
         return {"action_mask": self._mask(observation)}
+
+    def _map(self) -> CellMap:
+        environment: Any = self.environment
+        return CellMap.from_record(environment.world(), environment.state())
+
+    def _planes(self) -> NDArray[np.float32]:
+        """The map as one plane for each kind of cell: 1 where a cell is of the kind.
+
+        Worlds that are smaller than the first one leave their lower and right edge
+        empty in all planes.
+
+        Raises:
+            ValueError: the world is larger than the first one.
+        """
+        shown = self._map()
+        n, height, width = self._shape
+        if len(shown.kinds) != n or shown.height > height or shown.width > width:
+            raise ValueError(
+                f"wanted a map of at most {height} by {width} cells, got {shown.height} by {shown.width}"
+            )
+        planes = np.zeros(self._shape, dtype=np.float32)
+        kinds = np.arange(n)[:, None, None]
+        planes[:, : shown.height, : shown.width] = kinds == shown.codes
+        return planes
 
 
 def register_environments() -> None:

@@ -2,8 +2,7 @@
 decision process.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gde.data.mdp import TabularMDP
@@ -19,8 +17,6 @@ from gde.errors import GdeError
 
 LEAVES_ALONE = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 """Wrappers that leave the dynamics of the table as they are."""
-Step = tuple[int, int, float, int, float, bool]
-"""State, action, probability, next state, reward, terminated."""
 
 
 def mdp_of(
@@ -73,28 +69,37 @@ def tabulate(
         return None
 
     n = len(table)
-    steps = list(_steps(table))
+    steps: list[tuple[int, int, float, int, float, bool]] = []
+    for state in range(n):
+        for a in range(len(table[state])):
+            steps += [(state, a, *step) for step in table[state][a] if step[0] > 0]
+    states, taken, p, after, earned, ended = map(np.asarray, zip(*steps, strict=True))
     terminal = np.zeros(n, dtype=bool)
-    for *_, after, _, ended in steps:
-        if ended:
-            terminal[after] = True
-    going = [step for step in steps if not terminal[step[0]]]
+    terminal[after[ended.astype(bool)]] = True
+    going = ~terminal[states]
 
     # Whether an episode is over must be a fact about its state alone.
-    starts = np.flatnonzero(getattr(layer, "initial_state_distrib", np.ones(n)))
-    met = _reached(going, starts.tolist())
-    for state, _, _, after, _, ended in going:
-        if state in met and terminal[after] and not ended:
-            return None
+    met = np.asarray(getattr(layer, "initial_state_distrib", np.ones(n))) > 0
+    count = 0
+    while met.sum() > count:
+        count = met.sum()
+        met[after[going & met[states]]] = True
+    if (going & met[states] & terminal[after] & ~ended.astype(bool)).any():
+        return None
 
     reward = np.zeros((n, len(actions)))
-    for state, a, p, _, earned, _ in going:
-        reward[state, a] += p * earned
-    by_action: list[list[Step]] = [[] for _ in actions]
-    for step in going:
-        by_action[step[1]].append(step)
+    np.add.at(reward, (states[going], taken[going]), p[going] * earned[going])
+    # Terminal states stay as they are.
+    ends = np.flatnonzero(terminal)
+    transition = []
+    for a in range(len(actions)):
+        of_action = going & (taken == a)
+        values = np.concatenate([p[of_action], np.ones(len(ends))])
+        rows = np.concatenate([states[of_action], ends])
+        columns = np.concatenate([after[of_action], ends])
+        transition.append(csr_array((values, (rows, columns)), shape=(n, n)))
     return TabularMDP(
-        transition=tuple(_matrix(each, terminal) for each in by_action),
+        transition=tuple(transition),
         start=np.full(n, 1 / n),
         reward=reward,
         terminal=terminal,
@@ -111,40 +116,3 @@ def digest(mdp: TabularMDP) -> str:
         arrays += [matrix.indptr, matrix.indices, matrix.data]
     content = [np.ascontiguousarray(array).tobytes() for array in arrays]
     return sha256(b"\n".join(content)).hexdigest()[:16]
-
-
-def _steps(table: Any) -> Iterator[Step]:
-    for state in range(len(table)):
-        for a in range(len(table[state])):
-            for p, after, reward, ended in table[state][a]:
-                if p > 0:
-                    yield state, a, float(p), int(after), float(reward), bool(ended)
-
-
-def _reached(steps: Sequence[Step], starts: Sequence[int]) -> set[int]:
-    """The states that steps lead to from where episodes begin."""
-    after: dict[int, set[int]] = defaultdict(set)
-    for state, _, _, following, _, _ in steps:
-        after[state].add(following)
-    reached = set(starts)
-    waiting = list(starts)
-    while waiting:
-        new = after[waiting.pop()] - reached
-        reached |= new
-        waiting.extend(new)
-    return reached
-
-
-def _matrix(steps: Sequence[Step], terminal: NDArray[np.bool_]) -> csr_array:
-    """(S, S) probabilities of next states for one action; terminal states stay as they
-    are.
-    """
-    n = len(terminal)
-    ends = np.flatnonzero(terminal).tolist()
-    states = [step[0] for step in steps] + ends
-    after = [step[3] for step in steps] + ends
-    p = [step[2] for step in steps] + [1.0] * len(ends)
-    return csr_array(
-        (np.array(p), (np.array(states, dtype=int), np.array(after, dtype=int))),
-        shape=(n, n),
-    )

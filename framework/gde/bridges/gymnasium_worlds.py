@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from hashlib import sha256
+from itertools import compress
 from typing import Annotated, Any
 
 import gymnasium
@@ -70,8 +72,7 @@ class GymnasiumWorld:
         self._seed: int | None = None
         self._taken: list[str] = []
         self._over = True
-        self._first = Observation(text="", actions=self.actions)
-        self._shown = self._first
+        self._shown = Observation(text="", actions=self.actions)
 
     def reset(self, seed: int) -> Observation:
         """Begin the episode that `reset(seed=seed)` of the environment begins."""
@@ -79,10 +80,9 @@ class GymnasiumWorld:
         self._seed = seed
         self._taken = []
         self._over = False
-        self._first = self._observe(observation, info)
-        self._shown = self._first
+        self._shown = self._observe(observation, info)
         self._identity = self._identify()
-        return self._first
+        return self._shown
 
     def task(self) -> Task:
         config = self.config
@@ -148,12 +148,8 @@ class GymnasiumWorld:
         """The observation, with the admissible actions by the `action_mask` of `info`
         where there is one.
         """
-        names = self.actions
-        mask = info.get("action_mask")
-        if mask is not None:
-            names = tuple(
-                name for name, allowed in zip(names, mask, strict=True) if allowed
-            )
+        mask = info.get("action_mask", [True] * len(self.actions))
+        names = tuple(compress(self.actions, mask))
         return Observation(
             text=self._text(observation, self.environment),
             actions=names or self.actions,
@@ -161,7 +157,7 @@ class GymnasiumWorld:
 
     def _identify(self) -> str:
         own = getattr(self.environment.unwrapped, "hash", None)
-        return _digest(self.name, self._first.text, own() if callable(own) else "")
+        return _digest(self.name, self._shown.text, own() if callable(own) else "")
 
     def _horizon(self) -> int:
         spec = self.environment.spec
@@ -179,7 +175,6 @@ class TabulatedWorld(GymnasiumWorld):
         super().__init__(*arguments)
         self._table = mdp
         self._digest = digest(mdp)
-        self._solution: Solution | None = None
         self._begun: dict[int, TabularMDP] = {}
 
     def state(self) -> State:
@@ -188,18 +183,12 @@ class TabulatedWorld(GymnasiumWorld):
 
     def mdp(self) -> TabularMDP:
         """The table, beginning where the episode has begun."""
-        if self._start not in self._begun:
-            start = np.zeros(self._table.n_states)
-            start[self._start] = 1
-            self._begun[self._start] = replace(self._table, start=start)
         return self._begun[self._start]
 
     def optimum(self) -> Optimum:
         """The optimal actions and value of the present state, by value iteration over
         the table.
         """
-        if self._solution is None:
-            self._solution = solve(self._table)
         best = self._solution.optimal[self._state].nonzero()[0]
         value = float(self._solution.value[self._state])
         return Optimum(
@@ -208,6 +197,10 @@ class TabulatedWorld(GymnasiumWorld):
             means="value iteration",
         )
 
+    @cached_property
+    def _solution(self) -> Solution:
+        return solve(self._table)
+
     @property
     def _state(self) -> int:
         return int(self.environment.unwrapped.s)  # type: ignore[attr-defined]  # it has a table
@@ -215,6 +208,11 @@ class TabulatedWorld(GymnasiumWorld):
     def _identify(self) -> str:
         """By the table and the state that the episode begins in."""
         self._start = self._state
+        # One object for each start: a run solves every new one.
+        if self._start not in self._begun:
+            start = np.zeros(self._table.n_states)
+            start[self._start] = 1
+            self._begun[self._start] = replace(self._table, start=start)
         return _digest(self.name, self._digest, self._start)
 
 
@@ -229,19 +227,17 @@ def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[st
     space = environment.action_space
     if not isinstance(space, spaces.Discrete):
         raise GdeError(f"{whose}: wanted discrete actions, got {space}")
+    if names:
+        if not len(names) == len(set(names)) == space.n:
+            raise GdeError(
+                f"{whose}: wanted {space.n} different names of actions, got {', '.join(names)}"
+            )
+        return tuple(names)
     own = getattr(environment.unwrapped, "actions", None)
-    if (
-        not names
-        and isinstance(own, type)
-        and issubclass(own, Enum)
-        and len(own) == space.n
-    ):
+    is_enumeration = isinstance(own, type) and issubclass(own, Enum)
+    if is_enumeration and len(own) == space.n:
         return tuple(str(action.name) for action in own)
-    if names and (len(names) != space.n or len(set(names)) != space.n):
-        raise GdeError(
-            f"{whose}: wanted {space.n} different names of actions, got {', '.join(names)}"
-        )
-    return tuple(names) or tuple(str(action) for action in range(int(space.n)))
+    return tuple(map(str, range(int(space.n))))
 
 
 def _digest(*parts: object) -> str:

@@ -23,7 +23,7 @@ from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.data.plan import Choice, Plan
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
-from gde.offers import Capability
+from gde.offers import AnyOffer, Capability
 from gde.parts.agent import Agent
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
@@ -131,6 +131,14 @@ def usual_agent(environment: str, catalogue: Catalogue) -> str:
     return name if name in catalogue.names("agent") else found[0].qualified
 
 
+def _configured(
+    kind: str, name: str, settings: Mapping[str, Any]
+) -> tuple[AnyOffer, Any]:
+    """An offer with its typed configuration."""
+    offer = Catalogue.default().find(kind, name).offer
+    return offer, build(offer.config, settings, name)
+
+
 @dataclass(frozen=True)
 class Setting:
     """The parts of a task, as plain values and made."""
@@ -152,25 +160,19 @@ class Setting:
         Raises:
             GdeError: an unknown name or field, or a value out of range.
         """
-        own = {
-            name.removeprefix(OF_THE_AGENT): v
-            for name, v in settings.items()
-            if name.startswith(OF_THE_AGENT)
-        }
-        rest = {
-            name: value
-            for name, value in settings.items()
-            if not name.startswith(OF_THE_AGENT)
-        }
+        own = {}
+        rest = {}
+        for name, value in settings.items():
+            if name.startswith(OF_THE_AGENT):
+                own[name.removeprefix(OF_THE_AGENT)] = value
+            else:
+                rest[name] = value
         catalogue = Catalogue.default()
         agent = agent or usual_agent(environment, catalogue)
-        setting = cls(environment, agent, seed, rest, own)
-        for kind, name, config in (
-            ("environment", environment, rest),
-            ("agent", agent, own),
-        ):
-            build(catalogue.find(kind, name).offer.config, config, name)
-        return setting
+        # Wrong values are refused now.
+        _configured("environment", environment, rest)
+        _configured("agent", agent, own)
+        return cls(environment, agent, seed, rest, own)
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -191,19 +193,14 @@ class Setting:
 
     def make_environment(self) -> Environment:
         """A new environment."""
-        offer = Catalogue.default().find("environment", self.environment).offer
-        made: Environment = offer.make(
-            build(offer.config, self.config, self.environment), OutsideRun()
-        )
+        offer, config = _configured("environment", self.environment, self.config)
+        made: Environment = offer.make(config, OutsideRun())
         return made
 
     def make_agent(self, scope: Scope) -> Agent:
         """A new agent that asks within the scope."""
-        offer = Catalogue.default().find("agent", self.agent).offer
-        made: Agent = offer.make(
-            build(offer.config, self.agent_config, self.agent),
-            _Context(scope, self.seed),
-        )
+        offer, config = _configured("agent", self.agent, self.agent_config)
+        made: Agent = offer.make(config, _Context(scope, self.seed))
         return made
 
     async def play(self, key: EpisodeKey, model: InspectModel) -> Trajectory:

@@ -54,9 +54,14 @@ def read_lm_eval(path: Path) -> Log:
 
         # A document is logged once for each filter of its answers; each has scores of
         # its own.
-        found[sample.id] = (
-            _joined(found[sample.id], sample) if sample.id in found else sample
-        )
+        if sample.id in found:
+            first = found[sample.id]
+            sample = replace(
+                first,
+                scores={**first.scores, **sample.scores},
+                failure=f"{first.failure}; {sample.failure}",
+            )
+        found[sample.id] = sample
     samples = [
         replace(each, failure="") if each.scores else each for each in found.values()
     ]
@@ -116,12 +121,6 @@ def _sample(logged: Logged, where: str) -> Sample:
         if others
         else "it was not scored",
     )
-
-
-def _joined(one: Sample, other: Sample) -> Sample:
-    """The sample of a document with the scores of two filters of its answers."""
-    failure = f"{one.failure}; {other.failure}"
-    return replace(one, scores={**one.scores, **other.scores}, failure=failure)
 
 
 def _texts(value: Any) -> Iterator[str]:
