@@ -59,14 +59,11 @@ def conclude(
         run.watch,
     )
 
-    # The numbers of a failed metric stay only if they would be the same today.
     saved: list[Measurement] = []
-    if (
-        earlier
-        and earlier.subject == about
-        and _still_there(earlier, decoded, run.journal.probes())
-    ):
-        saved = _saved(earlier, as_before, measured, failed)
+    if earlier and earlier.subject == about:
+        failing = {failure.subject for failure in failed}.intersection(as_before)
+        probes = run.journal.probes()
+        saved = _saved(earlier, failing, (*measured, *decoded), probes)
 
     measurements = (*kept, *measured, *saved, *decoded)
     failures = _failures(run, evidence)
@@ -187,36 +184,23 @@ def _first_word(subject: str) -> str:
     return subject.split(" ")[0]
 
 
-def _still_there(
-    earlier: Result, decoded: Sequence[Measurement], probes: Collection[str]
-) -> bool:
-    """Whether probes decode what they decoded then: metrics read what they have
-    learned.
-    """
-    now = {one.identity: one for one in decoded}
-    for one in earlier.measurements:
-        if one.source in probes and now.get(one.identity) != one:
-            return False
-    return True
-
-
 def _saved(
     earlier: Result,
-    as_before: Collection[str],
-    measured: Sequence[Measurement],
-    failed: Sequence[Failure],
+    failing: Collection[str],
+    now: Sequence[Measurement],
+    probes: Collection[str],
 ) -> list[Measurement]:
-    """Give the earlier numbers of metrics that fail now and measure nothing."""
-    failing = {failure.subject for failure in failed}
-    measuring = {one.source for one in measured}
-    lost = failing.intersection(as_before) - measuring
-
-    taken = {one.identity for one in measured}
-    saved = []
+    """Give the earlier numbers of metrics that fail now and measure nothing, if they
+    would be the same today: metrics read what probes have learned.
+    """
+    known = {one.identity: one for one in now}
     for one in earlier.measurements:
-        if one.source in lost and one.identity not in taken:
-            saved.append(one)
-    return saved
+        if one.source in probes and known.get(one.identity) != one:
+            return []
+
+    lost = set(failing).difference(one.source for one in now)
+    saved = [one for one in earlier.measurements if one.source in lost]
+    return [one for one in saved if one.identity not in known]
 
 
 def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> list[Failure]:

@@ -76,16 +76,14 @@ class ActivationStore:
 
             # With many layers, memory runs out before any file is full.
             if held >= HELD_BYTES:
-                self._write_shards(source, waiting)
+                for place, kept in waiting.items():
+                    self._write_shard(source, place, kept)
                 waiting = {}
                 tokens.clear()
                 held = 0
-        self._write_shards(source, waiting)
-        return n
-
-    def _write_shards(self, source: str, waiting: Mapping[Place, Kept]) -> None:
         for place, kept in waiting.items():
             self._write_shard(source, place, kept)
+        return n
 
     def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
         """Write a file of one place, then its index, which so names complete files
@@ -103,13 +101,9 @@ class ActivationStore:
         index: list[Statement] = []
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
         begin = 0
-        for (episode, turn), values in kept:
-            index.append(
-                (
-                    query,
-                    (source, layer, position, name, begin, len(values), episode, turn),
-                )
-            )
+        for row, values in kept:
+            entry = (source, layer, position, name, begin, len(values), *row)
+            index.append((query, entry))
             begin += len(values)
         self._journal.write(index)
 
@@ -139,30 +133,25 @@ class ActivationStore:
         """(n, width) the tokens of all rows of the index, those of each from its
         beginning on.
         """
-        files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
-        in_order = True
+        files = dict.fromkeys(row["file"] for row in index)
         first = index[0]["row"]
-        for begin, row in zip(begins, index, strict=True):
-            files.setdefault(row["file"], []).append((begin, row))
-            in_order = in_order and row["row"] == first + begin
+        gaps = [row["row"] - begin for begin, row in zip(begins, index, strict=True)]
 
         # One file in the right order is a view of the mapped file, which takes no
         # memory.
-        if len(files) == 1 and in_order:
-            return read_arrays(self._folder / index[0]["file"])["values"][
-                first : first + n
-            ]
+        if len(files) == 1 and set(gaps) == {first}:
+            stored = read_arrays(self._folder / index[0]["file"])["values"]
+            return stored[first : first + n]
 
-        values: NDArray[np.float32] | None = None
-        for name, rows in files.items():
+        values = np.empty((n, 0), dtype=np.float32)
+        for name in files:
             stored = read_arrays(self._folder / name)["values"]
-            if values is None:
+            if not values.size:
                 values = np.empty((n, stored.shape[-1]), dtype=np.float32)
-            for begin, row in rows:
-                place = row["row"]
-                length = row["tokens"]
-                values[begin : begin + length] = stored[place : place + length]
-        assert values is not None  # an index has rows
+            for begin, row in zip(begins, index, strict=True):
+                if row["file"] == name:
+                    part = stored[row["row"] : row["row"] + row["tokens"]]
+                    values[begin : begin + len(part)] = part
         return values
 
 

@@ -249,7 +249,7 @@ def test_what_is_stored_is_probed_without_the_model(
     def gone(**_: object) -> None:
         raise GdeError("no weights here")
 
-    monkeypatch.setattr("gde.testing.parts.PlantedModel", gone)
+    monkeypatch.setattr("gde.testing.plugin.PlantedModel", gone)
     assert probe(run.run, added, asking).measurements == expected.measurements
     assert files(Path(run.run)) == files(tmp_path / "copy")
     assert {"again", "counterfactual"} <= by_source(expected).keys()

@@ -11,12 +11,8 @@ from gde.data.result import Measurement
 from gde.reporting.figures.drawing import numbers, unit_title
 from gde.reporting.wording import bounds, number
 
-ROOMY = 8
-"""Most columns whose cells have room for intervals."""
 HEIGHT = 46
-"""Height in pixels of a cell with an interval."""
-SMALL_CELL = (40, 24)
-"""Width and height in pixels of a cell without an interval."""
+"""Height in pixels of a cell."""
 LETTER = 5.6
 """Width in pixels of a letter of an interval."""
 MARGIN = 10
@@ -31,7 +27,6 @@ LINES = (
     ("told", 9.5, 16),
 )
 """The lines of a cell: field, font size, and pixels below the middle."""
-ONE_LINE = (("text", 10, 0),)
 FIELDS = ("row", "column", "panel")
 """Neutral names for the labels: a label's own name may clash with a field or hold
 dots.
@@ -145,8 +140,7 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         "condition": {"test": f"datum.value > {bright}", "value": "#111"},
         "value": "#fff",
     }
-    lines = LINES if _is_roomy(keys, found) else ONE_LINE
-    for field, size, down in lines:
+    for field, size, down in LINES:
         mark = {
             "type": "text",
             "fontSize": size,
@@ -156,22 +150,13 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         text = {"field": field, "type": "nominal"}
         layers.append({"mark": mark, "encoding": {"text": text, "color": ink}})
 
-    width, height = _cell_size(keys, found)
+    longest = max(len(_interval(one)) for one in found)
     return {
         "encoding": {"x": x, "y": y},
         "layer": layers,
-        "width": {"step": width},
-        "height": {"step": height},
+        "width": {"step": round(LETTER * longest) + 2 * MARGIN},
+        "height": {"step": HEIGHT},
     }
-
-
-def _cell_size(keys: Sequence[str], found: Sequence[Measurement]) -> tuple[int, int]:
-    """Width and height of a cell in pixels."""
-    if not _is_roomy(keys, found):
-        return SMALL_CELL
-    longest = max(len(_interval(one)) for one in found)
-    width = round(LETTER * longest) + 2 * MARGIN
-    return width, HEIGHT
 
 
 def _ordered(key: str, found: Sequence[Measurement]) -> list[Any]:
@@ -183,17 +168,10 @@ def _ordered(key: str, found: Sequence[Measurement]) -> list[Any]:
     return values
 
 
-def _is_roomy(keys: Sequence[str], found: Sequence[Measurement]) -> bool:
-    _, column, *_ = keys
-    return len(_ordered(column, found)) <= ROOMY
-
-
 def _caption(keys: Sequence[str], found: Sequence[Measurement]) -> str:
     unit = unit_title(found[0].unit)
     value = f"Value in {unit}" if unit else "Value"
-    caption = f"{value}; result.json has the intervals."
-    if _is_roomy(keys, found):
-        caption = f"{value}, 95 % interval, n."
+    caption = f"{value}, 95 % interval, n."
 
     n_cells = 1
     for key in keys:

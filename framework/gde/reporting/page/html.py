@@ -46,14 +46,10 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     # A page of a large run reads and shows every k-th episode only.
     shown = spread(evidence)
     conditions = condition_keys(shown)
-    answers = cards(result)
     drawn_cards = []
-    has_ticks = False
-    for card in answers:
+    for card in cards(result):
         curves = [picture(figure) for figure in card.figures]
         drawn_cards.append((card, curves))
-        if any("tick" in line.picture for line in card.lines):
-            has_ticks = True
     figures = breakdowns(of_metrics(result), conditions, meanings)
 
     played = films(evidence)
@@ -68,7 +64,6 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
         cards=drawn_cards,
-        ticks=has_ticks,
         groups=group_tables(result),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_tables=condition_tables(result, evidence, conditions),
