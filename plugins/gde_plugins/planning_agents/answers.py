@@ -18,6 +18,10 @@ SEVERAL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*([^\n]+)$", re.MULTILINE)
+ENDED = re.compile(
+    r"\A.*?^Action(?: \d+)?:[ \t]*[^\n]+(?:\nAction(?: \d+)?:[ \t]*[^\n]+)*$",
+    re.DOTALL | re.MULTILINE,
+)
 LABEL = re.compile(r"^(?:Thought|Action|Observation)(?: \d+)?:", re.MULTILINE)
 SHOWN = 80
 """Characters of a model's text that messages show."""
@@ -78,28 +82,17 @@ def several_actions(
 
 
 def ended(text: str) -> str:
-    """An answer up to the end of the first lines that name actions; the whole answer
-    where no line does.
-    """
-    kept: list[str] = []
-    in_actions = False
-    for line in text.strip().split("\n"):
-        names_action = ACTION.match(line) is not None
-        if in_actions and not names_action:
-            break
-        in_actions = in_actions or names_action
-        kept.append(line)
-    return "\n".join(kept)
+    """The answer up to the end of its first lines that name actions, or all of it."""
+    found = ENDED.match(text.strip())
+    return found[0] if found else text.strip()
 
 
 def admitted(action: str, actions: Sequence[str] | None) -> str | Rejected:
     """The admissible action that is meant, whatever its letter case."""
     if actions is None:
-        return (
-            action
-            if _writable(action)
-            else Rejected("invalid_action", "wanted a text", "That is no text.")
-        )
+        if _writable(action):
+            return action
+        return Rejected("invalid_action", "wanted a text", "That is no text.")
     for each in actions:
         if each.casefold() == action.casefold():
             return each
@@ -136,8 +129,6 @@ def _writable(text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    return (
-        repr(text)
-        if len(text) <= SHOWN
-        else f"{text[:SHOWN]!r}... ({len(text)} characters)"
-    )
+    if len(text) <= SHOWN:
+        return repr(text)
+    return f"{text[:SHOWN]!r}... ({len(text)} characters)"

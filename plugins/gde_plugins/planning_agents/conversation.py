@@ -1,8 +1,6 @@
 """The messages to the language model: the task, the past turns and the question."""
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from gde.data.completion import Message
 from gde.data.observation import Observation, Task
@@ -24,14 +22,6 @@ THOUGHT = "Thought: The lamp is in the closed box, so the box has to be opened f
 """A task in no world, and how it is answered."""
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """An earlier turn."""
-
-    observation: Observation
-    answer: str
-
-
 class Conversation:
     """The turns of one episode, as far as they are remembered."""
 
@@ -41,50 +31,42 @@ class Conversation:
         """
         self._task = task
         self._example = example
-        self._past: deque[Exchange] = deque(maxlen=turns)
+        self._past: deque[tuple[Observation, str]] = deque(maxlen=turns)
 
     def remember(self, observation: Observation, answer: str) -> None:
         """Remember a turn that is over."""
-        self._past.append(Exchange(observation, answer))
+        self._past.append((observation, answer))
 
     def one(self, now: Observation, advice: str = "") -> tuple[Message, ...]:
         """The messages that ask for one action, with some advice before the
         question.
         """
-        example = self._example_of(
-            lambda other: other.one(SHUT), f"{THOUGHT}\nAction: open the box"
-        )
-        question = f"{advice}\n\n{ONE}" if advice else ONE
-        return (*example, *self._messages(now, question))
+        answer = f"{THOUGHT}\nAction: open the box"
+        return self._messages(now, ONE, answer, advice)
 
     def several(self, now: Observation, n: int) -> tuple[Message, ...]:
         """The messages that ask for up to `n` candidates."""
         answer = f"{THOUGHT}\nAction 1: open the box\nAction 2: wait"
-        example = self._example_of(lambda other: other.several(SHUT, n), answer)
-        return (*example, *self._messages(now, SEVERAL.format(n=n)))
+        return self._messages(now, SEVERAL.format(n=n), answer)
 
-    def _example_of(
-        self, ask: Callable[["Conversation"], tuple[Message, ...]], answer: str
+    def _messages(
+        self, now: Observation, question: str, example: str, advice: str = ""
     ) -> tuple[Message, ...]:
-        """The example, asked and answered in the form of the question."""
-        if not self._example:
-            return ()
-        return (
-            *ask(Conversation(EXAMPLE, 0)),
-            Message(role="assistant", content=answer),
-        )
+        """The messages of a turn; `example` answers the question in the example."""
+        solved: tuple[Message, ...] = ()
+        if self._example:
+            asked = Conversation(EXAMPLE, 0)._messages(SHUT, question, example)
+            solved = (*asked, Message(role="assistant", content=example))
 
-    def _messages(self, now: Observation, question: str) -> tuple[Message, ...]:
         messages: list[Message] = []
-        for exchange in self._past:
-            messages.append(
-                self._user(
-                    f"Observation:\n{exchange.observation.text}", first=not messages
-                )
-            )
-            messages.append(Message(role="assistant", content=exchange.answer))
-        shown = f"Observation:\n{now.text}\n\n{_listed(now)}\n\n{question}"
-        return (*messages, self._user(shown, first=not messages))
+        for seen, answer in self._past:
+            shown = f"Observation:\n{seen.text}"
+            messages.append(self._user(shown, first=not messages))
+            messages.append(Message(role="assistant", content=answer))
+
+        parts = [f"Observation:\n{now.text}", _listed(now), advice, question]
+        shown = "\n\n".join(filter(None, parts))
+        return (*solved, *messages, self._user(shown, first=not messages))
 
     def _user(self, text: str, *, first: bool) -> Message:
         parts = []
@@ -93,14 +75,11 @@ class Conversation:
             if self._task.rules:
                 parts.append(f"# Rules\n{self._task.rules}")
             parts.append(f"# Objective\n{self._task.objective}")
-        if text:
-            parts.append(text)
-        return Message(role="user", content="\n\n".join(parts))
+        return Message(role="user", content="\n\n".join([*parts, text]))
 
 
 def _listed(observation: Observation) -> str:
     if observation.actions is None:
         return "Any text may be tried as an action."
-    return "Actions that can be taken now:\n" + "\n".join(
-        f"- {action}" for action in observation.actions
-    )
+    lines = [f"- {action}" for action in observation.actions]
+    return "\n".join(["Actions that can be taken now:", *lines])

@@ -1,7 +1,7 @@
 """The effort of a decision, as the record states it."""
 
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 NOTE = re.compile(r"planning: ((?:\w+=\d+ ?)+)\Z")
 
@@ -26,9 +26,8 @@ class Effort:
     @property
     def note(self) -> str:
         """The counts as text, for the end of `Decision.detail`."""
-        return "planning: " + " ".join(
-            f"{name}={count}" for name, count in asdict(self).items()
-        )
+        counts = [f"{name}={count}" for name, count in asdict(self).items()]
+        return f"planning: {' '.join(counts)}"
 
     @classmethod
     def noted(cls, detail: str) -> "Effort | None":
@@ -36,8 +35,8 @@ class Effort:
         found = NOTE.search(detail)
         if not found:
             return None
-        counts = dict(pair.split("=") for pair in found[1].split())
-        known = {field.name for field in fields(cls)}
-        return cls(
-            **{name: int(count) for name, count in counts.items() if name in known}
-        )
+        counts = {}
+        for pair in found[1].split():
+            name, _, count = pair.partition("=")
+            counts[name] = int(count)
+        return cls(**counts)

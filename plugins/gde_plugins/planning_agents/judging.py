@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory, Turn
 from gde.parts.reward_model import RewardModel
 from gde.parts.simulator import Situation
@@ -50,8 +49,10 @@ class Judge:
             return self._known[identity]
         effort.judged += 1
         trace = await self._model.rewards(self._imagined(situation, path))
-        value = _last(trace)
-        if value is None:
+        value = None
+        if not trace.failure and len(trace.values):
+            value = float(trace.values[-1])
+        else:
             effort.unjudged += 1
             self.reason = trace.failure
         if identity is not None:
@@ -67,10 +68,6 @@ class Judge:
             turns.append(_turn(len(turns), here, Decision.act(action)))
         turns.append(_turn(len(turns), situation, UNDECIDED))
         return replace(self._begun, turns=tuple(turns))
-
-
-def _last(trace: RewardTrace) -> float | None:
-    return None if trace.failure or not len(trace.values) else float(trace.values[-1])
 
 
 def _identity(situation: Situation) -> object:

@@ -19,10 +19,10 @@ from gde_plugins.planning_agents.config import MctsConfig
 from gde_plugins.planning_agents.conversation import Conversation
 from gde_plugins.planning_agents.effort import Effort
 from gde_plugins.planning_agents.judging import Judge
-from gde_plugins.planning_agents.priors import Proposer, uniform
+from gde_plugins.planning_agents.priors import proposed, ranked, uniform
 from gde_plugins.planning_agents.react import decision
 from gde_plugins.planning_agents.tree import Node, Search
-from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
+from gde_plugins.planning_agents.worlds import world_model
 
 UNLISTED = "no actions are listed here and nobody proposes any: take agent.prior=model with a language model"
 
@@ -42,14 +42,11 @@ class Mcts:
 
     def begin(self, brief: Brief) -> None:
         config = self._config
-        asker = Asker(self._model, config, brief.seed) if self._model else None
+        self._asker = Asker(self._model, config, brief.seed) if self._model else None
         self._conversation = Conversation(
             brief.task, config.history, example=config.example
         )
-        self._proposer = (
-            Proposer(asker, self._conversation, config.candidates) if asker else None
-        )
-        self._world = world_model(config.world, asker, brief)
+        self._world = world_model(config.world, self._asker, brief)
         self._judge = Judge(self._reward, self._world.begun, config.shown)
         self._search = Search(
             config.exploration, config.guide, generator(brief.seed, "search")
@@ -58,25 +55,38 @@ class Mcts:
     async def act(self, observation: Observation) -> Decision:
         effort = Effort()
         here = await self._world.look(observation)
+        found: str | Rejected
         prior, completion = await self._prior(observation, effort)
         if isinstance(prior, Rejected):
-            decided = decision(prior, effort, completion)
+            found = prior
         else:
-            decided = decision(
-                await self._searched(here, prior, effort), effort, completion
+            found = await self._searched(here, prior, effort)
+            self._conversation.remember(
+                observation, f"Thought: The plan says so.\nAction: {found}"
             )
-            self._remember(observation, decided)
+            self._world.taken(observation, found)
+        decided = decision(found, effort, completion)
         self._judge.taken(here, decided)
         return decided
 
     async def _prior(
         self, observation: Observation, effort: Effort
     ) -> tuple[Mapping[str, float] | Rejected, Completion | None]:
-        if self._config.prior == "model" and self._proposer is not None:
-            return await self._proposer.prior(observation, effort)
-        if not observation.actions:
-            return Rejected("error", UNLISTED, UNLISTED), None
-        return uniform(observation.actions), None
+        actions = observation.actions
+        found: tuple[str, ...] | Rejected = Rejected("error", UNLISTED, UNLISTED)
+        completion = None
+        if self._config.prior == "model" and self._asker:
+            found, completion = await proposed(
+                self._asker,
+                self._conversation,
+                self._config.candidates,
+                observation,
+                effort,
+            )
+        if not isinstance(found, Rejected):
+            return ranked(found, actions), completion
+        # Where no answer can be used, the listed actions are alike.
+        return uniform(actions) if actions else found, completion
 
     async def _searched(
         self, here: Situation, prior: Mapping[str, float], effort: Effort
@@ -103,26 +113,15 @@ class Mcts:
         """Make one more visit. Gives whether it found a state with a reward."""
         node = self._search.descend(root)
         judged = False
-        if (
-            node.situation is None
-            and node.parent is not None
-            and node.parent.situation is not None
-        ):
+        parent = node.parent
+        if node.situation is None and parent and parent.situation:
             node.situation = await self._world.step(
-                node.parent.situation, node.action, effort
+                parent.situation, node.action, effort
             )
             node.grow(uniform(node.situation.observation.actions or ()))
             value = await self._judge.value(node.situation, node.path(), effort)
             judged = value is not None
             # Where there is no reward, nothing is known to be gained.
-            node.value = node.parent.value if value is None else value
+            node.value = parent.value if value is None else value
         node.back_up(self._config.discount)
         return judged
-
-    def _remember(self, observation: Observation, decided: Decision) -> None:
-        action = decided.action or ""
-        self._conversation.remember(
-            observation, f"Thought: The plan says so.\nAction: {action}"
-        )
-        if isinstance(self._world, ImaginedWorld):
-            self._world.taken(observation, action)

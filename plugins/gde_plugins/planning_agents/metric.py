@@ -1,5 +1,6 @@
 """The metric `planning`: the effort of planning agents."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
@@ -26,22 +27,18 @@ def planning(evidence: Evidence) -> Sequence[Measurement]:
             unmeasured(f"planning.{name}", UNIT, "no episode with a turn was finished")
             for name in NAMES
         ]
-    return [
-        over_episodes(
-            evidence,
-            f"planning.{name}",
-            UNIT,
-            [(world, each[name]) for world, each in spent],
-            cluster_mean,
+    measurements = []
+    for name in NAMES:
+        values = [(world, each[name]) for world, each in spent]
+        measurements.append(
+            over_episodes(evidence, f"planning.{name}", UNIT, values, cluster_mean)
         )
-        for name in NAMES
-    ]
+    return measurements
 
 
 def _means(trajectory: Trajectory) -> dict[str, float]:
-    noted = [
-        Effort.noted(turn.decision.detail) or Effort() for turn in trajectory.turns
-    ]
-    return {
-        name: sum(asdict(each)[name] for each in noted) / len(noted) for name in NAMES
-    }
+    totals = Counter(dict.fromkeys(NAMES, 0))
+    for turn in trajectory.turns:
+        totals.update(asdict(Effort.noted(turn.decision.detail) or Effort()))
+    n_turns = len(trajectory.turns)
+    return {name: total / n_turns for name, total in totals.items()}

@@ -108,11 +108,8 @@ def _measure(
 
 
 def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:
-    return (
-        frozenset({Capability.SIMULATOR})
-        if config.world == "simulator"
-        else frozenset()
-    )
+    needs_copy = config.world == "simulator"
+    return frozenset({Capability.SIMULATOR}) if needs_copy else frozenset()
 
 
 def _react(config: "ReactConfig", context: "Context") -> "Agent":

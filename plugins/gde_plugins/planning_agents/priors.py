@@ -1,6 +1,6 @@
 """Prior weights of actions, before any is tried."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from gde.data.completion import Completion
@@ -38,28 +38,19 @@ def ranked(proposed: Sequence[str], actions: Sequence[str] | None) -> dict[str, 
     return prior
 
 
-class Proposer:
-    """Asks a language model for a prior, once a turn."""
-
-    def __init__(self, asker: Asker, conversation: Conversation, most: int) -> None:
-        self._asker = asker
-        self._conversation = conversation
-        self._most = most
-
-    async def prior(
-        self, observation: Observation, effort: Effort
-    ) -> tuple[Mapping[str, float] | Rejected, Completion | None]:
-        """The weights of actions and the model's answer.
-
-        Where no answer can be used, the listed actions have equal weights.
-        """
-        read = partial(several_actions, actions=observation.actions, most=self._most)
-        messages = self._conversation.several(observation, self._most)
-        found, completion = await self._asker.ask(messages, read, effort)
-        if isinstance(found, Rejected):
-            return (
-                uniform(observation.actions) if observation.actions else found
-            ), completion
-        proposed, others = found
-        effort.inadmissible += others
-        return ranked(proposed, observation.actions), completion
+async def proposed(
+    asker: Asker,
+    conversation: Conversation,
+    most: int,
+    observation: Observation,
+    effort: Effort,
+) -> tuple[tuple[str, ...] | Rejected, Completion]:
+    """Ask a language model for up to `most` actions, the best one first."""
+    read = partial(several_actions, actions=observation.actions, most=most)
+    messages = conversation.several(observation, most)
+    found, completion = await asker.ask(messages, read, effort)
+    if isinstance(found, Rejected):
+        return found, completion
+    actions, others = found
+    effort.inadmissible += others
+    return actions, completion

@@ -1,7 +1,6 @@
 """ReAct with predicted rewards of its candidates (Shen et al. 2026, appendix C.6.2)."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -10,12 +9,13 @@ from gde.parts.agent import Brief
 from gde.parts.language_model import LanguageModel
 from gde.parts.reward_model import RewardModel
 from gde.parts.simulator import Situation
-from gde_plugins.planning_agents.answers import Rejected, several_actions
+from gde_plugins.planning_agents.answers import Rejected
 from gde_plugins.planning_agents.config import ReactRewardConfig
 from gde_plugins.planning_agents.effort import Effort
 from gde_plugins.planning_agents.judging import Judge
+from gde_plugins.planning_agents.priors import proposed
 from gde_plugins.planning_agents.react import React, decision
-from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
+from gde_plugins.planning_agents.worlds import world_model
 
 Gains = Sequence[tuple[str, float | None]]
 """Candidates, each with its predicted gain in reward; None where there is no reward for
@@ -45,24 +45,24 @@ class ReactReward(React):
         here = await self._world.look(observation)
         decided = await self._planned(here, observation, effort)
         self._judge.taken(here, decided)
-        if decided.action is not None and isinstance(self._world, ImaginedWorld):
+        if decided.action is not None:
             self._world.taken(observation, decided.action)
         return decided
 
     async def _planned(
         self, here: Situation, observation: Observation, effort: Effort
     ) -> Decision:
-        most = self._settings.candidates
-        read = partial(several_actions, actions=observation.actions, most=most)
-        found, completion = await self._asker.ask(
-            self._conversation.several(observation, most), read, effort
+        found, completion = await proposed(
+            self._asker,
+            self._conversation,
+            self._settings.candidates,
+            observation,
+            effort,
         )
         if isinstance(found, Rejected):
             self._conversation.remember(observation, self._asker.heard(completion).text)
             return decision(found, effort, completion)
-        actions, others = found
-        effort.inadmissible += others
-        gains = await self._gains(here, actions, effort)
+        gains = await self._gains(here, found, effort)
         if self._settings.choose == "model":
             return await self._decide(observation, effort, advice=_assessment(gains))
         best = _largest(gains)
@@ -87,7 +87,7 @@ class ReactReward(React):
             gains.append(
                 (action, None if after is None or before is None else after - before)
             )
-        if all(gain is None for _, gain in gains):
+        if {gain for _, gain in gains} == {None}:
             raise GdeError(
                 f"reward model {self._settings.reward!r} judged no candidate: {self._judge.reason}"
             )
@@ -99,9 +99,8 @@ def _assessment(gains: Gains) -> str:
         "Predicted reward of candidates, by how much closer to the objective each leads:"
     ]
     for action, gain in gains:
-        lines.append(
-            f"- {action}: unknown" if gain is None else f"- {action}: {gain:+.3f}"
-        )
+        shown = "unknown" if gain is None else f"{gain:+.3f}"
+        lines.append(f"- {action}: {shown}")
     return "\n".join(lines)
 
 

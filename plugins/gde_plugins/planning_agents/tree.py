@@ -78,9 +78,12 @@ class Search:
         """Go from the root to a situation that has not been tried, or that has no
         successors.
         """
+        # Means are scaled by the least and the most in the tree, so that one weight of
+        # exploration fits every reward.
+        means = [0.0, *(node.mean for node in _visited(root))]
         node = root
         while node.children and node.situation is not None and not node.situation.over:
-            node = self._chosen(node, _Range.of(root))
+            node = self._chosen(node, min(means), max(means))
         return node
 
     def decide(self, root: Node) -> str:
@@ -97,7 +100,7 @@ class Search:
             return max(tried, key=lambda child: child.mean).action
         return max(tried, key=lambda child: (child.visits, child.mean)).action
 
-    def _chosen(self, node: Node, scale: "_Range") -> Node:
+    def _chosen(self, node: Node, least: float, most: float) -> Node:
         if self.guide == "prior":
             p = np.array([child.prior for child in node.children])
             return node.children[int(self.rng.choice(len(p), p=p / p.sum()))]
@@ -105,35 +108,17 @@ class Search:
         mean = node.mean if node.parent else 0.0
 
         def worth(child: Node) -> float:
-            known = scale.share(child.mean if child.visits else mean)
+            known = 0.5
+            if most > least:
+                known = ((child.mean if child.visits else mean) - least) / (
+                    most - least
+                )
             return known + explored * child.prior / (1 + child.visits)
 
         return max(self._shuffled(node), key=worth)
 
     def _shuffled(self, node: Node) -> list[Node]:
         return [node.children[i] for i in self.rng.permutation(len(node.children))]
-
-
-@dataclass(frozen=True)
-class _Range:
-    """The least and the most mean return in the tree, so that one weight of exploration
-    fits every reward.
-    """
-
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, root: Node) -> "_Range":
-        means = [0.0, *(node.mean for node in _visited(root))]
-        return cls(min(means), max(means))
-
-    def share(self, mean: float) -> float:
-        return (
-            0.5
-            if self.most == self.least
-            else (mean - self.least) / (self.most - self.least)
-        )
 
 
 def _visited(root: Node) -> Iterator[Node]:

@@ -35,6 +35,9 @@ class SimulatedWorld:
         effort.simulator_steps += 1
         return await self.simulator.step(situation, action)
 
+    def taken(self, observation: Observation, action: str) -> None:
+        """Forget the action: the copy follows the world."""
+
 
 class ImaginedWorld:
     """A language model predicts the next observation.

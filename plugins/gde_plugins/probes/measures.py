@@ -1,6 +1,13 @@
 """Titles and units of the probes' measurements. `*` is a kind of cell."""
 
-from gde.data.measure import Measure
+from typing import Any
+
+from gde.data.measure import Better, Measure
+
+
+def _measure(name: str, unit: str, better: Better, title: str, **more: Any) -> Measure:
+    return Measure(name=name, title=title, unit=unit, better=better, **more)
+
 
 PLACELESS = {
     "linear": "The variant linear of cogmap cannot find places, having the same slope of logits in every map: its"
@@ -10,382 +17,292 @@ PLACELESS = {
 docs/statistics.md.
 """
 MAP = (
-    Measure(
-        name="distance.*",
-        title="* distance",
-        unit="cells",
-        better="less",
+    _measure(
+        "distance.*",
+        "cells",
+        "less",
+        "* distance",
         headline=True,
         phrase="places the * on average {} from where it is",
         caveats=PLACELESS,
     ),
-    Measure(
-        name="top1.*",
-        title="* top-1",
-        unit="share",
-        better="more",
-        headline=True,
-        caveats=PLACELESS,
+    _measure("top1.*", "share", "more", "* top-1", headline=True, caveats=PLACELESS),
+    _measure("spread.*", "cells", "less", "Distance of all cells decoded as *"),
+    _measure("accuracy.interior", "share", "more", "Interior accuracy"),
+    _measure(
+        "accuracy.interior.majority",
+        "share",
+        "",
+        "The same, naming each cell's commonest class",
     ),
-    Measure(
-        name="spread.*",
-        title="Distance of all cells decoded as *",
-        unit="cells",
-        better="less",
+    _measure(
+        "accuracy.interior.constant",
+        "share",
+        "",
+        "The same, always naming the commonest class",
     ),
-    Measure(
-        name="accuracy.interior", title="Interior accuracy", unit="share", better="more"
+    _measure(
+        "accuracy.grid", "share", "more", "Accuracy on the grid, padding not chosen"
     ),
-    Measure(
-        name="accuracy.interior.majority",
-        title="The same, naming each cell's commonest class",
-        unit="share",
+    _measure(
+        "accuracy.grid.majority",
+        "share",
+        "",
+        "The same, naming each cell's commonest class",
     ),
-    Measure(
-        name="accuracy.interior.constant",
-        title="The same, always naming the commonest class",
-        unit="share",
+    _measure(
+        "accuracy.grid.constant",
+        "share",
+        "",
+        "The same, always naming the commonest class",
     ),
-    Measure(
-        name="accuracy.grid",
-        title="Accuracy on the grid, padding not chosen",
-        unit="share",
-        better="more",
+    _measure("recall.macro", "share", "more", "Recall, mean over classes"),
+    _measure(
+        "recall.macro.majority",
+        "share",
+        "",
+        "The same, naming each cell's commonest class",
     ),
-    Measure(
-        name="accuracy.grid.majority",
-        title="The same, naming each cell's commonest class",
-        unit="share",
+    _measure(
+        "recall.macro.constant",
+        "share",
+        "",
+        "The same, always naming the commonest class",
     ),
-    Measure(
-        name="accuracy.grid.constant",
-        title="The same, always naming the commonest class",
-        unit="share",
-    ),
-    Measure(
-        name="recall.macro",
-        title="Recall, mean over classes",
-        unit="share",
-        better="more",
-    ),
-    Measure(
-        name="recall.macro.majority",
-        title="The same, naming each cell's commonest class",
-        unit="share",
-    ),
-    Measure(
-        name="recall.macro.constant",
-        title="The same, always naming the commonest class",
-        unit="share",
-    ),
-    Measure(
-        name="accuracy", title="Accuracy, padding included", unit="share", better="more"
-    ),
-    Measure(
-        name="auc.*",
-        title="* AUC within the outermost cells",
-        unit="share",
-        better="more",
-    ),
-    Measure(
-        name="recall.interior.*", title="Interior * recall", unit="share", better="more"
-    ),
-    Measure(
-        name="precision.interior.*",
-        title="Interior * precision",
-        unit="share",
-        better="more",
-    ),
-    Measure(name="recall.*", title="* recall", unit="share", better="more"),
-    Measure(name="precision.*", title="* precision", unit="share", better="more"),
-    Measure(
-        name="brier",
-        title="Squared error of the probabilities",
-        unit="score",
-        better="less",
-    ),
-    Measure(
-        name="calibration",
-        title="Calibration error of the probabilities",
-        unit="share",
-        better="less",
-    ),
+    _measure("accuracy", "share", "more", "Accuracy, padding included"),
+    _measure("auc.*", "share", "more", "* AUC within the outermost cells"),
+    _measure("recall.interior.*", "share", "more", "Interior * recall"),
+    _measure("precision.interior.*", "share", "more", "Interior * precision"),
+    _measure("recall.*", "share", "more", "* recall"),
+    _measure("precision.*", "share", "more", "* precision"),
+    _measure("brier", "score", "less", "Squared error of the probabilities"),
+    _measure("calibration", "share", "less", "Calibration error of the probabilities"),
 )
 DISTANCE = (
-    Measure(
-        name="mae",
-        title="Mean absolute error",
-        unit="steps",
-        better="less",
+    _measure(
+        "mae",
+        "steps",
+        "less",
+        "Mean absolute error",
         headline=True,
         phrase="tells the steps to the goal with a mean error of {}",
     ),
-    Measure(
-        name="r2",
-        title="Variance explained",
-        unit="share",
-        better="more",
+    _measure("r2", "share", "more", "Variance explained", headline=True),
+    _measure("mae.mean", "steps", "less", "Error of naming the mean"),
+    _measure("r2.mean", "share", "more", "Variance explained by the mean"),
+    _measure(
+        "mae.manhattan",
+        "steps",
+        "less",
+        "Error of a line through the Manhattan distance",
+    ),
+    _measure(
+        "r2.manhattan",
+        "share",
+        "",
+        "Variance explained by the Manhattan distance",
         headline=True,
     ),
-    Measure(
-        name="mae.mean", title="Error of naming the mean", unit="steps", better="less"
+    _measure(
+        "mae.length",
+        "steps",
+        "less",
+        "Error of a line through the length of the answer",
     ),
-    Measure(
-        name="r2.mean",
-        title="Variance explained by the mean",
-        unit="share",
-        better="more",
-    ),
-    Measure(
-        name="mae.manhattan",
-        title="Error of a line through the Manhattan distance",
-        unit="steps",
-        better="less",
-    ),
-    Measure(
-        name="r2.manhattan",
-        title="Variance explained by the Manhattan distance",
-        unit="share",
-        headline=True,
-    ),
-    Measure(
-        name="mae.length",
-        title="Error of a line through the length of the answer",
-        unit="steps",
-        better="less",
-    ),
-    Measure(
-        name="r2.length",
-        title="Variance explained by the length of the answer",
-        unit="share",
+    _measure(
+        "r2.length",
+        "share",
+        "",
+        "Variance explained by the length of the answer",
         headline=True,
     ),
 )
 PLAN = (
-    Measure(
-        name="prefix.1",
-        title="Next action",
-        unit="share",
-        better="more",
+    _measure(
+        "prefix.1",
+        "share",
+        "more",
+        "Next action",
         headline=True,
         phrase="names the next action in {} of turns",
     ),
-    Measure(
-        name="prefix.3",
-        title="Next three actions",
-        unit="share",
-        better="more",
-        headline=True,
+    _measure("prefix.3", "share", "more", "Next three actions", headline=True),
+    _measure("prefix.*", "share", "more", "Next * actions"),
+    _measure(
+        "marginal.1", "share", "", "Next action, naming the commonest", headline=True
     ),
-    Measure(name="prefix.*", title="Next * actions", unit="share", better="more"),
-    Measure(
-        name="marginal.1",
-        title="Next action, naming the commonest",
-        unit="share",
-        headline=True,
-    ),
-    Measure(
-        name="marginal.*", title="Next * actions, naming the commonest", unit="share"
-    ),
-    Measure(name="random.*", title="Next * actions, guessing", unit="share"),
-    Measure(
-        name="length.exact", title="Length of the plan", unit="share", better="more"
-    ),
-    Measure(name="length.decoded", title="Length, decoded", unit="actions"),
-    Measure(name="length.true", title="Length, true", unit="actions"),
-    Measure(name="length.bias", title="Length, decoded less true", unit="actions"),
-    Measure(
-        name="length.error",
-        title="Error of the length, median",
-        unit="actions",
-        better="less",
-    ),
+    _measure("marginal.*", "share", "", "Next * actions, naming the commonest"),
+    _measure("random.*", "share", "", "Next * actions, guessing"),
+    _measure("length.exact", "share", "more", "Length of the plan"),
+    _measure("length.decoded", "actions", "", "Length, decoded"),
+    _measure("length.true", "actions", "", "Length, true"),
+    _measure("length.bias", "actions", "", "Length, decoded less true"),
+    _measure("length.error", "actions", "less", "Error of the length, median"),
 )
 FIRST = "Decoded maps in first turns, as published"
 FIRST_MAPS = (
-    Measure(
-        name="maps.accuracy",
-        title="Cells of the grid that are right",
-        unit="share",
-        better="more",
+    _measure(
+        "maps.accuracy",
+        "share",
+        "more",
+        "Cells of the grid that are right",
         group=FIRST,
     ),
-    Measure(
-        name="maps.accuracy.majority",
-        title="The same, naming each cell's commonest class",
+    _measure(
+        "maps.accuracy.majority",
+        "",
+        "",
+        "The same, naming each cell's commonest class",
         group=FIRST,
     ),
-    Measure(
-        name="maps.recall.*",
-        title="* recall, first turns",
-        unit="share",
-        better="more",
-        group=FIRST,
+    _measure("maps.recall.*", "share", "more", "* recall, first turns", group=FIRST),
+    _measure(
+        "maps.precision.*", "share", "more", "* precision, first turns", group=FIRST
     ),
-    Measure(
-        name="maps.precision.*",
-        title="* precision, first turns",
-        unit="share",
-        better="more",
-        group=FIRST,
-    ),
-    Measure(
-        name="maps.top1.*",
-        title="* top-1, first turns",
-        unit="share",
-        better="more",
+    _measure(
+        "maps.top1.*",
+        "share",
+        "more",
+        "* top-1, first turns",
         group=FIRST,
         caveats=PLACELESS,
     ),
-    Measure(
-        name="maps.distance.*",
-        title="* distance, first turns",
-        unit="cells",
-        better="less",
+    _measure(
+        "maps.distance.*",
+        "cells",
+        "less",
+        "* distance, first turns",
         group=FIRST,
         caveats=PLACELESS,
     ),
-    Measure(
-        name="maps.spread.*",
-        title="Distance of all cells decoded as *",
-        unit="cells",
+    _measure(
+        "maps.spread.*", "cells", "", "Distance of all cells decoded as *", group=FIRST
+    ),
+    _measure(
+        "maps.selectivity",
+        "share",
+        "",
+        "Right cells, less with shuffled labels",
         group=FIRST,
     ),
-    Measure(
-        name="maps.selectivity",
-        title="Right cells, less with shuffled labels",
-        unit="share",
+    _measure(
+        "maps.selectivity.*",
+        "share",
+        "",
+        "* top-1, less with shuffled labels",
         group=FIRST,
     ),
-    Measure(
-        name="maps.selectivity.*",
-        title="* top-1, less with shuffled labels",
-        unit="share",
-        group=FIRST,
-    ),
-    Measure(
-        name="maps.worlds",
-        title="Worlds that the probes were trained on",
-        unit="count",
+    _measure(
+        "maps.worlds",
+        "count",
+        "",
+        "Worlds that the probes were trained on",
         group=FIRST,
     ),
 )
 DERIVED = "Steps to the goal derived from decoded positions"
 STEPS = (
-    Measure(
-        name="steps.mae",
-        title="Error of a line through the decoded Manhattan distance",
-        unit="steps",
+    _measure(
+        "steps.mae",
+        "steps",
+        "",
+        "Error of a line through the decoded Manhattan distance",
         group=DERIVED,
         caveats=PLACELESS,
     ),
-    Measure(
-        name="steps.r2",
-        title="Variance explained by it",
-        unit="share",
-        better="more",
-        group=DERIVED,
-    ),
+    _measure("steps.r2", "share", "more", "Variance explained by it", group=DERIVED),
 )
 BELIEVED = "Actions against decoded maps"
 BELIEFS = (
-    Measure(
-        name="beliefs.accuracy.true",
-        title="Optimal on the true map",
-        unit="share",
-        group=BELIEVED,
+    _measure(
+        "beliefs.accuracy.true", "share", "", "Optimal on the true map", group=BELIEVED
     ),
-    Measure(
-        name="beliefs.accuracy.decoded",
-        title="Optimal on the decoded map",
-        unit="share",
+    _measure(
+        "beliefs.accuracy.decoded",
+        "share",
+        "",
+        "Optimal on the decoded map",
         group=BELIEVED,
         caveats=PLACELESS,
     ),
-    Measure(
-        name="beliefs.valid",
-        title="Decoded maps with a way",
-        unit="share",
-        better="more",
+    _measure(
+        "beliefs.valid", "share", "more", "Decoded maps with a way", group=BELIEVED
+    ),
+    _measure("beliefs.agreement", "share", "", "Optimal on both", group=BELIEVED),
+    _measure(
+        "beliefs.agreement.released",
+        "share",
+        "",
+        "Some action optimal on both",
         group=BELIEVED,
     ),
-    Measure(
-        name="beliefs.agreement", title="Optimal on both", unit="share", group=BELIEVED
-    ),
-    Measure(
-        name="beliefs.agreement.released",
-        title="Some action optimal on both",
-        unit="share",
+    _measure(
+        "beliefs.recovery",
+        "share",
+        "",
+        "Errors that are optimal on the decoded map",
         group=BELIEVED,
     ),
-    Measure(
-        name="beliefs.recovery",
-        title="Errors that are optimal on the decoded map",
-        unit="share",
+    _measure(
+        "beliefs.recovery.released",
+        "share",
+        "",
+        "Errors where some action is optimal on both",
         group=BELIEVED,
     ),
-    Measure(
-        name="beliefs.recovery.released",
-        title="Errors where some action is optimal on both",
-        unit="share",
+    _measure(
+        "beliefs.expected",
+        "share",
+        "",
+        "Expected optimality, sampled maps with a way",
         group=BELIEVED,
     ),
-    Measure(
-        name="beliefs.expected",
-        title="Expected optimality, sampled maps with a way",
-        unit="share",
+    _measure(
+        "beliefs.expected.chance",
+        "share",
+        "",
+        "That of a random action",
         group=BELIEVED,
     ),
-    Measure(
-        name="beliefs.expected.chance",
-        title="That of a random action",
-        unit="share",
-        group=BELIEVED,
-    ),
-    Measure(
-        name="beliefs.spread.*",
-        title="Distance of all cells decoded as *",
-        unit="cells",
+    _measure(
+        "beliefs.spread.*",
+        "cells",
+        "",
+        "Distance of all cells decoded as *",
         group=BELIEVED,
     ),
 )
 CAUSED = "What causes the action"
 CAUSES = (
-    Measure(
-        name="causes.effect",
-        title="Increase of predicted actions with the change",
-        unit="share",
+    _measure(
+        "causes.effect",
+        "share",
+        "",
+        "Increase of predicted actions with the change",
         group=CAUSED,
     ),
-    Measure(
-        name="causes.normalised_shift",
-        title="Normalised shift towards the counterfactual",
-        unit="share",
+    _measure(
+        "causes.normalised_shift",
+        "share",
+        "",
+        "Normalised shift towards the counterfactual",
         group=CAUSED,
     ),
-    Measure(name="causes.moved", title="Changed actions", unit="share", group=CAUSED),
-    Measure(
-        name="causes.p",
-        title="p value of the effect, corrected after Holm",
-        unit="probability",
+    _measure("causes.moved", "share", "", "Changed actions", group=CAUSED),
+    _measure(
+        "causes.p",
+        "probability",
+        "",
+        "p value of the effect, corrected after Holm",
         group=CAUSED,
     ),
-    Measure(
-        name="causes.excess",
-        title="Effect beyond the nearest control",
-        unit="share",
-        group=CAUSED,
+    _measure(
+        "causes.excess", "share", "", "Effect beyond the nearest control", group=CAUSED
     ),
-    Measure(
-        name="causes.decoded",
-        title="Decoded at the place steered to",
-        unit="share",
-        group=CAUSED,
+    _measure(
+        "causes.decoded", "share", "", "Decoded at the place steered to", group=CAUSED
     ),
-    Measure(
-        name="causes.called",
-        title="Called a cause (1) or not (0)",
-        unit="share",
-        group=CAUSED,
+    _measure(
+        "causes.called", "share", "", "Called a cause (1) or not (0)", group=CAUSED
     ),
 )
