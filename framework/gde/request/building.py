@@ -46,32 +46,32 @@ def build_plan(wanted: Wanted) -> Plan:
     parsed = parse_settings(wanted.settings)
 
     # An option of its own, such as --episodes, wins over --set run.episodes.
-    run_values = parsed.pop("run", {})
-    for name, value in wanted.numbers.items():
-        if value is not None:
-            run_values[name] = value
-    plan = configure_run(plan, run_values)
+    numbers = {
+        name: value for name, value in wanted.numbers.items() if value is not None
+    }
+    plan = configure_run(plan, {**parsed.pop("run", {}), **numbers})
 
     # Model settings of a plan file are of no use to another model.
     names_model = "model" in parsed.get("agent", {})
-    model_values: dict[str, Json] = {}
-    if not names_model:
-        model_values.update(plan.language_model)
-    model_values.update(parsed.pop("model", {}))
+    of_plan = {} if names_model else plan.language_model
+    model_values = {**of_plan, **parsed.pop("model", {})}
 
+    known = ["run", "model"]
     parts: dict[str, Any] = {"language_model": model_values}
     for kind in SINGLE:
         choice = getattr(plan, kind.field)
         values = parsed.pop(kind.table, {})
         parts[kind.field] = _with_values(choice, values)
+        known.append(kind.table)
     for kind in SEVERAL:
         choices = getattr(plan, kind.field)
         parts[kind.field] = configured(choices, parsed)
+        known += [choice.label for choice in choices]
 
     # Each part has taken its settings out.
-    if parsed:
-        unknown = next(iter(parsed))
-        raise _unknown_part(unknown, plan)
+    for name in parsed:
+        hint = f" A probe, reward model or metric is set where it is named, e.g. by --reward {name}."
+        raise UnknownName("part of --set", name, known, hint)
     return replace(plan, **parts)
 
 
@@ -87,11 +87,9 @@ def choose(name: str) -> Choice:
 
 def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...]:
     """The choices with the settings that name them, which are taken out of `parsed`."""
-    found = []
-    for choice in choices:
-        values = parsed.pop(choice.label, {})
-        found.append(_with_values(choice, values))
-    return tuple(found)
+    return tuple(
+        _with_values(choice, parsed.pop(choice.label, {})) for choice in choices
+    )
 
 
 def asked_for(
@@ -109,8 +107,7 @@ def asked_for(
     """
     parsed = parse_settings(settings)
     choices = configured([choose(name) for name in names], parsed)
-    if parsed:
-        name = next(iter(parsed))
+    for name in parsed:
         raise ConfigError(
             f"--set {name}: wanted the name of a {kind} that is asked for; add --{kind} {name}"
         )
@@ -151,14 +148,3 @@ def _named(wanted: Wanted) -> Plan:
 
 def _with_values(choice: Choice, values: Mapping[str, Json]) -> Choice:
     return replace(choice, config={**choice.config, **values})
-
-
-def _unknown_part(name: str, plan: Plan) -> UnknownName:
-    known = ["run", "model"]
-    for kind in SINGLE:
-        known.append(kind.table)
-    for kind in SEVERAL:
-        choices: Sequence[Choice] = getattr(plan, kind.field)
-        known += [choice.label for choice in choices]
-    hint = f" A probe, reward model or metric is set where it is asked for, e.g. by --reward {name}."
-    return UnknownName("part of --set", name, known, hint)

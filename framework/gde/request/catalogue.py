@@ -1,7 +1,7 @@
 """Installed plugins, loaded one at a time, and everything that they offer."""
 
 import os
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,6 +37,11 @@ class PluginRecord:
     hooks: tuple[str, ...] = ()
     error: str = ""
     """Why it is not in use; empty when it is."""
+
+    @property
+    def home(self) -> str:
+        """Name of the distribution, or of the module where no distribution has it."""
+        return self.distribution.partition(" ")[0] or self.module
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,11 @@ def load_plugins(
 
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    records = []
-    for entry in declared:
-        if entry.name not in disabled:
-            records.append(_load(manager, entry, offers))
+    records = [
+        _load(manager, entry, offers)
+        for entry in declared
+        if entry.name not in disabled
+    ]
     return Plugins(
         manager, tuple(records), disabled=tuple(sorted(disabled)), modules=modules
     )
@@ -118,11 +124,18 @@ def _load(
     error = ""
     try:
         plugin = import_module(entry.value)
-        hooks = _register(manager, plugin, entry.name, offers)
-    except KeyboardInterrupt:
-        raise
+        manager.register(plugin, entry.name)
+        manager.check_pending()
+        if offers:
+            _check_offers(manager, plugin)
+        callers = manager.get_hookcallers(plugin) or ()
+        hooks = tuple(sorted(caller.name for caller in callers))
     # A plugin may fail in any way; the reason is kept and shown.
     except BaseException as reason:
+        if manager.get_plugin(entry.name) is not None:
+            manager.unregister(name=entry.name)
+        if isinstance(reason, KeyboardInterrupt):
+            raise
         lines = f"{type(reason).__name__}: {reason}".splitlines()
         error = lines[0]
 
@@ -144,25 +157,6 @@ def _title(distribution: Distribution) -> str:
     # declares many plugins.
     metadata = distribution.metadata
     return f"{metadata['Name']} {metadata['Version']}"
-
-
-def _register(
-    manager: pluggy.PluginManager, plugin: ModuleType, name: str, offers: bool
-) -> tuple[str, ...]:
-    """Register a plugin and give the names of its hooks; after a failure it is not
-    registered.
-    """
-    try:
-        manager.register(plugin, name)
-        manager.check_pending()
-        if offers:
-            _check_offers(manager, plugin)
-    except BaseException:
-        if manager.get_plugin(name) is not None:
-            manager.unregister(name=name)
-        raise
-    callers = manager.get_hookcallers(plugin) or ()
-    return tuple(sorted(caller.name for caller in callers))
 
 
 def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
@@ -234,9 +228,7 @@ class Catalogue:
 
     def __init__(self, plugins: Plugins) -> None:
         self.plugins = plugins
-        self._entries: dict[str, tuple[Entry, ...]] = {}
-        for name, kind in KINDS.items():
-            self._entries[name] = _collect(plugins, kind)
+        self._entries = {name: _collect(plugins, kind) for name, kind in KINDS.items()}
 
     @classmethod
     def default(cls) -> "Catalogue":
@@ -254,11 +246,11 @@ class Catalogue:
             UnknownName: no plugin offers it; near misses and broken plugins are named.
             GdeError: several do; their modules and qualified names are named.
         """
-        found = []
-        for entry in self._entries[kind]:
-            if name in {entry.offer.name, entry.qualified}:
-                found.append(entry)
-
+        found = [
+            entry
+            for entry in self._entries[kind]
+            if name in {entry.offer.name, entry.qualified}
+        ]
         if not found:
             raise UnknownName(KINDS[kind].title, name, self.names(kind), self._hint())
         if len(found) > 1:
@@ -277,42 +269,34 @@ class Catalogue:
         known = self.names("metric")
         if name in known:
             return self.find("metric", name)
-
         for entry in self.entries("metric"):
             assert isinstance(entry.offer, MetricOffer)
-            for measure in entry.offer.measures:
-                if measure.matches(name):
-                    return entry
-
+            if any(measure.matches(name) for measure in entry.offer.measures):
+                return entry
         family, _, _ = name.partition(".")
-        if family in known:
-            return self.find("metric", family)
-        return self.find("metric", name)
+        return self.find("metric", family if family in known else name)
 
     def members(self, kind: str, name: str) -> tuple[str, ...]:
         """The names of a group's metrics, or the name itself where it is no group."""
         # An empty name is the group of all that have none.
         if not name or name in self.names(kind):
             return (name,)
-        found = []
-        for entry in self._entries[kind]:
-            offer = entry.offer
-            if isinstance(offer, MetricOffer) and offer.group == name:
-                found.append(offer.name)
+        offers = [entry.offer for entry in self._entries[kind]]
+        found = [
+            offer.name
+            for offer in offers
+            if isinstance(offer, MetricOffer) and offer.group == name
+        ]
         return tuple(found) or (name,)
 
     def names(self, kind: str) -> list[str]:
         """The shortest unambiguous name of each offer."""
-        by_name: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self._entries[kind]:
-            by_name[entry.offer.name].append(entry)
-        names = []
-        for name, entries in by_name.items():
-            if len(entries) == 1:
-                names.append(name)
-            else:
-                names += [entry.qualified for entry in entries]
-        return names
+        entries = self._entries[kind]
+        count = Counter(entry.offer.name for entry in entries)
+        return [
+            entry.offer.name if count[entry.offer.name] == 1 else entry.qualified
+            for entry in entries
+        ]
 
     def _hint(self) -> str:
         """The plugins that could not be loaded: one of them may offer what is not
@@ -327,11 +311,7 @@ class Catalogue:
 
 def _collect(plugins: Plugins, kind: Kind) -> tuple[Entry, ...]:
     """The offers of a kind, sorted by name."""
-    homes = {}
-    for record in plugins.records:
-        distribution = record.distribution.partition(" ")[0]
-        homes[record.name] = distribution or record.module
-
+    homes = {record.name: record.home for record in plugins.records}
     found = []
     caller = getattr(plugins.manager.hook, kind.hook)
     for implementation in caller.get_hookimpls():

@@ -3,14 +3,13 @@ such.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_type_hints
 
 from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import ModelOffer, ModelReference, RewardReference
 from gde.request.catalogue import Catalogue, Entry
-from gde.request.settings import build
+from gde.request.settings import build, field_names, required_fields
 
 ReferenceT = TypeVar("ReferenceT")
 SOURCE_FIELD = "source"
@@ -37,11 +36,10 @@ def names_models(config: type[Any]) -> bool:
 
 
 def _named(config: object, reference: type) -> dict[str, str]:
-    named = {}
-    for field in _references(type(config), reference):
-        if name := getattr(config, field):
-            named[field] = name
-    return named
+    named = {
+        field: getattr(config, field) for field in _references(type(config), reference)
+    }
+    return {field: name for field, name in named.items() if name}
 
 
 def _references(
@@ -129,21 +127,14 @@ def _configured(
     """The model's configuration, with ARGUMENT in the field `source`."""
     config = entry.offer.config
     given = dict(settings)
-    has_source = False
-    needs_source = False
-    for field in fields(config):
-        if field.name == SOURCE_FIELD:
-            has_source = True
-            needs_source = field.default is MISSING
-
     if argument:
-        if not has_source:
+        if SOURCE_FIELD not in field_names(config):
             raise ConfigError(f"{whose}: wanted {entry.offer.name}, got {name!r}")
         set_to = given.setdefault(SOURCE_FIELD, argument)
         if set_to != argument:
             conflict = f"wanted {argument!r} as {whose} says, got {set_to!r}"
             raise ConfigError(f"model.{SOURCE_FIELD}: {conflict}; drop one of them")
 
-    if needs_source and SOURCE_FIELD not in given:
+    if SOURCE_FIELD in required_fields(config) and SOURCE_FIELD not in given:
         raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
     return build(config, given, "model")

@@ -7,7 +7,7 @@ All of them meet the same worlds, so that they can be compared.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from gde.data.json import Json
@@ -79,23 +79,21 @@ def _plans(wanted: Wanted, catalogue: Catalogue) -> list[Plan]:
 
 def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
     """The offer of each agent, and the request for it alone."""
+    listed = ",".join(wanted.names.get(AGENT, ()))
+    if not listed:
+        in_file = listed_agents(wanted.file) if wanted.file is not None else []
+        return [
+            (name, replace(wanted, listed=index)) for index, name in enumerate(in_file)
+        ]
+
     asked = []
-
-    listed = wanted.names.get(AGENT, ())
-    if listed:
-        names = [name.strip() for name in ",".join(listed).split(",")]
-        for name in names:
-            if not name:
-                raise ConfigError(
-                    f"--agent: wanted names with commas in between, got {','.join(listed)!r}"
-                )
-            alone = replace(wanted, names={**wanted.names, AGENT: [name]})
-            asked.append((choose(name).name, alone))
-        return asked
-
-    if wanted.file is not None:
-        for index, name in enumerate(listed_agents(wanted.file)):
-            asked.append((name, replace(wanted, listed=index)))
+    for name in map(str.strip, listed.split(",")):
+        if not name:
+            raise ConfigError(
+                f"--agent: wanted names with commas in between, got {listed!r}"
+            )
+        alone = replace(wanted, names={**wanted.names, AGENT: [name]})
+        asked.append((choose(name).name, alone))
     return asked
 
 
@@ -103,12 +101,8 @@ def _plans_of_several(
     asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue
 ) -> list[Plan]:
     """The plan of each of several agents, with the settings that the agent has."""
-    configs = []
-    known: dict[str, None] = {}
-    for name, _ in asked:
-        config = catalogue.find("agent", name).offer.config
-        configs.append(config)
-        known.update(dict.fromkeys(field_names(config)))
+    configs = [catalogue.find("agent", name).offer.config for name, _ in asked]
+    known = list(chain.from_iterable(map(field_names, configs)))
 
     # A setting that no agent has is a mistake; one that some agent has is left out for
     # the others.
@@ -116,7 +110,7 @@ def _plans_of_several(
     settings_of_agents = parse_settings(first.settings).get(AGENT, {})
     for field in settings_of_agents:
         if field not in known:
-            raise UnknownName("field of agent", field, list(known))
+            raise UnknownName("field of agent", field, set(known))
 
     any_asks_model = any(names_models(config) for config in configs)
     plans = []
@@ -150,8 +144,7 @@ def _crossed_agent(
     values that vary.
     """
     agent = plan.agent
-    is_object = agent.part is not None or agent.name.startswith(OBJECT)
-    if is_object:
+    if agent.part is not None or agent.name.startswith(OBJECT):
         yield [], plan
         return
 
@@ -198,30 +191,22 @@ def _crossed(
 
 def _without_unfed(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Plan]:
     """The plans without the probes and metrics that only other agents can have."""
-    unfed: dict[str, frozenset[str]] = {}
-    for name, plan in plans.items():
-        unfed[name] = _unfed(plan, catalogue)
-
+    unfed = {name: _unfed(plan, catalogue) for name, plan in plans.items()}
     # A part that no agent can have stays, so that `check` says what it lacks.
     by_all = frozenset.intersection(*unfed.values())
-    kept = {}
-    for name, plan in plans.items():
-        kept[name] = _without(plan, unfed[name] - by_all)
-    return kept
+    return {name: _without(plan, unfed[name] - by_all) for name, plan in plans.items()}
 
 
 def _unfed(plan: Plan, catalogue: Catalogue) -> frozenset[str]:
     """The labels of the probes and metrics that lack something in this plan."""
-    has_optional = any(getattr(plan, field) for field in OPTIONAL)
-    if not has_optional:
+    if not any(getattr(plan, field) for field in OPTIONAL):
         return frozenset()
-
     ready = resolve(plan, catalogue)
-    labels = set()
-    for part in (*ready.probes, *ready.metrics):
-        if lacking(part, ready, ready.gives):
-            labels.add(part.label)
-    return frozenset(labels)
+    return frozenset(
+        part.label
+        for part in (*ready.probes, *ready.metrics)
+        if lacking(part, ready, ready.gives)
+    )
 
 
 def _without(plan: Plan, labels: frozenset[str]) -> Plan:

@@ -20,8 +20,7 @@ def check_agent(
     seeds: Sequence[int] = (0, 1, 2),
     turns: int = 10,
 ) -> None:
-    """Let the agent act in one episode for each seed, and check every promise of
-    `Agent`.
+    """Play one episode for each seed and check every promise of `Agent`.
 
     Args:
         make: gives a new agent for one episode.
@@ -47,7 +46,7 @@ def check_agent(
         promise_equal(
             decided[seed],
             again,
-            f"an agent must be a function of its seed (seed {seed}, asked twice)",
+            f"an agent must be a function of its seed (seed {seed}, two episodes)",
         )
 
 
@@ -76,7 +75,7 @@ async def _episode(
             promise_equal(
                 environment.state(),
                 before,
-                "an agent must leave the world that it was lent as it was",
+                "an agent must not change the environment of its brief",
             )
         decisions.append(decision)
         if decision.action is not None:
@@ -92,16 +91,15 @@ async def _episode(
 
 def _check_decision(decision: Decision, observation: Observation) -> None:
     promise(
-        isinstance(decision, Decision), f"act must give a Decision, got {decision!r}"
+        isinstance(decision, Decision), f"act must return a Decision, got {decision!r}"
     )
     if decision.action is None:
         promise(
             decision.detail,
-            f"a decision of status {decision.status!r} must say in `detail` what came",
+            f"a decision of status {decision.status!r} must have the answer in `detail`",
         )
     elif observation.actions is not None:
-        admissible = decision.action in observation.actions
         promise(
-            admissible,
+            decision.action in observation.actions,
             f"an action must be one of {', '.join(observation.actions)}; got {decision.action!r}",
         )

@@ -208,8 +208,7 @@ def _world_for(
 def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
     homes = defaultdict(list)
     for record in catalogue.plugins.records:
-        home = record.distribution.partition(" ")[0] or record.module
-        homes[home].append(record)
+        homes[record.home].append(record)
     for home, records in homes.items():
         if _normal(home) == _normal(name):
             return records

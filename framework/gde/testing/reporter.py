@@ -1,8 +1,7 @@
 """The check of reporters (`gde.parts.reporter`)."""
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,10 +53,10 @@ def _check_rendering(
     # Another working directory shows a reporter that writes to relative paths.
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
-    with _working_in(elsewhere):
-        sentence = f"render must not raise on a run of status {result.status!r}"
+    with chdir(elsewhere):
         page: Path = calling(
-            lambda: reporter.render(plan, result, evidence, run), sentence
+            lambda: reporter.render(plan, result, evidence, run),
+            f"render must not raise on a run of status {result.status!r}",
         )
 
     promise(
@@ -72,32 +71,13 @@ def _check_rendering(
         page.is_file() and page.stat().st_size,
         f"render must give a file to open, got {page}",
     )
-    outside = [
-        path.name
-        for path in folder.rglob("*")
-        if path.is_file() and run not in path.parents
-    ]
+    outside = [path.name for path in elsewhere.iterdir()]
     promise(
         not outside,
         f"render must write inside the run folder only, it also wrote {', '.join(outside)}",
     )
 
     for name in RECORD:
-        kept = (
-            (run / name).read_text(encoding="utf-8")
-            if (run / name).is_file()
-            else "nothing"
-        )
-        promise_equal(
-            kept, name, f"render must leave the record as it is, {name} was changed"
-        )
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
+        file = run / name
+        kept = file.read_text(encoding="utf-8") if file.is_file() else "nothing"
+        promise_equal(kept, name, f"render must not change the record, e.g. {name}")

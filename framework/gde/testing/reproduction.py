@@ -34,7 +34,7 @@ def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) 
     promise_equal(
         plans,
         reproduction.plans(1.0, agent),
-        "plans must be the same when asked for again",
+        "plans must be the same in a second call",
     )
 
     small_run = Run(result=sample_result(), evidence=sample_evidence())
@@ -45,13 +45,17 @@ def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) 
 
 
 def _check_outcome(reproduction: Reproduction, runs: Mapping[str, Run]) -> None:
-    sentence = (
-        "compare must give a measurement with a reason where the runs lack a number"
+    comparisons = calling(
+        lambda: reproduction.compare(runs),
+        "compare must give a measurement with a reason where the runs lack a number",
     )
-    for comparison in calling(lambda: reproduction.compare(runs), sentence):
+    for comparison in comparisons:
         _check_comparison(comparison)
-    sentence = "figures must leave out what the runs do not have"
-    for figure in calling(lambda: reproduction.figures(runs), sentence):
+    figures = calling(
+        lambda: reproduction.figures(runs),
+        "figures must leave out what the runs do not have",
+    )
+    for figure in figures:
         _check_figure(figure)
 
 
@@ -63,11 +67,9 @@ def _check_plans(whole: Mapping[str, Plan], part: Mapping[str, Plan]) -> None:
         promise(
             isinstance(plan, Plan), f"plans must give Plans, got {plan!r} for {name!r}"
         )
-        n_part = part[name].episodes
-        n_whole = plan.episodes
         promise(
-            1 <= n_part <= n_whole,
-            f"plan {name!r}: scaled down it must keep 1 to {n_whole} worlds, got {n_part}",
+            1 <= part[name].episodes <= plan.episodes,
+            f"plan {name!r}: scaled down it must keep 1 to {plan.episodes} worlds, got {part[name].episodes}",
         )
 
 
@@ -77,17 +79,16 @@ def _check_comparison(comparison: Comparison) -> None:
         f"compare must give Comparisons, got {comparison!r}",
     )
     promise(comparison.quantity, "a comparison must name the quantity")
-    finite = comparison.paper is None or isfinite(comparison.paper)
     promise(
-        finite, f"{comparison.quantity}: the printed number must be finite, or None"
+        comparison.paper is None or isfinite(comparison.paper),
+        f"{comparison.quantity}: the printed number must be finite, or None",
     )
     promise(
         comparison.source,
         f"{comparison.quantity}: `source` must say where the number is printed",
     )
-    check_measurements([comparison.ours])
-    for other in comparison.others.values():
-        check_measurements([other])
+    for each in (comparison.ours, *comparison.others.values()):
+        check_measurements([each])
 
 
 def _check_figure(figure: Figure) -> None:

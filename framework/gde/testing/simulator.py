@@ -1,6 +1,4 @@
-"""The check of environments that give SIMULATOR
-(`gde.parts.environment.HasSimulator`).
-"""
+"""The check of environments that give SIMULATOR (`HasSimulator`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -19,7 +17,7 @@ from gde.testing.promises import calling, promise, promise_equal, promise_protoc
 
 DICE = range(8)
 """Seeds of the private copies that try the same action."""
-APART = "what is tried in private must not reach the episode"
+APART = "actions in a private copy must not change the episode"
 FURTHER = 2
 """Actions tried one after the other from the present state of the episode."""
 
@@ -55,8 +53,7 @@ def check_simulator(
     turns: int = 20,
     actions: Sequence[str] = (),
 ) -> None:
-    """Walk at random, simulate actions before every step, and check every promise of
-    `HasSimulator`.
+    """Simulate actions before every step of a walk: the promises of `HasSimulator`.
 
     Args:
         make: gives a new environment.
@@ -68,98 +65,81 @@ def check_simulator(
         AssertionError: a promise is broken.
     """
     promise_protocol(make(), HasSimulator)
-    walks = [_Walk(make, seed, tuple(actions)) for seed in seeds]
-    for walk in walks:
-        asyncio.run(walk.go(turns))
-
-    random = sum(walk.random for walk in walks)
-    differed = sum(walk.differed for walk in walks)
+    differed = []
+    for seed in seeds:
+        differed += asyncio.run(_walk(make, seed, turns, actions))
     promise(
-        not random or differed,
+        not differed or any(differed),
         "after reseed, chance must follow from the new seed, not from the episode's",
     )
 
 
-class _Walk:
-    """An episode with a private copy, and the same episode without one."""
+async def _walk(
+    make: Callable[[], Environment], seed: int, turns: int, actions: Sequence[str]
+) -> list[bool]:
+    """Play an episode with a private copy, and the same episode without one.
 
-    def __init__(
-        self, make: Callable[[], Environment], seed: int, actions: tuple[str, ...]
-    ) -> None:
-        self._episode = restorable(make())
-        self._apart = restorable(make())
-        self._private = restorable(make())
-        self._seed = seed
-        self._actions = actions
-        self._rng = generator(seed, "walk")
-        self.random = 0
-        """Steps that chance decides."""
-        self.differed = 0
-        """Those of them with another outcome under other dice."""
+    Returns:
+        For each step that chance decides, whether its outcome depended on the dice.
+    """
+    episode = restorable(make())
+    apart = restorable(make())
+    private = restorable(make())
+    rng = generator(seed, "walk")
 
-    async def go(self, turns: int) -> None:
-        observation = self._episode.reset(self._seed)
-        self._apart.reset(self._seed)
-        private = simulator(self._episode, self._private, self._seed)
-        for _ in range(turns):
-            await self._try(private, observation)
-            action = self._choose(observation)
-            if self._by_chance(action):
-                await self._throw(action)
-
-            outcome = calling(partial(self._episode.step, action), APART)
-            promise_equal(
-                outcome, calling(partial(self._apart.step, action), APART), APART
-            )
-            observation = outcome.observation
-            if outcome.terminated or outcome.truncated:
-                break
-        for environment in (self._private, self._apart, self._episode):
-            environment.close()
-
-    async def _try(self, private: Simulation, observation: Observation) -> None:
-        here = await private.present()
-        promise_equal(
-            here.observation,
-            observation,
-            "a private copy must show what the episode shows",
-        )
-        if isinstance(self._episode, HasState):
-            promise_equal(
-                here.state,
-                self._episode.state(),
-                "a private copy must stand where the episode stands",
-            )
-        for _ in range(FURTHER):
-            if not here.over:
-                here = await private.step(here, self._choose(here.observation))
-
-    async def _throw(self, action: str) -> None:
-        """Try the same action with several dice."""
-        shown = set()
-        for dice in DICE:
-            private = simulator(self._episode, self._private, self._seed, dice)
-            here = await private.present()
-            after = await private.step(here, action)
-            shown.add(after.observation.text)
-        self.random += 1
-        self.differed += len(shown) > 1
-
-    def _by_chance(self, action: str) -> bool:
-        """Whether the action may lead to several states, by the MDP of the world."""
-        if not isinstance(self._episode, HasMDP):
-            return False
-        mdp = self._episode.mdp()
-        index = self._episode.state().index
-        row = mdp.transition[mdp.actions.index(action)][[index]].toarray()
-        return bool(np.count_nonzero(row) > 1)
-
-    def _choose(self, observation: Observation) -> str:
-        choices = (
-            observation.actions or self._actions or self._episode.task().actions or ()
-        )
+    def choose(observation: Observation) -> str:
+        choices = observation.actions or tuple(actions) or episode.task().actions
         promise(
             choices,
             "an observation without actions needs `actions` to try, given to check_simulator",
         )
-        return str(self._rng.choice(choices))
+        return str(rng.choice(choices or ()))
+
+    observation = episode.reset(seed)
+    apart.reset(seed)
+    simulation = simulator(episode, private, seed)
+    differed = []
+    for _ in range(turns):
+        here = await simulation.present()
+        promise_equal(
+            here.observation,
+            observation,
+            "a private copy must show the same observation as the episode",
+        )
+        if isinstance(episode, HasState):
+            promise_equal(
+                here.state,
+                episode.state(),
+                "a private copy must be in the same state as the episode",
+            )
+        for _ in range(FURTHER):
+            if not here.over:
+                here = await simulation.step(here, choose(here.observation))
+
+        action = choose(observation)
+        if _is_random(episode, action):
+            shown = set()
+            for dice in DICE:
+                thrown = simulator(episode, private, seed, dice)
+                after = await thrown.step(await thrown.present(), action)
+                shown.add(after.observation.text)
+            differed.append(len(shown) > 1)
+
+        outcome = calling(partial(episode.step, action), APART)
+        promise_equal(outcome, calling(partial(apart.step, action), APART), APART)
+        observation = outcome.observation
+        if outcome.terminated or outcome.truncated:
+            break
+    for environment in (private, apart, episode):
+        environment.close()
+    return differed
+
+
+def _is_random(environment: Environment, action: str) -> bool:
+    """Whether the action may lead to several states, by the MDP of the world."""
+    if not isinstance(environment, HasMDP):
+        return False
+    mdp = environment.mdp()
+    index = environment.state().index
+    row = mdp.transition[mdp.actions.index(action)][[index]].toarray()
+    return bool(np.count_nonzero(row) > 1)

@@ -27,7 +27,7 @@ class Silent:
 def gde_agents():
     return (Offer(name="silent", summary="Silent.", config=NoConfig, make=lambda _, __: Silent()),)
 """
-SAID = "agent silent: act must give a Decision, got None"
+SAID = "agent silent: act must return a Decision, got None"
 
 
 def test_a_distribution_is_checked_line_by_line(

@@ -93,7 +93,7 @@ def test_options_of_the_run_go_before_settings() -> None:
             {"probe": ["where"]},
             r"unknown part of --set 'cogmap'\. Known: agent, env, .*where",
         ),
-        (("judge.model=m",), {}, "set where it is asked for, e.g. by --reward judge"),
+        (("judge.model=m",), {}, "set where it is named, e.g. by --reward judge"),
         (("run.speed=1",), {}, "unknown field of run 'speed'"),
         (
             ("run.episodes=0",),

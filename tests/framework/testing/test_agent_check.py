@@ -83,10 +83,10 @@ BROKEN = [
     (Chance, "function of its seed"),
     (SharesItsMemory, "function of its seed"),
     (Inadmissible, "must be one of LEFT, RIGHT; got 'UP'"),
-    (SaysNotWhy, "must say in `detail`"),
+    (SaysNotWhy, "must have the answer in `detail`"),
     (NotAsync, "must be an `async def`"),
-    (AnswersText, "must give a Decision"),
-    (MovesTheWorld, "must leave the world"),
+    (AnswersText, "must return a Decision"),
+    (MovesTheWorld, "must not change the environment"),
 ]
 
 

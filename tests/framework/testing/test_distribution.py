@@ -111,7 +111,7 @@ def told(plugin: Plugin, catalogue: Catalogue, **chosen: object) -> Checked:
 def test_what_is_broken_is_said_in_the_words_of_the_check(plugin: Plugin) -> None:
     one = told(plugin, agent(plugin))
     assert (one.kind, one.name, one.status) == ("agent", "silent", "broken")
-    assert one.reason == "act must give a Decision, got '#_AG#'"
+    assert one.reason == "act must return a Decision, got '#_AG#'"
 
 
 def test_what_is_not_installed_is_not_checked_and_said(plugin: Plugin) -> None:

@@ -341,7 +341,7 @@ BROKEN_TABLES = [
     (NoWorlds, "1 to 10 worlds, got 0"),
     (MoreForLess, "1 to 1 worlds, got 100"),
     (OtherNames, "the same names at every scale"),
-    (PlansByChance, "the same when asked for again"),
+    (PlansByChance, "the same in a second call"),
     (NoPlan, "must give Plans"),
     (NoComparison, "must give Comparisons"),
     (NoQuantity, "must name the quantity"),

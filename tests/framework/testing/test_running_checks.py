@@ -142,7 +142,7 @@ BROKEN_REPORTERS = [
     (NothingWritten, "a file to open"),
     (WritesElsewhere, "also wrote stray.txt"),
     (PageElsewhere, "inside the run folder"),
-    (OverwritesTheRecord, "result.json was changed"),
+    (OverwritesTheRecord, "must not change the record, e.g. result.json"),
     (NeedsEpisodes, "a run of status 'failed'"),
     (object, "must have render"),
 ]

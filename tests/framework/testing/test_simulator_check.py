@@ -158,11 +158,11 @@ class TellsNoActions(Still):
 BROKEN: dict[str, tuple[Callable[[], Environment], str]] = {
     "no-reseed": (Recipe, "must have reseed"),
     "ForeseesChance": (ForeseesChance, "chance must follow from the new seed"),
-    "OneWorldForAll": (OneWorldForAll, "must not reach the episode"),
-    "StandsElsewhere": (StandsElsewhere, "must show what the episode shows"),
+    "OneWorldForAll": (OneWorldForAll, "must not change the episode"),
+    "StandsElsewhere": (StandsElsewhere, "must show the same observation"),
     "LooksAsIfItStoodThere": (
         LooksAsIfItStoodThere,
-        "must stand where the episode stands",
+        "must be in the same state",
     ),
     "TellsNoActions": (TellsNoActions, "needs `actions` to try"),
 }
