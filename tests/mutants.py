@@ -6,32 +6,50 @@ tree and runs the module's own tests. A mutant that no test notices survives. Ea
 target takes a random sample of its mutants, the same every time.
 """
 
+import ast
+import contextlib
+import importlib
+import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 
+import pytest
+from cosmic_ray.commands import init
+from cosmic_ray.mutating import use_mutation
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
+from cosmic_ray.work_item import MutationSpec
 
 ROOT = Path(__file__).parents[1]
 TARGETS = ROOT / "tests" / "mutants.toml"
 WANTED = 0.85
 """Share of mutants that must be killed, those listed as equivalent left out."""
-SECONDS = 120
+SECONDS = 90
 """Time that the tests of one mutant may take; an endless loop counts as killed."""
-NO_CHANGE = re.compile(
-    r"ReplaceBinaryOperator_BitOr|RemoveDecorator|NumberReplacer_ignored|ReplaceTrueWithFalse_ignored"
+MEMORY = 8 * 2**30
+"""Bytes that the tests of one mutant may take: an endless loop may also collect."""
+RAISES = re.compile(
+    r"BinaryOperator_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(Bit|LShift|RShift)"
 )
-"""Operators that only touch annotations (`int | None`) or that stop the module from
-being imported.
+"""Arithmetic replaced by operators on bits: numbers with a fraction have none, so that
+any test would notice.
 """
+OPTIONS = (
+    *("-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"),
+    # Plugins of pytest are imported before pytest may rewrite them.
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+)
+FORK = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True)
@@ -41,130 +59,195 @@ class Target:
     module: str
     tests: str
     sample: int
-    equivalent: tuple[str, ...] = ()
-    """Mutants that no test can notice, as `LINE TEXT: OPERATOR`, each with its reason
-    in the TOML file.
-    """
+    equivalent: list[dict[str, str]] = field(default_factory=list)
+    """Changes that no test can notice, `LINE -> CHANGED LINE`, each with its reason."""
+
+
+@dataclass
+class Found:
+    """What became of the mutants of one module."""
+
+    killed: int = 0
+    equivalent: int = 0
+    survived: list[str] = field(default_factory=list)
+
+    def row(self, name: str) -> str:
+        n = self.killed + len(self.survived)
+        share = 100 * self.killed / max(n, 1)
+        return f"| `{name}` | {n} | {self.killed} | {share:.0f} % | {self.equivalent} |"
 
 
 def main() -> int:
     """Test the named targets, or all; the exit code says whether enough mutants were
     killed.
     """
-    wanted = sys.argv[1:]
     rows = tomllib.loads(TARGETS.read_text(encoding="utf-8"))["target"]
-    targets = [
-        Target(**{**row, "equivalent": tuple(row.get("equivalent", ()))})
-        for row in rows
-    ]
-    chosen = [
-        each
-        for each in targets
-        if not wanted or any(name in each.module for name in wanted)
-    ]
+    targets = [Target(**row) for row in rows]
+    names = sys.argv[1:]
+    if names:
+        targets = [
+            each for each in targets if any(name in each.module for name in names)
+        ]
 
+    every = Found()
+    table = [
+        "| module | mutants | killed | share | equivalent |",
+        "|---|---|---|---|---|",
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
-        for part in ("framework", "plugins", "tests", "docs", "examples"):
-            shutil.copytree(
-                ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        shutil.copy(ROOT / "pyproject.toml", tree)
+        tree = copied(Path(folder))
+        with contextlib.chdir(tree):
+            for target in targets:
+                found = run(target)
+                table.append(found.row(target.module))
+                print(table[-1], flush=True)
+                for change in found.survived:
+                    print(f"    survived: {change}", flush=True)
 
-        killed = total = 0
-        for target in chosen:
-            dead, alive = run(target, tree, Path(folder))
-            killed += dead
-            total += dead + len(alive)
-            print(f"{target.module}: {dead} of {dead + len(alive)} killed", flush=True)
-            for line in alive:
-                print(f"    survived: {line}", flush=True)
+                every.killed += found.killed
+                every.equivalent += found.equivalent
+                every.survived += found.survived
 
-    share = killed / total if total else 1.0
-    print(f"all: {killed} of {total} killed, {100 * share:.0f} %")
-    return 0 if share >= WANTED else 1
+    table.append(every.row("all"))
+    print("", *table, sep="\n")
+    n_mutants = every.killed + len(every.survived)
+    return 0 if every.killed >= WANTED * n_mutants else 1
 
 
-def run(target: Target, tree: Path, folder: Path) -> tuple[int, list[str]]:
-    """The number of killed mutants of a target, and the others in words."""
-    config = folder / "target.toml"
-    session = folder / "session.sqlite"
-    session.unlink(missing_ok=True)
-    command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider --no-header {target.tests}"
-    config.write_text(
-        "[cosmic-ray]\n"
-        f'module-path = "{target.module}"\n'
-        f"timeout = {SECONDS}.0\n"
-        "excluded-modules = []\n"
-        f'test-command = "{command}"\n'
-        "[cosmic-ray.distributor]\n"
-        'name = "local"\n',
-        encoding="utf-8",
-    )
-    environment = {
-        "PYTHONPATH": f"{tree / 'framework'}:{tree / 'plugins'}",
-        "OMP_NUM_THREADS": "1",
-    }
-    call = [sys.executable, "-m", "cosmic_ray.cli"]
-    settings = {"cwd": tree, "env": {**os.environ, **environment}, "check": True}
+def copied(folder: Path) -> Path:
+    """Copy the tree, and make this process run the copy's tests on the copy's code."""
+    tree = folder / "tree"
+    for part in ("framework", "plugins", "tests", "docs", "examples"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / part, tree / part, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tree)
 
-    subprocess.run(
-        [*call, "init", str(config), str(session)], **settings, capture_output=True
-    )
-    with use_db(str(session), WorkDB.Mode.open) as database:
-        keep_sample(database, target)
-    subprocess.run(
-        [*call, "exec", str(config), str(session)], **settings, capture_output=True
-    )
-    with use_db(str(session), WorkDB.Mode.open) as database:
-        return outcomes(database, target, tree)
+    packages = [str(tree / "framework"), str(tree / "plugins")]
+    sys.path[:0] = packages
+    os.environ["PYTHONPATH"] = os.pathsep.join(packages)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return tree
 
 
-def keep_sample(database: WorkDB, target: Target) -> None:
-    """Mark all mutants as skipped but a random sample."""
-    items = [
-        item
-        for item in database.work_items
-        if not NO_CHANGE.search(item.mutations[0].operator_name)
-    ]
-    kept = {
-        item.job_id
-        for item in random.Random(target.module).sample(
-            items, min(target.sample, len(items))
-        )
-    }
-    for item in list(database.pending_work_items):
-        if item.job_id not in kept:
-            database.set_result(
-                item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED)
-            )
+def run(target: Target) -> Found:
+    """Test a sample of a target's mutants.
 
+    Raises:
+        ValueError: its tests fail without any change, or a line of a change that is
+        listed as equivalent is gone.
+    """
+    module = Path(target.module)
+    lines = [line.strip() for line in module.read_text(encoding="utf-8").splitlines()]
+    equivalent = [each["change"] for each in target.equivalent]
+    for change in equivalent:
+        if change.partition(" -> ")[0] not in lines:
+            raise ValueError(f"{target.module} has no such line any more: {change}")
+    # Tests that always fail would kill every mutant. The second time they start as those
+    # of mutants do, with all libraries.
+    if not passes(target.tests) or not passes(target.tests):
+        raise ValueError(f"{target.tests}: these tests fail without any change")
 
-def outcomes(database: WorkDB, target: Target, tree: Path) -> tuple[int, list[str]]:
-    """How many mutants were killed, and which survived."""
-    results = dict(database.results)
-    killed = 0
-    alive = []
-    for item in database.work_items:
-        result = results.get(item.job_id)
-        if result is None or result.worker_outcome == WorkerOutcome.SKIPPED:
-            continue
-        if result.test_outcome == TestOutcome.SURVIVED:
-            text = described(item, tree / target.module)
-            if text not in target.equivalent:
-                alive.append(text)
+    # A second process on the written bytecode of a mutant would test another one.
+    sys.dont_write_bytecode = True
+    found = Found()
+    for mutation in sampled(module, target.sample):
+        operator = get_operator(mutation.operator_name)()
+        with use_mutation(module, operator, mutation.occurrence) as (code, mutant):
+            killed = not passes(target.tests)
+        change = described(code, mutant)
+        if killed:
+            found.killed += 1
+        elif change in equivalent:
+            found.equivalent += 1
         else:
-            killed += 1
-    return killed, alive
+            found.survived.append(change)
+    sys.dont_write_bytecode = False
+    return found
 
 
-def described(item: WorkItem, module: Path) -> str:
-    """A mutant in words that stay the same when lines move."""
-    (mutation,) = item.mutations
-    row = mutation.start_pos[0]
-    line = module.read_text(encoding="utf-8").splitlines()[row - 1].strip()
-    operator = mutation.operator_name.removeprefix("core/")
-    return f"{line}: {operator} {mutation.occurrence}"
+def passes(tests: str) -> bool:
+    """Whether the tests pass in a process of their own, which starts with the libraries
+    that earlier ones have imported.
+    """
+    receiving, sending = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=test, args=(tests.split(), sending))
+    process.start()
+    sending.close()
+    code, libraries = 1, []
+    if receiving.poll(SECONDS):
+        with contextlib.suppress(EOFError):
+            code, libraries = receiving.recv()
+    process.kill()
+    process.join()
+
+    for name in libraries:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    return code == 0
+
+
+def test(tests: list[str], sending: Connection) -> None:
+    """Run tests and send their exit code and the libraries that they have imported."""
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        code = pytest.main([*OPTIONS, *tests])
+    libraries = [
+        name
+        for name, module in list(sys.modules.items())
+        if "site-packages" in (getattr(module, "__file__", None) or "")
+        and not name.startswith(("gde", "_"))
+    ]
+    sending.send((int(code), libraries if code == 0 else []))
+
+
+def sampled(module: Path, size: int) -> list[MutationSpec]:
+    """Draw places of a module and one mutant at each, the same every time."""
+    with use_db(":memory:", WorkDB.Mode.create) as database:
+        init([module], database, {})
+        mutations = [item.mutations[0] for item in database.work_items]
+
+    spans = list(declarations(module))
+    at_place: dict[tuple[int, int], list[MutationSpec]] = {}
+    for each in sorted(mutations, key=lambda one: (one.operator_name, one.occurrence)):
+        decides = not any(start <= each.start_pos < end for start, end in spans)
+        if decides and not RAISES.search(each.operator_name):
+            at_place.setdefault(each.start_pos, []).append(each)
+
+    # Each line has its own random numbers, so that an edit elsewhere changes no draw.
+    lines = module.read_text(encoding="utf-8").splitlines()
+    drawn = []
+    for (row, column), mutants in at_place.items():
+        generator = random.Random(f"{column} {lines[row - 1]}")
+        drawn.append((generator.random(), generator.choice(mutants)))
+    drawn.sort(key=lambda each: (each[0], each[1].start_pos))
+    chosen = [mutant for _, mutant in drawn[:size]]
+    return sorted(chosen, key=lambda each: each.start_pos)
+
+
+def declarations(module: Path) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where annotations and decorators begin and end, as line and column: they decide
+    nothing.
+    """
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        found = [
+            getattr(node, "annotation", None),
+            getattr(node, "returns", None),
+            *getattr(node, "decorator_list", []),
+        ]
+        for each in found:
+            if each is not None:
+                start = (each.lineno, each.col_offset)
+                # Cosmic Ray takes the name behind a decorator's @ for its place.
+                if each not in found[:2]:
+                    start = (each.lineno, 0)
+                yield start, (each.end_lineno, each.end_col_offset)
+
+
+def described(code: str, mutant: str) -> str:
+    """A mutant as `LINE -> CHANGED LINE`, which stays the same when lines move."""
+    lines = zip(code.splitlines(), mutant.splitlines(), strict=True)
+    ((before, after),) = [(old, new) for old, new in lines if old != new]
+    return f"{before.strip()} -> {after.strip()}"
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ def union(mdp: TabularMDP) -> csr_array:
     """(S, S) with an entry wherever some action may lead from one state to the
     other.
     """
-    graph = csr_array(sum(mdp.transition[1:], start=mdp.transition[0].copy()))
+    graph = csr_array(sum(mdp.transition))
     graph.eliminate_zeros()
     return graph
 

@@ -92,6 +92,54 @@ def test_a_corridor_by_hand() -> None:
     assert not np.signbit(solution.value[2])
 
 
+CORRIDOR = chain([[0, 0, 2], [1, 2, 2]], [False, False, True], cost=2.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "exact"),
+    [
+        ({}, True),
+        ({"reward": np.array([[-2.0, -2.0], [-2.0, -2.0], [9.0, 9.0]])}, True),
+        ({"discount": 0.9}, False),
+        ({"reward": np.array([-2.0, -1.0, 0.0])}, False),
+        ({"reward": np.array([2.0, 2.0, 0.0]), "discount": 0.9}, False),
+        ({"reward": np.array([-2.0, -2.0, 1.0])}, False),
+        ({"reward": np.zeros(3)}, False),
+        ({"terminal": None, "discount": 0.9}, False),
+        (
+            {
+                "transition": (
+                    csr_array(np.array([[0, 0.5, 0.5], [0, 0, 1], [0, 0, 1]])),
+                )
+            },
+            False,
+        ),
+    ],
+)
+def test_worlds_of_equal_steps_are_searched_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], exact: bool
+) -> None:
+    """Search has no rounding errors, so it must be the one where it can be."""
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("the other method")
+
+    other = "_iterate_values" if exact else "_search"
+    monkeypatch.setattr(f"gde.numerics.tabular.{other}", refuse)
+    model = replace(CORRIDOR, **changes)  # type: ignore[arg-type]
+    assert solve(model).value.shape == (3,)
+
+
+def test_a_solution_is_made_once_and_nobody_may_change_it() -> None:
+    model = replace(CORRIDOR)
+    solution = solve(model)
+    assert solve(model) is solution
+    for array in (solution.value, solution.optimal):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+    assert solve(model, tolerance=0.5) is not solution
+
+
 @few
 @given(st.integers(2, 9), st.integers(1, 4), st.data())
 def test_exact_search_agrees_with_bellman_ford(
@@ -255,6 +303,19 @@ def test_occupancy_sums_to_the_horizon_and_weighs_the_return(
         ahead = np.stack([matrix @ value for matrix in model.transition], axis=1)
         value = (now * (model.reward + ahead)).sum(axis=1)
     assert (visits * model.reward).sum() == pytest.approx(model.start @ value)
+
+
+def test_a_policy_without_time_is_the_same_one_at_all_times() -> None:
+    model = random_mdp(5, n_states=4, n_actions=2, discount=0.9)
+    always = np.random.default_rng(5).dirichlet([1, 1], size=4)
+    expected = occupancy(model, Policy(probabilities=always), 3)
+    # Steps of a policy beyond the horizon are not taken.
+    later = np.full((2, 4, 2), 0.5)
+    for more in (later[:0], later):
+        timed = np.concatenate([np.stack([always] * 3), more])
+        found = occupancy(model, Policy(probabilities=timed), 3)
+        assert found == pytest.approx(expected)
+    assert expected.sum() == pytest.approx(1 + 0.9 + 0.81)
 
 
 def test_occupancy_stops_at_the_end_and_is_discounted() -> None:

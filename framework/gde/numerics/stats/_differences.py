@@ -268,19 +268,18 @@ def signed_rank(differences: Floats) -> Finding:
     if few:
         return few
 
-    different = differences[differences != 0]
-    ranks = rankdata(np.abs(different))
-    signed = np.sign(different) * ranks
+    signed = _signed_ranks(differences)
     positive = signed[signed > 0].sum()
     negative = -signed[signed < 0].sum()
     smaller = float(min(positive, negative))
 
     # SciPy's exact distribution assumes that there are no ties.
-    tied = len(np.unique(ranks)) < len(ranks)
-    if tied and len(ranks) <= ENUMERATED:
+    n = len(signed)
+    tied = len(np.unique(np.abs(signed))) < n
+    if tied and n <= ENUMERATED:
         p_value = _flipped(signed, None, 2**ENUMERATED)
     else:
-        p_value = float(wilcoxon(different).pvalue)
+        p_value = float(wilcoxon(differences[differences != 0]).pvalue)
     return Finding(value=smaller, p_value=p_value)
 
 
@@ -309,10 +308,15 @@ def effect_paper(differences: Floats) -> Finding:
 
 
 def _correlation(differences: Floats) -> float:
+    signed = _signed_ranks(differences)
+    return float(signed.sum() / np.abs(signed).sum())
+
+
+def _signed_ranks(differences: Floats) -> Floats:
+    """The ranks of the differences that are not zero, with the signs of these."""
     different = differences[differences != 0]
-    ranks = rankdata(np.abs(different))
-    signed = np.sign(different) * ranks
-    return float(signed.sum() / ranks.sum())
+    signed: Floats = np.sign(different) * rankdata(np.abs(different))
+    return signed
 
 
 def _too_few(differences: Floats) -> Finding | None:

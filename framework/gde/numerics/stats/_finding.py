@@ -23,17 +23,12 @@ class Finding:
     def __post_init__(self) -> None:
         has_value = self.value is not None
         has_reason = bool(self.reason)
-        if has_value == has_reason:
+        numbers = [self.value, self.p_value, *(self.interval or ())]
+        finite = all(each is None or isfinite(each) for each in numbers)
+        if has_value == has_reason or not finite:
             raise ValueError(
                 f"a finding has either a finite value or a reason, got {self}"
             )
-
-        numbers = [self.value, self.p_value, *(self.interval or ())]
-        for each in numbers:
-            if each is not None and not isfinite(each):
-                raise ValueError(
-                    f"a finding has either a finite value or a reason, got {self}"
-                )
 
     @classmethod
     def missing(cls, got: str, needs: str) -> "Finding":

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import rankdata, t, wilcoxon
 
 from gde.numerics.stats import (
     cluster_differences,
@@ -58,9 +58,16 @@ def test_differences_that_are_equal_but_for_rounding_tie() -> None:
         0.0,
         0.0,
     ]
-    assert cluster_differences([1e-300, 0.0], [0.0, 0.0], [0, 1])[0] == pytest.approx(
-        1e-300
-    )
+    small = cluster_differences([1e-300, 0.0], [0.0, 0.0], [0, 1])
+    assert small[0] == pytest.approx(1e-300, rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e-6, 1.0, 1e6, 1e30])
+def test_differences_tie_in_any_unit_and_keep_twelve_digits(unit: float) -> None:
+    a, b = np.array([0.3, 0.1, 0.7, 0.123456]), np.array([0.2, 0.0, 0.6, 0.0])
+    found = cluster_differences(unit * a, unit * b, range(4))
+    assert len(set(found[:3].tolist())) == 1
+    assert found[3] == pytest.approx(0.123456 * unit, rel=1e-10, abs=0)
 
 
 @given(st.permutations(range(1, 61)), st.integers(6, 60), st.integers(0, 2**60))
@@ -199,6 +206,7 @@ def test_a_difference_of_unpaired_groups_is_that_of_their_clusters_means() -> No
     assert low < found.estimate.value < high
     assert found.signed_rank.reason == "not measured: the values are not paired"
     assert (found.n_different, found.p_value) == (None, found.permutation.p_value)
+    assert (found.estimate.n, found.estimate.n_clusters) == (9, 9)
 
 
 def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> None:
@@ -212,6 +220,16 @@ def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> Non
     one = unpaired_difference(np.ones(1), [0], rng(3).random(9), np.arange(9), rng())
     assert one.estimate.interval is None
     assert one.mde.reason == "not measured: 1 cluster, needs 2"
+
+
+def test_the_interval_of_many_differences_is_near_that_of_the_t_test() -> None:
+    """Both meet where differences are normal; the bootstrap strays by some percent."""
+    differences = rng(1).normal(size=60)
+    found = paired_difference(differences, np.zeros(60), np.arange(60), rng())
+    low, high = found.estimate.interval or (0.0, 0.0)
+    error = differences.std(ddof=1) / np.sqrt(60)
+    assert (low + high) / 2 == pytest.approx(differences.mean(), abs=0.2 * error)
+    assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 59) * error, rel=0.08)
 
 
 def test_the_interval_of_hits_is_that_of_bonett_and_price() -> None:

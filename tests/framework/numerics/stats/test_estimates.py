@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest, bootstrap, norm, t
 
-from gde.numerics.stats import Estimate, cluster_mean, cluster_ratio, cluster_share
+from gde.numerics.stats import (
+    Estimate,
+    _estimates,
+    cluster_mean,
+    cluster_ratio,
+    cluster_share,
+    expanded_bca,
+)
+from gde.numerics.stats._estimates import expanded_percentile
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -153,3 +161,89 @@ def test_a_share_that_is_the_same_everywhere_has_the_interval_of_as_many_trials_
     assert (low, high) == pytest.approx((exact.low, exact.high))
     halves = bounds(cluster_share([1, 0] * 5, np.repeat(range(5), 2), rng()))
     assert halves == pytest.approx((1 - halves[1], 1 - halves[0]))
+
+
+def half_width(n_clusters: int) -> float:
+    """Half of a 95 % interval in standard errors of the plain bootstrap."""
+    n = n_clusters
+    return float(t.ppf(0.975, n - 1) * np.sqrt(n / (n - 1)))
+
+
+@pytest.mark.parametrize("n", [5, 12])
+def test_the_interval_is_scipys_bca_at_the_levels_of_student_s_t(n: int) -> None:
+    """Skewed values and unequal denominators: bias and acceleration both count."""
+    below = rng(1).integers(1, 9, n).astype(float)
+    above = below * rng(2).exponential(size=n)
+
+    def ratio(tops: np.ndarray, bottoms: np.ndarray, axis: int) -> np.ndarray:
+        return np.asarray(tops.sum(axis=axis) / bottoms.sum(axis=axis))
+
+    ours = bounds(cluster_ratio(above, below, range(n), rng(), resamples=40_000))
+    theirs = bootstrap(
+        (above, below),
+        ratio,
+        paired=True,
+        vectorized=True,
+        n_resamples=40_000,
+        confidence_level=2 * norm.cdf(half_width(n)) - 1,
+        rng=rng(),
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
+
+
+@pytest.mark.parametrize("at_once", [1, 30, 2**20])
+def test_resamples_are_the_same_in_blocks_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(_estimates, "DRAWN_AT_ONCE", at_once)
+    above, below = rng(1).random(7), rng(2).random(7)
+    drawn = rng().integers(7, size=(50, 7), dtype=np.int32)
+    tops, bottoms = _estimates._resampled(above, below, rng(), 50)
+    assert tops == pytest.approx(above[drawn].sum(axis=1))
+    assert bottoms == pytest.approx(below[drawn].sum(axis=1))
+
+
+def test_replicates_on_one_side_of_the_value_still_give_an_interval() -> None:
+    replicates, jackknife = np.linspace(1, 2, 101), rng(1).random(9)
+    for value, low_end in ((0.5, True), (2.5, False)):
+        low, high = expanded_bca(value, replicates, jackknife, 9)
+        assert 1 <= low < high <= 2
+        # The bias draws the interval to the value.
+        assert (high < 1.5) if low_end else (low > 1.5)
+
+
+def test_without_bias_and_skewness_the_interval_is_that_of_percentiles() -> None:
+    replicates = norm.ppf((np.arange(2001) + 0.5) / 2001)
+    expected = expanded_percentile(replicates, 9)
+    low, high = expected
+    assert high == pytest.approx(half_width(9), rel=0.02) == -low
+    for jackknife in (np.full(9, 0.3), np.linspace(-1, 1, 9)):
+        found = expanded_bca(0.0, replicates, jackknife, 9)
+        assert found == pytest.approx(expected)
+
+
+def test_a_bound_that_denies_nothing_is_the_bootstraps() -> None:
+    hits = np.array([0.0] * 2 + [1.0] * 58)
+    share = bounds(cluster_share(hits, range(60), rng()))
+    mean = bounds(cluster_mean(hits, range(60), rng()))
+    assert share[0] == mean[0] > 0
+    misses = bounds(cluster_share(1 - hits, range(60), rng()))
+    assert misses[1] == bounds(cluster_mean(1 - hits, range(60), rng()))[1] < 1
+
+
+def test_the_bound_of_clustered_trials_is_that_of_korn_and_graubard() -> None:
+    """Worked by their formulas: one of twelve worlds misses both of its trials."""
+    G, n = 12, 24
+    hits = np.ones(n)
+    hits[:2] = 0
+    share = 22 / 24
+    residuals = np.append(0 - 2 * share, np.full(11, 2 - 2 * share))
+    variance = G / (G - 1) * (residuals**2).sum() / n**2
+    freedom = t.ppf(0.975, n - 1) / t.ppf(0.975, G - 1)
+    trials = share * (1 - share) / variance * freedom**2
+    found = bounds(cluster_share(hits, np.repeat(range(G), 2), rng()))
+    high = beta.ppf(0.975, share * trials + 1, (1 - share) * trials)
+    assert found[1] == pytest.approx(high, rel=1e-9)
+    low = bounds(cluster_share(1 - hits, np.repeat(range(G), 2), rng()))[0]
+    assert low == pytest.approx(1 - high, rel=1e-9)

@@ -61,6 +61,26 @@ def test_the_statistic_is_the_mean_square_over_clusters_that_have_both() -> None
     assert found.value == pytest.approx((1 + 9) / 2)
 
 
+@pytest.mark.parametrize("unit", [1e-8, 0.1, 1e6])
+def test_the_unit_of_the_values_does_not_matter(unit: float) -> None:
+    """Whole numbers tie exactly, so their multiples must tie, too."""
+    whole = rng(2).integers(-3, 4, 48).astype(float)
+    varied, clusters = np.tile([0, 0, 1, 1], 12), np.repeat(np.arange(12), 4)
+    exact = exchange_replicates(whole, varied, clusters, rng())
+    found = exchange_replicates(unit * whole, varied, clusters, rng())
+    assert found.p_value == exact.p_value
+    assert found.value == pytest.approx((exact.value or 0) * unit**2, rel=1e-9, abs=0)
+
+
+def test_small_differences_of_large_values_are_kept() -> None:
+    values = 1000 + 0.01 * np.tile([0, 0, 1, 1], 12)
+    clusters = np.repeat(np.arange(12), 4)
+    found = exchange_replicates(values, np.tile([0, 0, 1, 1], 12), clusters, rng())
+    assert found.value == pytest.approx(1e-4, rel=0.02)
+    # The least that 999 permutations can show.
+    assert found.p_value == 1 / 1000
+
+
 def test_equal_values_show_nothing() -> None:
     assert (
         exchange_replicates(np.full(300, 0.1), VARIED, CLUSTERS, rng()).p_value == 1.0

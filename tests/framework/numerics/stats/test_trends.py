@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.stats import page_trend_test, spearmanr
+from scipy.stats import page_trend_test, spearmanr, t
 
 from gde.numerics.stats import linear_trend, page, spearman
 
@@ -76,6 +76,8 @@ def test_the_error_of_a_line_is_the_jackknife_over_clusters() -> None:
     assert (high - low) / 2 / error == pytest.approx(
         2.364624
     )  # Student's t, 7 degrees of freedom
+    assert found.value is not None
+    assert found.p_value == pytest.approx(2 * t.sf(abs(found.value) / error, 7))
 
 
 def test_a_line_without_error_is_certain() -> None:

@@ -1,0 +1,490 @@
+"""Fits of a probe on stored activations: which rows they are trained and scored on, and
+what is said where nothing can be measured.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.observation import World
+from gde.data.probe import Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.result import Measurement
+from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.errors import GdeError, RunFailed
+from gde.parts.probe import Readout
+from gde.stages.probing import (
+    BAGS,
+    MODEL,
+    UNTRAINED,
+    Fitted,
+    ProbeStage,
+    results,
+    shared_out,
+)
+from gde.store.activations import ActivationStore, read_arrays
+from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+from gde.testing.samples import sample_evidence
+
+WORLDS, TURNS, WIDTH = 10, 2, 2
+TURN = next(one for one in sample_evidence(1).trajectories if one.turns).turns[0]
+WHOLE = Fit(probe="p", variant="v", layer=1, position="pre")
+
+
+class Echo:
+    """Predicts its inputs."""
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        return inputs
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"learned": np.array([1, 2, 3], np.float32)}
+
+
+@dataclass
+class Noting:
+    """A probe of the number of each turn, which notes what it is given."""
+
+    concurrent: bool = False
+    inputs: str = "concatenated"
+    variants: Sequence[str] = ("v",)
+    trained: list[ProbeDataset] = field(default_factory=list)
+    tested: list[ProbeDataset] = field(default_factory=list)
+    labelled: list[str] = field(default_factory=list)
+    threads: set[int] = field(default_factory=set)
+    draws: list[tuple[float, ...]] = field(default_factory=list)
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(0, 1))
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        self.labelled.append(str(trajectory.key))
+        values = [number(str(trajectory.key), i) for i in range(TURNS)]
+        return ProbeLabels(values=np.array(values), classes=("no", "yes"))
+
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        self.threads.add(threading.get_ident())
+        self.trained.append(train)
+        self.draws.append((rng.random(),))
+        return Echo()
+
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+        return Echo()
+
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        self.tested.append(test)
+        self.draws.append((rng.random(),))
+        n = len(test.groups)
+        found = Measurement(
+            name="turns", value=float(n), unit="turns", n=n, where={"kind": "all"}
+        )
+        return (found,)
+
+
+def number(episode: str, turn: int) -> int:
+    """A number of its own for each turn."""
+    condition, world, repeat = map(int, episode.split("/"))
+    return 1000 * condition + 100 * repeat + 10 * world + turn
+
+
+def episodes(*keys: tuple[int, int]) -> tuple[Trajectory, ...]:
+    """Episodes of conditions and worlds; equal worlds are of one cluster."""
+    made = []
+    for condition, world in keys:
+        place = World(id=f"w{condition}{world}", base=f"w{world}")
+        turns = tuple(replace(TURN, index=i) for i in range(TURNS))
+        made.append(
+            Trajectory(
+                key=EpisodeKey(condition=condition, world=world),
+                seed=0,
+                world=place,
+                labels={},
+                horizon=TURNS,
+                turns=turns,
+                ending="horizon",
+            )
+        )
+    return tuple(made)
+
+
+EVERY = episodes(*((0, world) for world in range(WORLDS)))
+
+
+def stage(
+    folder: Path, trajectories: Sequence[Trajectory] = EVERY, **options: object
+) -> ProbeStage:
+    """A stage on the episodes of a new folder, which has no activations yet."""
+    with closing(Journal.create(folder / "run.sqlite")) as journal:
+        for one in trajectories:
+            begun = journal.begin(one.key, 0, one.world, {}, TURNS)
+            asyncio.run(begun)
+    settings = {"seed": 3, "conditions": ({},), **options}
+    return ProbeStage(trajectories=trajectories, folder=RunFolder(folder), **settings)  # type: ignore[arg-type]
+
+
+def store(
+    made: ProbeStage,
+    source: str = MODEL,
+    layer: int = 1,
+    position: str = "pre",
+    scale: float = 1.0,
+    tokens: Sequence[int] = (1,),
+) -> None:
+    """Store activations of every turn: its number times the scale; of so many tokens,
+    by turns.
+    """
+    records = []
+    for trajectory in made.trajectories:
+        for turn in range(TURNS):
+            episode = str(trajectory.key)
+            n_tokens = tokens[turn % len(tokens)]
+            value = np.full((n_tokens, WIDTH), scale * number(episode, turn))
+            values = {(layer, position): value.astype(np.float32)}
+            records.append(((episode, turn), ActivationRecord(values=values)))
+    with closing(made.folder.journal()) as journal:
+        ActivationStore(made.folder.activations, journal).write(source, records)
+
+
+def fitted(made: ProbeStage, probe: object, *fits: Fit) -> list[ProbeReport]:
+    return [one.report for one in outcomes(made, probe, *fits)]
+
+
+def outcomes(made: ProbeStage, probe: object, *fits: Fit) -> list[Fitted]:
+    return list(made.fit((probe, fit) for fit in fits))  # type: ignore[misc]
+
+
+def of(control: Control, **changes: object) -> Fit:
+    return replace(WHOLE, control=control, **changes)  # type: ignore[arg-type]
+
+
+def test_worlds_are_split_once_and_no_world_is_trained_and_tested_on(
+    tmp_path: Path,
+) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    store(made, layer=2)
+    first, second = fitted(made, probe, WHOLE, replace(WHOLE, layer=2))
+    held_out = set(probe.tested[0].groups)
+    assert len(held_out) == 3  # a share of .3 of ten worlds
+    assert set(probe.tested[1].groups) == held_out
+    for train in probe.trained:
+        assert set(train.groups) == {f"w{i}" for i in range(WORLDS)} - held_out
+    assert (first.n_train, first.n_test) == (14, 6)
+    assert (second.n_train, second.n_test) == (14, 6)
+
+
+def test_another_seed_holds_out_other_worlds(tmp_path: Path) -> None:
+    held_out = set()
+    for seed in range(6):
+        (tmp_path / str(seed)).mkdir()
+        made, probe = stage(tmp_path / str(seed), seed=seed), Noting()
+        store(made)
+        fitted(made, probe, WHOLE)
+        held_out.add(tuple(sorted(set(probe.tested[0].groups))))
+    assert len(held_out) > 1
+
+
+def test_labels_and_decoded_values_stand_beside_their_own_turns(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    (report,) = fitted(made, probe, WHOLE)
+    for data in (*probe.trained, *probe.tested):
+        assert data.inputs[:, 0].tolist() == data.labels.tolist()
+    expected = [number(episode, turn) for episode, turn in report.rows]
+    assert report.decoded[:, 0].tolist() == expected
+    worlds = [f"w{episode.split('/')[1]}" for episode, _ in report.rows]
+    assert worlds == probe.tested[0].groups.tolist()
+    assert (report.classes, report.reason) == (("no", "yes"), "")
+    assert [one.value for one in report.measurements] == [6.0]
+
+
+def test_what_was_learned_is_stored_under_the_name_of_the_fit(tmp_path: Path) -> None:
+    made = stage(tmp_path)
+    store(made)
+    fitted(made, Noting(), WHOLE)
+    (file,) = made.folder.probes.glob(f"*{WHOLE.name}*")
+    assert read_arrays(file)["learned"].tolist() == [1, 2, 3]
+
+
+def test_each_control_reads_the_activations_of_its_definition(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    store(made, UNTRAINED, scale=2)
+    store(made, BAGS, layer=EMBEDDING, scale=3)
+    controls: tuple[Control, ...] = (
+        "none",
+        "shuffled",
+        "coordinates",
+        "untrained",
+        "embeddings",
+    )
+    reports = fitted(made, probe, *map(of, controls))
+    assert [report.fit.control for report in reports] == [*controls]
+    plain = probe.tested[0]
+    for control, test, scale in zip(
+        controls, probe.tested, (1, 1, 0, 2, 3), strict=True
+    ):
+        assert np.array_equal(test.inputs, scale * plain.inputs), control
+        assert test.labels.tolist() == plain.labels.tolist(), control
+    shuffled = probe.trained[1].labels.tolist()
+    assert shuffled != probe.trained[0].labels.tolist()
+    assert sorted(shuffled) == sorted(probe.trained[0].labels.tolist())
+
+
+def test_probes_of_tokens_get_them_padded_and_others_side_by_side(
+    tmp_path: Path,
+) -> None:
+    made = stage(tmp_path)
+    store(made, tokens=(1, 3))
+    probe = Noting(inputs="tokens")
+    fitted(made, probe, WHOLE)
+    assert probe.tested[0].inputs.shape == (6, 3, WIDTH)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert "wanted equally many marked tokens in every turn" in report.reason
+
+
+def test_an_episode_is_labelled_once_for_all_fits_of_a_probe(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    fitted(made, probe, WHOLE, of("shuffled"), of("coordinates"))
+    assert sorted(probe.labelled) == sorted(str(one.key) for one in EVERY)
+
+
+def test_episodes_without_activations_are_not_labelled(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(replace(made, trajectories=EVERY[:8]))
+    (report,) = fitted(made, probe, WHOLE)
+    assert sorted(probe.labelled) == sorted(str(one.key) for one in EVERY[:8])
+    # The held-out worlds are drawn from all worlds of the run all the same.
+    assert report.n_train + report.n_test == 8 * TURNS
+
+
+@pytest.mark.parametrize(
+    ("position", "more"),
+    [("pre", ""), ("post", ", which answers without reasoning lack")],
+)
+def test_a_place_without_activations_is_said_to_have_none(
+    tmp_path: Path, position: str, more: str
+) -> None:
+    (report,) = fitted(stage(tmp_path), Noting(), replace(WHOLE, position=position))
+    assert report.reason == (
+        f"no turn has activations at position {position!r} of layer 1{more}"
+    )
+    assert (report.measurements, report.n_train, report.n_test) == ((), 0, 0)
+    assert (report.rows, report.decoded.shape) == ((), (0,))
+
+
+def test_activations_that_never_differ_are_refused_but_for_a_bag_of_tokens(
+    tmp_path: Path,
+) -> None:
+    made = stage(tmp_path)
+    store(made, scale=0)
+    store(made, BAGS, layer=EMBEDDING, scale=0)
+    constant, bag = fitted(made, Noting(), WHOLE, of("embeddings"))
+    assert constant.reason == (
+        "the activations at position 'pre' of layer 1 are the same in every turn"
+    )
+    assert (bag.reason, bag.n_test) == ("", 6)
+
+
+def test_equal_activations_of_different_lengths_are_not_the_same(
+    tmp_path: Path,
+) -> None:
+    made = stage(tmp_path)
+    store(made, scale=0, tokens=(1, 3))
+    (report,) = fitted(made, Noting(inputs="tokens"), WHOLE)
+    assert (report.reason, report.n_test) == ("", 6)
+
+
+def test_one_world_cannot_be_split(tmp_path: Path) -> None:
+    made = stage(tmp_path, EVERY[:1])
+    store(made)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert report.reason == (
+        "wanted worlds to train on and worlds to test on, got 0 and 1"
+    )
+
+
+def test_of_two_worlds_one_is_held_out(tmp_path: Path) -> None:
+    made = stage(tmp_path, EVERY[:2])
+    store(made)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert (report.n_train, report.n_test) == (TURNS, TURNS)
+
+
+def test_a_split_without_activations_of_held_out_worlds_is_refused(
+    tmp_path: Path,
+) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    fitted(made, probe, WHOLE)
+    trained = set(probe.trained[0].groups)
+    known = [one for one in EVERY if one.world.cluster in trained]
+    store(replace(made, trajectories=known), layer=2)
+    (report,) = fitted(made, probe, replace(WHOLE, layer=2))
+    assert report.reason == (
+        "wanted worlds to train on and worlds to test on, got 7 and 0"
+    )
+
+
+class Failing(Noting):
+    error: BaseException = ValueError("no")
+
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "is_traced"),
+    [
+        (ValueError("no number"), "no number", True),
+        (GdeError("no probe"), "no probe", False),
+        (KeyError("lost"), "KeyError: 'lost'", True),
+        (SystemExit(2), "SystemExit: 2", True),
+    ],
+)
+def test_a_failed_fit_becomes_its_reason_and_costs_no_other(
+    tmp_path: Path, error: BaseException, reason: str, is_traced: bool
+) -> None:
+    made, failing, probe = stage(tmp_path), Failing(), Noting()
+    failing.error = error
+    store(made)
+    failed, other = made.fit([(failing, WHOLE), (probe, WHOLE)])
+    assert failed.report.reason == reason
+    assert ("Traceback" in failed.traceback) == is_traced
+    assert (other.report.reason, other.traceback) == ("", "")
+
+
+@pytest.mark.parametrize("error", [RunFailed("the disk is full"), KeyboardInterrupt()])
+def test_what_ends_the_run_is_no_reason(tmp_path: Path, error: BaseException) -> None:
+    made, failing = stage(tmp_path), Failing()
+    failing.error = error
+    store(made)
+    with pytest.raises(type(error)):
+        fitted(made, failing, WHOLE)
+
+
+class Twice(Noting):
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        return [*super().score(readout, test, rng)] * 2
+
+
+def test_a_measurement_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    made = stage(tmp_path)
+    store(made)
+    (report,) = fitted(made, Twice(), WHOLE)
+    assert report.reason.startswith("the probe gives 'turns kind=all' twice: ")
+
+
+CONDITIONS = ({"size": 7}, {"size": 9}, {"size": 11})
+
+
+def test_a_sweep_is_broken_down_for_the_trained_fit_alone(tmp_path: Path) -> None:
+    """Worlds 0 to 4 are played in two conditions; the third condition has no world that
+    was held out.
+    """
+    swept = episodes(*((i, world) for world in range(WORLDS) for i in (0, 1)))
+    made, probe = stage(tmp_path, swept, conditions=CONDITIONS), Noting()
+    store(made)
+    whole, shuffled = fitted(made, probe, WHOLE, of("shuffled"))
+    assert [(one.name, one.value, one.where) for one in whole.measurements] == [
+        ("turns", 12.0, {"kind": "all"}),
+        ("turns", 6.0, {"kind": "all", "size": 7}),
+        ("turns", 6.0, {"kind": "all", "size": 9}),
+        ("all", None, {"size": 11}),
+    ]
+    missing = whole.measurements[-1]
+    assert missing.reason.startswith("no world of this condition was held out")
+    assert [one.where for one in shuffled.measurements] == [{"kind": "all"}]
+    for condition, test in enumerate(probe.tested[1:3]):
+        assert set(test.labels // 1000) == {condition}
+    assert missing.n == 0
+
+
+def test_without_a_sweep_there_is_no_breakdown(tmp_path: Path) -> None:
+    made = stage(tmp_path, conditions=CONDITIONS[:1])
+    store(made)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert [one.where for one in report.measurements] == [{"kind": "all"}]
+
+
+def test_every_use_of_chance_has_random_numbers_of_its_own(tmp_path: Path) -> None:
+    swept = episodes(*((i, world) for world in range(WORLDS) for i in (0, 1)))
+    made, probe = stage(tmp_path, swept, conditions=CONDITIONS[:2]), Noting()
+    store(made)
+    fitted(made, probe, WHOLE, of("shuffled"), WHOLE)
+    # Fit, score and two conditions; fit and score of the control; the first again.
+    assert len(probe.draws) == 10
+    assert len(set(probe.draws[:6])) == 6
+    assert probe.draws[6:] == probe.draws[:4]
+
+
+def test_threads_share_the_fits_of_a_probe_that_allows_it(tmp_path: Path) -> None:
+    controls: tuple[Control, ...] = ("none", "untrained")
+    for allowed, n_threads in ((True, 2), (False, 1)):
+        folder = tmp_path / str(allowed)
+        folder.mkdir()
+        made, probe = stage(folder, threads=2), Noting(concurrent=allowed)
+        store(made)
+        store(made, UNTRAINED, scale=2)
+        reports = fitted(made, probe, *map(of, controls))
+        assert [report.fit.control for report in reports] == [*controls]
+        assert len(probe.threads) == n_threads
+
+
+def test_a_stage_fits_in_one_thread_unless_told_otherwise(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting(concurrent=True)
+    store(made)
+    store(made, UNTRAINED, scale=2)
+    fitted(made, probe, WHOLE, of("untrained"))
+    assert probe.threads == {threading.get_ident()}
+
+
+def test_fits_are_shared_out_evenly_and_those_of_one_place_stay_together() -> None:
+    fits = [
+        *(of("none", variant=variant) for variant in "ab"),
+        *(of("shuffled", variant=variant) for variant in "ab"),
+        *(of("untrained", variant=variant) for variant in "ab"),
+        *(of("embeddings", variant=variant) for variant in "ab"),
+        *(of("none", position="post", variant=variant) for variant in "ab"),
+    ]
+    lanes = shared_out(fits, 2)
+    # Four fits to the model's activations fill one thread, twice two the other, and the
+    # last two go to either.
+    assert len({*lanes[:4]}) == 1
+    for one, other in pairwise(lanes[4:]):
+        assert one in (0, 1) and other in (0, 1)
+    assert len({*lanes[4:8]}) == 1 and lanes[0] != lanes[4]
+    assert lanes[8] == lanes[9]
+    assert shared_out(fits, 1) == [0] * 10
+
+
+def test_results_carry_the_names_and_labels_of_their_fits(tmp_path: Path) -> None:
+    made = stage(tmp_path)
+    store(made)
+    reports = fitted(made, Noting(), WHOLE, replace(WHOLE, layer=5))
+    measured, missing = results(reports)
+    assert (measured.name, measured.value, measured.source) == ("p.turns", 6.0, "p")
+    assert measured.where == {"kind": "all", **WHOLE.where}
+    assert (missing.name, missing.value, missing.source) == ("p", None, "p")
+    assert missing.where == replace(WHOLE, layer=5).where
+    assert missing.reason == reports[1].reason
+    assert missing.n == 0
