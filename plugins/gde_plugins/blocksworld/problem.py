@@ -1,7 +1,6 @@
 """A problem: the blocks, their first arrangement and the goal; and its PDDL."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -25,9 +24,8 @@ class Problem:
     @property
     def id(self) -> str:
         """Equal for equal problems in equal words, under any name."""
-        conditions = sorted(self.conditions)
         predicates = sorted(self.terms.predicates.items())
-        said = f"{self.blocks} {self.start} {conditions} {predicates}"
+        said = f"{self.blocks} {self.start} {sorted(self.conditions)} {predicates}"
         return sha256(said.encode()).hexdigest()[:16]
 
     @property
@@ -56,10 +54,8 @@ def facts(below: Below, blocks: Sequence[str]) -> list[Atom]:
             on.append(("on", blocks[block], blocks[under]))
     clear: list[Atom] = [("clear", blocks[block]) for block in tops(below)]
 
-    hand: Atom = ("handempty",)
     in_hand = held(below)
-    if in_hand is not None:
-        hand = ("holding", blocks[in_hand])
+    hand: Atom = ("handempty",) if in_hand is None else ("holding", blocks[in_hand])
     return [*on_table, *on, *clear, hand]
 
 
@@ -67,24 +63,18 @@ def write_pddl(problem: Problem) -> str:
     """Write a problem as PDDL, in the names of its domain."""
     # PDDL allows no slash in a name.
     name = problem.name.replace("/", "-")
-    objects = " ".join(problem.blocks)
-    start = _written(facts(problem.start, problem.blocks), problem.terms)
-    goal = _written(problem.conditions, problem.terms)
-    lines = [
-        f"(define (problem {name})",
-        "(:domain blocksworld-4ops)",
-        f"(:objects {objects})",
-        f"(:init {start})",
-        f"(:goal (and {goal})))",
-    ]
-    return "\n".join(lines)
+    terms = problem.terms.predicates
+    start = _written(facts(problem.start, problem.blocks), terms)
+    goal = _written(problem.conditions, terms)
+    return f"""(define (problem {name})
+(:domain blocksworld-4ops)
+(:objects {" ".join(problem.blocks)})
+(:init {start})
+(:goal (and {goal})))"""
 
 
-def _written(atoms: Sequence[Atom], terms: Terms) -> str:
-    written = []
-    for name, *arguments in atoms:
-        words_of_atom = " ".join([terms.predicates[name], *arguments])
-        written.append(f"({words_of_atom})")
+def _written(atoms: Sequence[Atom], terms: Mapping[str, str]) -> str:
+    written = [f"({' '.join((terms[name], *rest))})" for name, *rest in atoms]
     return " ".join(written)
 
 
@@ -93,7 +83,7 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
 
     Raises:
         ValueError: the text is no problem of the blocks world in these terms, or cannot
-        be solved, with the proof.
+            be solved, with the proof.
     """
     sections = parse(text)
     blocks = words(one(sections, ":objects")[1:])
@@ -102,13 +92,18 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
             f"blocks of different names under :objects, got {' '.join(blocks) or 'none'}"
         )
 
-    ours = {theirs: name for name, theirs in terms.predicates.items()}
-    reader = _Atoms(blocks, ours)
-    start = [reader.read(words(each)) for each in section(sections, ":init")]
+    start = []
+    for each in section(sections, ":init"):
+        start.append(_ours(words(each), blocks, terms))
     goal = []
     for part in one(sections, ":goal")[1:]:
         for atom, is_affirmed in literals(part):
-            goal.append(reader.read_condition(atom, is_affirmed))
+            condition = _ours(atom, blocks, terms)
+            if not is_affirmed or condition[0] == "holding":
+                raise ValueError(
+                    f"a goal of on, ontable, clear and handempty without negations, got {atom}"
+                )
+            goal.append(condition)
     return Problem(
         name=name,
         blocks=blocks,
@@ -118,69 +113,29 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     )
 
 
-@dataclass(frozen=True)
-class _Atoms:
-    blocks: tuple[str, ...]
-    ours: dict[str, str]
-    """Our names of predicates by those of the domain."""
-
-    def read(self, atom: Atom) -> Atom:
-        """Return an atom in our names."""
-        theirs, *arguments = atom
-        if theirs not in self.ours:
-            known = ", ".join(self.ours)
-            raise ValueError(
-                f"one of {known}, got {theirs!r}: give its folder the domain.pddl that it is written in"
-            )
-        name = self.ours[theirs]
-        n_blocks = PREDICATES[name]
-        if len(arguments) != n_blocks or not set(arguments) <= set(self.blocks):
-            known = " ".join(self.blocks)
-            raise ValueError(
-                f"{theirs} of {n_blocks} of the blocks {known}, got {atom}"
-            )
-        return (name, *arguments)
-
-    def read_condition(self, atom: Atom, is_affirmed: bool) -> Atom:
-        """Return an atom of a goal in our names."""
-        condition = self.read(atom)
-        if not is_affirmed or condition[0] == "holding":
-            raise ValueError(
-                f"a goal of on, ontable, clear and handempty without negations, got {atom}"
-            )
-        return condition
+def _ours(atom: Atom, blocks: tuple[str, ...], terms: Terms) -> Atom:
+    """Return an atom of a domain in our names."""
+    ours = {theirs: name for name, theirs in terms.predicates.items()}
+    theirs, *arguments = atom
+    if theirs not in ours:
+        raise ValueError(
+            f"one of {', '.join(ours)}, got {theirs!r}: give its folder the domain.pddl that it is written in"
+        )
+    n_blocks = PREDICATES[ours[theirs]]
+    if len(arguments) != n_blocks or not set(arguments) <= set(blocks):
+        raise ValueError(
+            f"{theirs} of {n_blocks} of the blocks {' '.join(blocks)}, got {atom}"
+        )
+    return (ours[theirs], *arguments)
 
 
 def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
     """Return the first arrangement; all atoms must agree with it."""
-    places = _places(atoms, blocks)
-    below = tuple(places[name] for name in blocks)
-    pairs = []
-    for name, under in zip(blocks, below, strict=True):
-        if under >= 0:
-            pairs.append((name, blocks[under]))
-    proof = contradiction(pairs, (), ())
-    if proof:
-        raise ValueError(f"towers of blocks at first, but {proof}")
-
-    # The places alone give all other facts, so what is stated must be exactly these.
-    true = facts(below, blocks)
-    if below.count(HAND) > 1 or Counter(true) != Counter(set(atoms)):
-        odd = sorted(set(true) ^ set(atoms))
-        # Without a difference, two blocks are held.
-        first = " ".join(odd[0]) if odd else "holding"
-        raise ValueError(f"a start that agrees with itself, it does not in {first}")
-    return below
-
-
-def _places(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> dict[str, int]:
-    """Return the place of every block; exactly one atom must give it."""
-    number = {name: i for i, name in enumerate(blocks)}
     places: dict[str, int] = {}
     for atom in atoms:
         match atom:
             case ("on", block, under):
-                place = number[under]
+                place = blocks.index(under)
             case ("ontable", block):
                 place = TABLE
             case ("holding", block):
@@ -192,31 +147,36 @@ def _places(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> dict[str, int]:
     for name in blocks:
         if name not in places:
             raise ValueError(f"a place for every block at first, got none for {name}")
-    return places
+    below = tuple(places[name] for name in blocks)
+
+    pairs = [(atom[1], atom[2]) for atom in atoms if atom[0] == "on"]
+    proof = contradiction(pairs, (), ())
+    if proof:
+        raise ValueError(f"towers of blocks at first, but {proof}")
+
+    # The places alone give all other facts, so what is stated must be exactly these.
+    true = facts(below, blocks)
+    odd = sorted(set(true) ^ set(atoms))
+    if odd or below.count(HAND) > 1:
+        # Without a difference, two blocks are held.
+        first = " ".join(odd[0]) if odd else "holding"
+        raise ValueError(f"a start that agrees with itself, it does not in {first}")
+    return below
 
 
 def _goal(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Goal:
-    on: list[tuple[str, str]] = []
-    on_table: list[str] = []
-    clear: list[str] = []
-    hand_empty = False
-    for atom in atoms:
-        match atom:
-            case ("on", block, under):
-                on.append((block, under))
-            case ("ontable", block):
-                on_table.append(block)
-            case ("clear", block):
-                clear.append(block)
-            case _:
-                hand_empty = True
+    on = [(atom[1], atom[2]) for atom in atoms if atom[0] == "on"]
+    on_table = [atom[1] for atom in atoms if atom[0] == "ontable"]
+    clear = [atom[1] for atom in atoms if atom[0] == "clear"]
     proof = contradiction(on, on_table, clear)
     if proof:
         raise ValueError(f"a problem that can be solved, but in its goal {proof}")
 
-    number = {name: i for i, name in enumerate(blocks)}
-    under_of = {number[block]: number[under] for block, under in on}
+    under = {blocks.index(upper): blocks.index(lower) for upper, lower in on}
     for block in on_table:
-        under_of[number[block]] = TABLE
-    clear_blocks = frozenset(number[block] for block in clear)
-    return Goal(under=under_of, clear=clear_blocks, hand_empty=hand_empty)
+        under[blocks.index(block)] = TABLE
+    return Goal(
+        under=under,
+        clear=frozenset(blocks.index(block) for block in clear),
+        hand_empty=("handempty",) in atoms,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gde_plugins.blocksworld.arrangement import TABLE, Action, Below, held, towers
-from gde_plugins.blocksworld.domain import OPERATORS, PREDICATES, Atom, Operator, Terms
+from gde_plugins.blocksworld.domain import OPERATORS, PREDICATES, Atom, Terms
 
 CLAUSES = {
     "on": "block {0} is on block {1}",
@@ -51,9 +51,6 @@ class Words:
         theirs = self.terms.operators[operator]
         if theirs == operator:
             return ACTIONS[operator].format(*blocks)
-        # Some domains write "stack the lower block, the upper block".
-        if operator in self.terms.turned:
-            blocks = blocks[::-1]
         return " ".join((theirs, *blocks))
 
     def text(self, action: Action, blocks: Sequence[str]) -> str:
@@ -70,31 +67,24 @@ class Words:
 
     def rules(self) -> str:
         """Write every operator with its preconditions and effects."""
-        rules = [self._rule(name, operator) for name, operator in OPERATORS.items()]
+        rules = []
+        for name, operator in OPERATORS.items():
+            needs, adds, removes = map(self._clauses, operator)
+            blocks = ("X", "Y") if name in ("stack", "unstack") else ("X",)
+            said = self.action(name, *blocks)
+            rules.append(
+                f'"{said}" is possible when {needs}. After it {adds}; it is no longer so that {removes}.'
+            )
         return "\n".join(rules)
 
-    def _rule(self, name: str, operator: Operator) -> str:
-        # Every operator of two blocks needs something of the second.
-        has_two_blocks = any("?1" in atom for atom in operator.needs)
-        blocks = ("X", "Y") if has_two_blocks else ("X",)
-        said = self.action(name, *blocks)
-        needs = self._clauses(operator.needs, blocks)
-        adds = self._clauses(operator.adds, blocks)
-        removes = self._clauses(operator.removes, blocks)
-        return f'"{said}" is possible when {needs}. After it {adds}; it is no longer so that {removes}.'
-
-    def _clauses(self, atoms: Collection[Atom], blocks: Sequence[str]) -> str:
-        """Write the atoms of an operator, sorted by predicate, for given names of its
-        blocks.
-        """
+    def _clauses(self, atoms: Collection[Atom]) -> str:
+        """Write the atoms of an operator, sorted by predicate, for blocks X and Y."""
         order = [*PREDICATES]
         clauses = []
-        for name, *arguments in sorted(
+        for name, *blocks in sorted(
             atoms, key=lambda atom: (order.index(atom[0]), atom)
         ):
-            # The arguments are ?0 and ?1.
-            numbers = [int(argument.removeprefix("?")) for argument in arguments]
-            named = [blocks[number] for number in numbers]
+            named = [{"?0": "X", "?1": "Y"}[block] for block in blocks]
             clauses.append(self.clause((name, *named)))
         return ", ".join(clauses)
 
