@@ -96,19 +96,14 @@ def test_layers_make_a_curve_with_the_best_control_of_each(result: Result) -> No
     ]
 
 
-def test_rivals_are_ranked_with_what_goes_on_from_their_name(result: Result) -> None:
+def test_rivals_are_ranked_on_one_scale(result: Result) -> None:
     found = [sway("sway", "lamp", -0.001), sway("sway", "door", 2.0)]
-    odds = [
-        sway("sway.odds", thing, p, "probability")
-        for thing, p in (("door", 0.9), ("lamp", 0.0), ("habit", 0.1))
+    lines = by_question(unheard(result, *found))["wants"].lines
+    assert [(line.title, line.value) for line in lines] == [
+        ("Sway towards door", "2.00\u00a0nats"),
+        ("Sway towards lamp", "0.00\u00a0nats"),
     ]
-    (ranking,) = by_question(unheard(result, *found, *odds))["wants"].rankings
-    assert [(name, cells) for name, _, cells in ranking.rows] == [
-        ("door", ("2.00", "0.900")),
-        ("lamp", ("0.00", "< 0.001")),
-        ("habit", ("\u2013", "0.100")),
-    ]
-    assert ranking.columns == ("Sway towards each thing, nats", "Odds of each thing")
+    assert 'cx="100.0"' in lines[0].picture and 'cx="0.0"' in lines[1].picture
 
 
 def test_a_title_names_its_object() -> None:

@@ -15,8 +15,6 @@ FEW_POINTS = 12
 """Most places on an axis that are each labelled."""
 FEWEST = 2
 """Fewest points of a curve and cells of a map."""
-Breakdown = tuple[str, tuple[str, ...]]
-"""The name of measurements and the labels that they are broken down by."""
 
 
 def breakdowns(
@@ -33,34 +31,22 @@ def breakdowns(
             these: the tables show it.
         meanings: the titles of the measurements.
     """
-    figures = []
-    for (name, keys), found in drawn(measurements, conditions).items():
-        title, _ = meanings[name].titled({})
-        draw = SHAPES[len(keys)]
-        figures.append(draw(title, keys, found))
-    return tuple(figures)
-
-
-def drawn(
-    measurements: Sequence[Measurement],
-    conditions: frozenset[str],
-) -> dict[Breakdown, list[Measurement]]:
-    """The measurements that `breakdowns` draws, by name and labels."""
     whole = {one.name for one in measurements if not one.where}
-    groups: dict[Breakdown, list[Measurement]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[Measurement]] = {}
     for one in measurements:
         in_tables = one.name in whole and one.where.keys() <= conditions
         if one.value is None or in_tables or len(one.where) not in SHAPES:
             continue
-        if all(is_number(value) for value in one.where.values()):
-            breakdown = (one.name, tuple(one.where))
-            groups.setdefault(breakdown, []).append(one)
+        if all(map(is_number, one.where.values())):
+            groups.setdefault((one.name, tuple(one.where)), []).append(one)
 
-    # A single point is no curve.
-    for breakdown in list(groups):
-        if len(groups[breakdown]) < FEWEST:
-            del groups[breakdown]
-    return groups
+    figures = []
+    for (name, keys), found in groups.items():
+        # A single point is no curve.
+        if len(found) >= FEWEST:
+            title, _ = meanings[name].titled({})
+            figures.append(SHAPES[len(keys)](title, keys, found))
+    return tuple(figures)
 
 
 def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:

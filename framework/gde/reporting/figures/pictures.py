@@ -291,9 +291,14 @@ def _in_words(thing: Thing) -> str:
     """The name of a thing, with its colour, kind and note in brackets unless the name
     says them.
     """
-    looks = f"{thing.color} {thing.kind}".strip() if thing.color else ""
+    looks = ""
+    if thing.color:
+        looks = f"{thing.color} {thing.kind}".strip()
     more = [word for word in (looks, thing.note) if word and word not in thing.name]
-    return f"{thing.name} ({', '.join(more)})" if more else thing.name
+    if not more:
+        return thing.name
+    listed = ", ".join(more)
+    return f"{thing.name} ({listed})"
 
 
 def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:

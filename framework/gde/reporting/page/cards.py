@@ -17,7 +17,6 @@ from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.findings import (
     Finding,
     Probed,
-    findings,
     headlines,
     of_metrics,
     probed,
@@ -26,9 +25,7 @@ from gde.reporting.findings import (
 from gde.reporting.wording import (
     bounds,
     fit_text,
-    heading,
     labels_text,
-    number,
     quantity,
 )
 
@@ -37,7 +34,7 @@ TITLES: Mapping[Question, str] = {
     "believes": "What it believes",
     "wants": "What it wants",
 }
-SHOWN = 2
+SHOWN = 5
 """Numbers of one measure on a card; the tables have all."""
 
 
@@ -57,15 +54,6 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking:
-    """The numbers of rivals, e.g. of the goals that an agent may pursue."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """Name, inline SVG of the first column, and the text of each column."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Card:
     """The answer to one question."""
 
@@ -74,7 +62,6 @@ class Card:
     verdict: str
     """In a few words; may be empty."""
     lines: tuple[Line, ...]
-    rankings: tuple[Ranking, ...] = ()
     figures: tuple[Figure, ...] = ()
 
 
@@ -84,15 +71,9 @@ def cards(result: Result) -> list[Card]:
     made = []
     for question, title in TITLES.items():
         lines = []
-        rankings = []
         for one in found:
-            if one.measure.question != question:
-                continue
-            ranking = _ranking(one, result) if question == "wants" else None
-            if ranking is None:
+            if one.measure.question == question:
                 lines += _lines(one, result)
-            else:
-                rankings.append(ranking)
 
         # The first probe of the plan is the one that the report is about.
         verdict = ""
@@ -106,13 +87,12 @@ def cards(result: Result) -> list[Card]:
                 if curve is not None:
                     figures.append(curve)
 
-        if lines or rankings:
+        if lines:
             card = Card(
                 question=question,
                 title=title,
                 verdict=verdict,
                 lines=tuple(lines),
-                rankings=tuple(rankings),
                 figures=tuple(figures),
             )
             made.append(card)
@@ -203,56 +183,3 @@ def _verdict(probe: Probed) -> str:
 
     subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
     return f"{subject}: clearly better than its best control in {numbers}{worse}."
-
-
-def _ranking(one: Finding, result: Result) -> Ranking | None:
-    """Rank the numbers of a measure that differ in a single label; None where there are
-    none such.
-
-    Measures whose names start with this one's and a dot are further columns.
-    """
-    labels = {tuple(each.where) for each in one.numbers}
-    if len(one.numbers) < 2 or len(labels) > 1:
-        return None
-    (first,) = labels
-    if len(first) != 1:
-        return None
-    (key,) = first
-
-    columns = _ranked_columns(one, result)
-    titles = []
-    for column in columns:
-        title, _ = column.measure.titled({key: f"each {key}"})
-        titles.append(heading(title, column.numbers[0].unit))
-
-    table: dict[str, list[Measurement | None]] = {}
-    for place, column in enumerate(columns):
-        for each in column.numbers:
-            name = str(each.where[key])
-            row = table.setdefault(name, [None] * len(columns))
-            row[place] = each
-
-    scale = Scale.of(one.numbers)
-    rows = []
-    for name, row in table.items():
-        picture = scale.picture(row[0]) if row[0] else ""
-        texts = tuple(_cell(each) for each in row)
-        rows.append((name, picture, texts))
-    return Ranking(columns=tuple(titles), rows=tuple(rows))
-
-
-def _ranked_columns(one: Finding, result: Result) -> list[Finding]:
-    """The measure and its companions that are broken down by the same label."""
-    by = tuple(one.numbers[0].where)
-    columns = [one]
-    for other in findings(result):
-        is_companion = other.measure.name.startswith(f"{one.measure.name}.")
-        if is_companion and all(tuple(each.where) == by for each in other.numbers):
-            columns.append(other)
-    return columns
-
-
-def _cell(one: Measurement | None) -> str:
-    if one is None or one.value is None:
-        return "\u2013"
-    return number(one.value, one.unit)

@@ -16,8 +16,7 @@ from gde.reporting.contest import (
     verdicts,
 )
 from gde.reporting.figures.scales import Scale
-from gde.reporting.findings import swept
-from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick, table
+from gde.reporting.page.tables import ABSENT, Cell, Row, Table, table
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import (
     MINUS,
@@ -89,7 +88,6 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         bounds=bounds,
         differences=differences,
         reason=found.reason,
-        conditions=_condition_table(headlines, found),
         variants=listed,
         notices=list(notices),
         style=style,
@@ -166,41 +164,3 @@ def _difference_row(row: Difference) -> Row:
         hint=labels_text(row.where) or row.name,
         cells=cells,
     )
-
-
-def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
-    """The headlines by condition: a group for each headline, a column for each
-    variant.
-    """
-    groups = []
-    for one in headlines:
-        numbers = [number for number in one.numbers.values() if number is not None]
-        # A headline with labels ranks rivals: it has no single number in a condition.
-        if any(number.where for number in numbers):
-            continue
-        rows = _condition_rows(one.measure.name, found)
-        if rows:
-            unit = numbers[0].unit if numbers else ""
-            groups.append(Group(title=heading(one.title, unit), rows=rows))
-
-    if not groups:
-        return None
-    return Table(columns=tuple(found.results), groups=tuple(groups))
-
-
-def _condition_rows(name: str, found: Contest) -> tuple[Row, ...]:
-    # The plans of all variants sweep the same settings.
-    first = next(iter(found.results.values()))
-    settings = set(swept(first))
-
-    cells: dict[str, dict[str, Cell]] = {}
-    for variant, result in found.results.items():
-        for one in result.measurements:
-            if one.name == name and one.where and set(one.where) == settings:
-                row = cells.setdefault(labels_text(one.where), {})
-                row[variant] = cell(one)
-
-    rows = []
-    for condition, row in cells.items():
-        rows.append(Row(head=condition, hint="", cells=pick(row, found.results)))
-    return tuple(rows)
