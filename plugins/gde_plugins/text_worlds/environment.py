@@ -41,9 +41,7 @@ class Listed:
         return tuple(self.games)
 
     def game(self, seed: int) -> Mapping[str, Any]:
-        index = seed % len(self.games)
-        name = self.names[index]
-        return self.games[name]
+        return self.games[self.names[seed % len(self.games)]]
 
 
 class SimulatedEnvironment:
@@ -51,16 +49,11 @@ class SimulatedEnvironment:
     back by replay.
     """
 
-    def __init__(
-        self, host: Host, games: Made | Listed, *, horizon: int, seconds: float
-    ) -> None:
-        """Play `games` in the simulator of `host`; a demonstration may take
-        `seconds`.
-        """
+    def __init__(self, host: Host, games: Made | Listed, *, horizon: int) -> None:
+        """Play games in the simulator of a host."""
         self._host = host
         self._games = games
         self._horizon = horizon
-        self._seconds = seconds
         self._opening: Opening | None = None
 
     def worlds(self) -> Sequence[str]:
@@ -76,8 +69,7 @@ class SimulatedEnvironment:
         """
         # After a failure no game has begun.
         self._opening = None
-        game = self._games.game(seed)
-        self._opening = self._host.begin(game)
+        self._opening = self._host.begin(self._games.game(seed))
         self._now = self._opening.shown
         return _observation(self._now)
 
@@ -117,8 +109,7 @@ class SimulatedEnvironment:
         """
         if self._opening is None or self._now.ended:
             return ()
-        actions = self._host.ask("demonstration", seconds=self._seconds)
-        return tuple(actions)
+        return tuple(self._host.ask("demonstration"))
 
     def reseed(self, seed: int) -> None:
         """Nothing is random once a game has begun."""
@@ -134,7 +125,4 @@ class SimulatedEnvironment:
 
 
 def _observation(shown: Shown) -> Observation:
-    actions = None
-    if shown.actions is not None:
-        actions = tuple(shown.actions)
-    return Observation(text=shown.text, actions=actions)
+    return Observation(text=shown.text, actions=shown.actions)

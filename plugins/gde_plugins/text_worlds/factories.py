@@ -29,19 +29,13 @@ every task to list them.
 
 def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
     """Make TextWorld; its games are kept in the folder."""
-    settings = {"folder": str(folder)}
-    host = Host(
-        "textworld", f"{HERE}.textworld.simulator:TextWorldSimulator", settings, config
-    )
-
+    simulator = f"{HERE}.textworld.simulator:TextWorldSimulator"
+    host = Host("textworld", simulator, {"folder": str(folder)}, config)
     # Settings without effect on a kind of game do not change its seeds.
     shape = {}
     for name in ("game", "route", *SHAPES[config.game]):
         shape[name] = getattr(config, name)
-    made = Made(shape)
-    return SimulatedEnvironment(
-        host, made, horizon=config.horizon, seconds=config.begin_seconds
-    )
+    return SimulatedEnvironment(host, Made(shape), horizon=config.horizon)
 
 
 def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
@@ -50,25 +44,21 @@ def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
     Raises:
         GdeError: the official games of the split are missing.
     """
+    simulator = f"{HERE}.alfworld.simulator:AlfworldSimulator"
     settings = {"folder": str(folder), "play_on": config.play_on}
-    host = Host(
-        "alfworld", f"{HERE}.alfworld.simulator:AlfworldSimulator", settings, config
-    )
-    official = split_folder(config)
+    host = Host("alfworld", simulator, settings, config)
     found: Made | Listed
+    official = split_folder(config)
     if official is not None:
         found = Listed(games(official, config.task_type))
     else:
-        found = Made(
-            {
-                "task_type": config.task_type,
-                "receptacles": config.receptacles,
-                "objects": config.objects,
-            }
-        )
-    return SimulatedEnvironment(
-        host, found, horizon=config.horizon, seconds=config.begin_seconds
-    )
+        shape = {
+            "task_type": config.task_type,
+            "receptacles": config.receptacles,
+            "objects": config.objects,
+        }
+        found = Made(shape)
+    return SimulatedEnvironment(host, found, horizon=config.horizon)
 
 
 def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
@@ -77,22 +67,12 @@ def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
     Raises:
         GdeError: there is no Java, or no such task.
     """
+    simulator = f"{HERE}.scienceworld.simulator:ScienceWorldSimulator"
     settings = {"listed": config.listed, "play_on": config.play_on}
-    host = Host(
-        "scienceworld",
-        f"{HERE}.scienceworld.simulator:ScienceWorldSimulator",
-        settings,
-        config,
-    )
+    host = Host("scienceworld", simulator, settings, config)
     asked = (config.task, config.split)
-    try:
-        if asked not in _variations:
-            _variations[asked] = host.ask(
-                "variations", *asked, seconds=config.begin_seconds
-            )
-    except BaseException:
-        host.close()
-        raise
+    if asked not in _variations:
+        _variations[asked] = host.ask("variations", *asked)
 
     # Each task keeps its first variations.
     found: dict[str, dict[str, str | int]] = {}
@@ -101,6 +81,4 @@ def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
         seen[task] += 1
         if config.variations is None or seen[task] <= config.variations:
             found[f"{task} {variation}"] = {"task": task, "variation": variation}
-    return SimulatedEnvironment(
-        host, Listed(found), horizon=config.horizon, seconds=config.begin_seconds
-    )
+    return SimulatedEnvironment(host, Listed(found), horizon=config.horizon)

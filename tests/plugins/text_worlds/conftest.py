@@ -57,9 +57,7 @@ def playing(environment: SimulatedEnvironment, **settings: Any) -> SimulatedEnvi
     """The simulator of an environment with games of other settings: starting one takes
     longer than most tests.
     """
-    return SimulatedEnvironment(
-        environment._host, Made(settings), horizon=50, seconds=300
-    )
+    return SimulatedEnvironment(environment._host, Made(settings), horizon=50)
 
 
 def followed(environment: SimulatedEnvironment, seed: int) -> list[Any]:

@@ -218,7 +218,7 @@ def test_what_cannot_be_played_says_so(made: Make, tmp_path: Path) -> None:
     official(tmp_path, "a")
     listed = games(tmp_path, None)
     environment = SimulatedEnvironment(
-        made("alfworld", **SMALL)._host, Listed(listed), horizon=9, seconds=9
+        made("alfworld", **SMALL)._host, Listed(listed), horizon=9
     )
     with pytest.raises(
         GdeError, match=r"game\.tw-pddl cannot be played: KeyError: 'pddl_domain'"

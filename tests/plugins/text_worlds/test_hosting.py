@@ -34,7 +34,7 @@ def host(
 
 def counting(**limits: Any) -> SimulatedEnvironment:
     return SimulatedEnvironment(
-        host(limits=HostConfig(**limits)), Made({"kind": "count"}), horizon=9, seconds=5
+        host(limits=HostConfig(**limits)), Made({"kind": "count"}), horizon=9
     )
 
 
@@ -57,7 +57,7 @@ def test_a_simulator_is_an_environment() -> None:
     def make() -> SimulatedEnvironment:
         quiet = Host("counter", "odd_simulators:Counter", {}, HostConfig())
         return SimulatedEnvironment(
-            quiet, Listed({"a": {"seed": 1}, "b": {"seed": 2}}), horizon=9, seconds=5
+            quiet, Listed({"a": {"seed": 1}, "b": {"seed": 2}}), horizon=9
         )
 
     class Unnumbered(SimulatedEnvironment):
@@ -68,7 +68,7 @@ def test_a_simulator_is_an_environment() -> None:
             return type(world)(id=world.id)
 
     check_environment(
-        lambda: Unnumbered(make()._host, make()._games, horizon=9, seconds=5),
+        lambda: Unnumbered(make()._host, make()._games, horizon=9),
         seeds=(0, 1),
         turns=4,
     )
@@ -117,7 +117,7 @@ def test_a_failure_has_a_reason_and_the_simulator_is_replaced(
 
 
 def test_what_is_no_answer_is_a_failure() -> None:
-    with pytest.raises(SimulatorFailed, match="answered begin with what is no JSON"):
+    with pytest.raises(SimulatorFailed, match="answered begin with no JSON"):
         host("Babbler").begin({"seed": 0})
 
 

@@ -44,7 +44,7 @@ def test_the_gold_path_is_followed_in_listed_words_to_the_full_score(
     assert outcomes[-1].terminated
     assert sum(one.reward for one in outcomes) == 100
     with pytest.raises(GdeError, match=r"unknown env\.task 'brew'; known: boil"):
-        environment._host.ask("variations", "brew", "test", seconds=60)
+        environment._host.ask("variations", "brew", "test")
 
 
 def test_a_missed_goal_ends_the_episode_without_a_negative_score(made: Make) -> None:
@@ -164,16 +164,16 @@ class Kitchen:
             self.act(action)
         return self.LISTED
 
+    go_back = restart
+
+    def listed(self) -> tuple[str, ...]:
+        return self.LISTED
+
+    def view(self) -> tuple[str, ...]:
+        return tuple(self.seen)
+
     def said(self, *gold: Told) -> list[str]:
-        wording = Wording(
-            self,
-            self.act,
-            lambda: self.LISTED,
-            lambda: tuple(self.seen),
-            self.restart,
-            self.restart,
-        )
-        return wording.of(gold)
+        return Wording(self, self).of(gold)
 
 
 def test_the_action_that_leaves_behind_what_looks_the_same_is_taken() -> None:

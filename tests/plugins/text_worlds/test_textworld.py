@@ -1,8 +1,6 @@
 """TextWorld's engine makes the games, and its expert wins them."""
 
-from contextlib import closing
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from gde.request.settings import build
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.config import TextWorldConfig
-from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 from gde_plugins.text_worlds.textworld import games
 
 SMALL = {"game": "coin-collector", "level": 2}
@@ -101,41 +98,3 @@ def test_a_game_without_room_for_its_quest_is_refused(
 def test_refused_configurations(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build(TextWorldConfig, values, "env")  # type: ignore[arg-type]
-
-
-def test_facts_are_sorted_as_textworld_sorts_them() -> None:
-    logic = pytest.importorskip("textworld.logic")
-    from gde_plugins.text_worlds.textworld.caches import before
-
-    parts = [
-        logic.Variable(name, kind) for name in ("lamp", "table") for kind in ("o", "s")
-    ]
-    facts = [
-        logic.Proposition(name, each)
-        for name in ("in", "on")
-        for n in range(3)
-        for each in product(parts, repeat=n)
-    ]
-    for one, other in product(facts, repeat=2):
-        assert before(one, other) == (one < other)
-    assert before(facts[0], "in") is NotImplemented
-
-
-def test_what_is_remembered_is_told_to_the_letter(
-    made: Make, context: PlainContext
-) -> None:
-    made("textworld", **SMALL).reset(0)
-    for kind in KINDS:
-        playing(made("textworld", **SMALL), route=False, **kind.values[0]).reset(3)
-    files = [str(each) for each in sorted(context.scratch.glob("*/game.z8"))]
-    assert len(files) >= 4
-    with closing(
-        SimulatorProcess("plain", "plain_textworld:Plain", {"files": files})
-    ) as process:
-        plain, remembered, (often, seldom) = process.ask("tell", seconds=300)
-    assert remembered == plain
-    assert all(len(walk) == 60 for walk in plain)
-    assert sum(any(told[4] for told in walk) for walk in plain) >= 3, (
-        "the walks follow the policy where there is one"
-    )
-    assert 0 < 2 * seldom < often

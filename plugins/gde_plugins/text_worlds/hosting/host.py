@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gde.errors import GdeError
 from gde_plugins.text_worlds.config import HostConfig
 from gde_plugins.text_worlds.hosting.process import SimulatorFailed, SimulatorProcess
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
@@ -15,9 +14,7 @@ class Host:
     def __init__(
         self, name: str, target: str, settings: Mapping[str, Any], limits: HostConfig
     ) -> None:
-        """Take the arguments of `SimulatorProcess` and its limits; nothing is started
-        yet.
-        """
+        """Take the arguments of `SimulatorProcess`; nothing is started yet."""
         self._start = (name, target, settings)
         self._limits = limits
         self._process: SimulatorProcess | None = None
@@ -31,15 +28,17 @@ class Host:
             GdeError: there is no such game. SimulatorFailed: the simulator hung or
             died; the next game begins with another one.
         """
-        if self._process is not None and self._worn_out(self._process):
-            self.close()
-        if self._process is not None:
-            self._process.forget_log()
+        process = self._process
+        if process is not None:
+            process.forget_log()
+            is_old = self._games >= self._limits.recycle_games
+            if is_old or process.megabytes() > self._limits.recycle_megabytes:
+                self.close()
 
-        told = self.ask("begin", game, seconds=self._limits.begin_seconds)
+        told = self.ask("begin", game)
         self._games += 1
-        shown = _shown(told["shown"])
-        return Opening(**{**told, "shown": shown})
+        told["shown"] = _shown(told["shown"])
+        return Opening(**told)
 
     def step(self, action: str) -> Shown:
         """Take an action in the game that has begun.
@@ -47,10 +46,9 @@ class Host:
         Raises:
             SimulatorFailed: the simulator hung or died.
         """
-        told = self.ask("step", action, seconds=self._limits.step_seconds)
-        return _shown(told)
+        return _shown(self.ask("step", action))
 
-    def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
+    def ask(self, method: str, *arguments: Any) -> Any:
         """Call a method of the simulator and return its answer.
 
         Raises:
@@ -60,6 +58,8 @@ class Host:
         if self._process is None:
             self._process = SimulatorProcess(*self._start)
             self._games = 0
+        limits = self._limits
+        seconds = limits.step_seconds if method == "step" else limits.begin_seconds
         try:
             return self._process.ask(method, *arguments, seconds=seconds)
         except SimulatorFailed:
@@ -73,20 +73,9 @@ class Host:
             self._process.close()
             self._process = None
 
-    def _worn_out(self, process: SimulatorProcess) -> bool:
-        if self._games >= self._limits.recycle_games:
-            return True
-        return process.megabytes() > self._limits.recycle_megabytes
 
-
-def _shown(told: Mapping[str, Any]) -> Shown:
-    """The answer of a simulator, in which JSON has made lists of tuples."""
-    try:
-        actions = told["actions"]
-        if actions is not None:
-            actions = tuple(actions)
-        return Shown(**{**told, "actions": actions})
-    except (KeyError, TypeError) as error:
-        raise GdeError(
-            f"a simulator must show text and actions, got {sorted(told)}"
-        ) from error
+def _shown(told: dict[str, Any]) -> Shown:
+    # JSON has made a list of the tuple.
+    if told["actions"] is not None:
+        told["actions"] = tuple(told["actions"])
+    return Shown(**told)

@@ -58,6 +58,9 @@ class SimulatorProcess:
             start_new_session=True,
             env=environment,
         )
+        assert self._process.stdin and self._process.stdout
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout
         self._end = weakref.finalize(self, _end, self._process, self._log)
         self._unread = b""
 
@@ -68,12 +71,10 @@ class SimulatorProcess:
             GdeError: the simulator refuses, and says why; it goes on.
             SimulatorFailed: there was no answer in time, or none that can be read.
         """
-        question = {"method": method, "arguments": arguments, "seconds": seconds}
-        line = json.dumps(question).encode() + b"\n"
-        stdin = self._pipe(self._process.stdin)
+        question = {"method": method, "arguments": arguments}
         try:
-            stdin.write(line)
-            stdin.flush()
+            self._stdin.write(json.dumps(question).encode() + b"\n")
+            self._stdin.flush()
             answer = json.loads(self._line(seconds))
         except TimeoutError:
             raise self._failure(
@@ -82,7 +83,7 @@ class SimulatorProcess:
         except (OSError, EOFError):
             raise self._failure(f"died in {method}") from None
         except json.JSONDecodeError:
-            raise self._failure(f"answered {method} with what is no JSON") from None
+            raise self._failure(f"answered {method} with no JSON") from None
         if refused := answer.get("refused"):
             raise GdeError(refused)
         if failed := answer.get("failed"):
@@ -91,11 +92,13 @@ class SimulatorProcess:
 
     def megabytes(self) -> float:
         """Memory of the process group; 0 if the system does not tell."""
-        total = 0.0
+        pages = 0
         for process in Path("/proc").glob("[0-9]*"):
-            if _group(process) == self._process.pid:
-                total += _resident(process)
-        return total
+            # A process may end meanwhile.
+            with suppress(OSError):
+                if os.getpgid(int(process.name)) == self._process.pid:
+                    pages += int((process / "statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def forget_log(self) -> None:
         """Drop what has been printed so far."""
@@ -105,13 +108,13 @@ class SimulatorProcess:
         """Ask the process to end, and see to it."""
         if self._end.alive:
             with suppress(OSError):
-                self._pipe(self._process.stdin).close()
+                self._stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(PATIENCE)
         self._end()
 
     def _line(self, seconds: float) -> bytes:
-        output = self._pipe(self._process.stdout).fileno()
+        output = self._stdout.fileno()
         until = monotonic() + seconds
         ready = select.poll()
         ready.register(output, select.POLLIN)
@@ -132,7 +135,9 @@ class SimulatorProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
         code = self._process.poll()
-        said = self._last_words()
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LAST_WORDS))
+        lines = self._log.read().decode(errors="replace").strip().split("\n")
         self._end()
 
         message = f"the simulator {self._name} {what}"
@@ -140,24 +145,9 @@ class SimulatorProcess:
             message += f" with exit code {code}"
         elif code is not None:
             message += f" of {signal.Signals(-code).name}"
-        if said:
-            message += f"; it said last: {said}"
+        if lines[-1]:
+            message += f"; it said last: {lines[-1].strip()}"
         return SimulatorFailed(message)
-
-    def _last_words(self) -> str:
-        """The last line that is not blank."""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LAST_WORDS))
-        text = self._log.read().decode(errors="replace")
-        for line in reversed(text.split("\n")):
-            if line.strip():
-                return line.strip()
-        return ""
-
-    @staticmethod
-    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-        assert stream is not None
-        return stream
 
 
 def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
@@ -169,19 +159,3 @@ def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
         with suppress(OSError):
             if stream is not None:
                 stream.close()
-
-
-def _group(process: Path) -> int | None:
-    with suppress(OSError, ValueError, IndexError):
-        # The name of the program, in parentheses, may hold anything.
-        _, _, fields = (process / "stat").read_text().rpartition(")")
-        return int(fields.split()[2])
-    return None
-
-
-def _resident(process: Path) -> float:
-    with suppress(OSError, ValueError, IndexError):
-        fields = (process / "statm").read_text().split()
-        pages = int(fields[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-    return 0.0

@@ -12,7 +12,7 @@ class Shown:
     """A moment of a game."""
 
     text: str
-    actions: Sequence[str] | None
+    actions: tuple[str, ...] | None
     """The admissible ones, in an order that is a function of the moment; None where any
     text may be tried.
     """
@@ -54,3 +54,13 @@ class Simulator(Protocol):
 
     def close(self) -> None:
         """End whatever runs outside of this process."""
+
+
+def rest_of(way: Sequence[str], taken: Sequence[str]) -> Sequence[str]:
+    """Return a way without the first actions that were taken already."""
+    n_shared = 0
+    for own, other in zip(taken, way, strict=False):
+        if own != other:
+            break
+        n_shared += 1
+    return way[n_shared:]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gde.errors import GdeError
-from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown, rest_of
 from gde_plugins.text_worlds.scienceworld.wording import Told, Wording
 
 JAVA = "-Xmx700m -XX:+UseSerialGC -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
@@ -72,12 +72,12 @@ class ScienceWorldSimulator:
         task = game["task"]
         variation = game["variation"]
         self._game = task, variation
-        self._restart(())
+        self.restart(())
 
         description = self._env.taskdescription().removeprefix("Task Description:")
         text = self._server.freeActionLook().strip()
         return Opening(
-            shown=Shown(text=text, actions=self._actions()),
+            shown=Shown(text=text, actions=self.listed()),
             objective=" ".join(description.split()),
             id=f"{task} {variation}",
             facts={"task": task, "variation": variation},
@@ -85,7 +85,7 @@ class ScienceWorldSimulator:
         )
 
     def step(self, action: str) -> Shown:
-        shown = self._shown(self._act(action))
+        shown = self._shown(self.act(action))
         self._taken.append(action)
         return shown
 
@@ -115,13 +115,7 @@ class ScienceWorldSimulator:
         if self._game not in self._worded:
             self._worded[self._game] = self._gold_path()
         way = self._worded[self._game]
-
-        n_shared = 0
-        for own, gold in zip(taken, way, strict=False):
-            if own != gold:
-                break
-            n_shared += 1
-        ahead = way[n_shared:]
+        ahead = rest_of(way, taken)
 
         n = self._followed(taken, ahead)
         if n == 0 and self._game not in self._known_way:
@@ -129,7 +123,7 @@ class ScienceWorldSimulator:
             fails_from_beginning = not taken or self._followed((), way) == 0
             if fails_from_beginning:
                 self._worded[self._game] = ()
-        self._go_back(taken)
+        self.go_back(taken)
         return ahead[:n]
 
     def _gold_path(self) -> Sequence[str]:
@@ -138,26 +132,16 @@ class ScienceWorldSimulator:
         self._env.load(task, number, "", generateGoldPath=True)
         gold: list[str] = self._env.get_gold_action_sequence()
         if not self._listed:
-            return list(gold)
+            return gold
 
-        self._restart(())
+        self.restart(())
         told = []
         for action in gold:
-            answer = self._act(action)
-            told.append(Told(action=action, answer=answer, view=self._view()))
-        self._restart(())
+            answer = self.act(action)
+            told.append(Told(action=action, answer=answer, view=self.view()))
+        return Wording(self, self._env).of(told)
 
-        wording = Wording(
-            self._env,
-            act=self._act,
-            admissible=lambda: self._actions() or (),
-            view=self._view,
-            restart=self._restart,
-            go_back=lambda taken: self._go_back(taken) or (),
-        )
-        return wording.of(told)
-
-    def _view(self) -> tuple[str, ...]:
+    def view(self) -> tuple[str, ...]:
         """All that is seen from here without taking time."""
         return (
             str(self._server.getScore()),
@@ -169,57 +153,50 @@ class ScienceWorldSimulator:
         """Count the actions of a way until the score is full; 0 if it never is, or an
         action is not admissible.
         """
-        if not way:
-            return 0
-        listed = self._go_back(taken)
+        listed = self.go_back(taken) if way else None
         for n, action in enumerate(way, 1):
-            is_admissible = listed is None or action in listed
-            if not is_admissible:
+            if listed is not None and action not in listed:
                 return 0
-            self._act(action)
+            self.act(action)
             if self._server.getScore() >= 1:
                 return n
-            listed = self._actions()
+            listed = self.listed()
         return 0
 
-    def _go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
+    def go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
         """Begin again, take these actions as they were taken, and return what is
         admissible then.
 
-        The actions are listed after each step, since one listing may change the next.
+        The actions are listed after each step, since each listing draws one of the many
+        names of a thing anew.
         """
-        self._restart(())
-        listed = self._actions()
+        self.restart(())
+        listed = self.listed()
         for action in taken:
-            self._act(action)
-            listed = self._actions()
+            self.act(action)
+            listed = self.listed()
         self._taken = list(taken)
         self._score = self._clipped() if taken else 0.0
         return listed
 
-    def _restart(self, taken: Sequence[str]) -> None:
+    def restart(self, taken: Sequence[str]) -> None:
         """Begin the game again and take these actions."""
         task, number = self._game
         self._env.load(task, number, "")
-        self._taken = list(taken)
-        self._score = 0.0
         for action in taken:
-            self._act(action)
+            self.act(action)
+        self._taken = list(taken)
         # Until the first action ScienceWorld tells the score of the game before.
         self._score = self._clipped() if taken else 0.0
 
-    def _act(self, action: str) -> str:
+    def act(self, action: str) -> str:
+        """Take an action and return the answer."""
         # The wrapper's own step would look, list and describe anew each time, which
         # takes ten times as long.
         return str(self._server.step(action))
 
-    def _clipped(self) -> float:
-        """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for
-        good.
-        """
-        return min(1.0, max(0.0, float(self._server.getScore())))
-
-    def _actions(self) -> tuple[str, ...] | None:
+    def listed(self) -> tuple[str, ...] | None:
+        """List the admissible actions; None if they are not to be listed."""
         if not self._listed:
             return None
 
@@ -229,17 +206,21 @@ class ScienceWorldSimulator:
         text = self._env._gateway.jvm.java.lang.String.join("\n", combinations)
         return tuple(sorted(set(text.split("\n"))))
 
+    def _clipped(self) -> float:
+        """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for
+        good.
+        """
+        return min(1.0, max(0.0, float(self._server.getScore())))
+
     def _shown(self, text: str) -> Shown:
         before = self._score
         self._score = self._clipped()
-        is_reached = self._score >= 1
         is_missed = bool(self._server.getScore() < 0)
-        is_completed = bool(self._server.getCompleted())
-        plays_on = is_reached and self._play_on
-        ended = is_missed or (is_completed and not plays_on)
+        plays_on = self._score >= 1 and self._play_on
+        ended = is_missed or (bool(self._server.getCompleted()) and not plays_on)
         return Shown(
             text=text.strip(),
-            actions=() if ended else self._actions(),
+            actions=() if ended else self.listed(),
             # Whole points, as ScienceWorld gives them.
             reward=float(round(100 * self._score) - round(100 * before)),
             success=self._score,

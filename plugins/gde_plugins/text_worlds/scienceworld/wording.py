@@ -9,7 +9,7 @@ meant, as of five seeds in a jar, the same number answers the same question.
 
 import re
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
@@ -59,54 +59,30 @@ class Told:
 class Wording:
     """Says an action in the words of the list."""
 
-    def __init__(
-        self,
-        env: Any,
-        act: Callable[[str], str],
-        admissible: Callable[[], Sequence[str]],
-        view: Callable[[], Hashable],
-        restart: Callable[[Sequence[str]], None],
-        go_back: Callable[[Sequence[str]], Sequence[str]],
-    ) -> None:
-        """Use a game of ScienceWorld.
-
-        Args:
-            env: ScienceWorld's environment. act: takes an action and gives the answer.
-            admissible: lists the actions that can be taken now. view: gives everything
-            that is seen now. restart: begins again with some actions. go_back: begins
-            again with some actions, and lists what is admissible after each of them as
-            an agent does.
-                A thing has many names, and each listing draws one of them anew.
-        """
+    def __init__(self, game: Any, env: Any) -> None:
+        """Use a game of `ScienceWorldSimulator` and ScienceWorld's environment."""
+        self._game = game
         self._env = env
-        self._act = act
-        self._admissible = admissible
-        self._view = view
-        self._restart = restart
-        self._go_back = go_back
         self._together = True
         """Whether the game still looks as it does along the gold path."""
         self._tries = 0
 
         self._forms = []
         for template in env.get_possible_actions_with_IDs():
-            literals = template["action_example"].split("OBJ")
-            self._forms.append(literals)
+            self._forms.append(template["action_example"].split("OBJ"))
 
     def of(self, gold: Iterable[Told]) -> list[str]:
         """Word the gold path from the beginning of the game. An action that has no
         effect becomes a wait.
         """
         way: list[str] = []
-        listed = self._go_back(way)
-        self._together = True
-        self._tries = 0
+        listed = self._game.go_back(way)
         for told in settled(gold):
             action = SYNONYM.sub("look at ", told.action)
             if action in listed and not told.asked_back:
-                self._act(action)
+                self._game.act(action)
                 way.append(action)
-                listed = self._admissible()
+                listed = self._game.listed()
                 continue
 
             found = self._same(told, way, listed)
@@ -114,9 +90,9 @@ class Wording:
             # The first try of one action has listed and taken nothing that an agent
             # would not have.
             if self._tries == 1 and len(found) == 1:
-                listed = self._admissible()
+                listed = self._game.listed()
             else:
-                listed = self._go_back(way)
+                listed = self._game.go_back(way)
         return way
 
     def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
@@ -126,10 +102,10 @@ class Wording:
         If none looks the same, the game has gone another way. From then on an action
         with the same answer will do, and without one time passes.
         """
-        before = self._view()
-        alike = list[list[str]]()
+        before = self._game.view()
+        alike: list[list[str]] = []
         for tried, answer in self._tried(told, way, listed):
-            after = self._view()
+            after = self._game.view()
             same_answer = answer == told.answer
             same_view = after == told.view
 
@@ -143,9 +119,7 @@ class Wording:
                     break
 
         self._together = False
-        if not alike:
-            return [WAIT]
-        return alike[0]
+        return alike[0] if alike else [WAIT]
 
     def _tried(
         self, told: Told, way: Sequence[str], listed: Sequence[str]
@@ -154,7 +128,7 @@ class Wording:
         its answer; waiting comes last.
         """
         likely = self._likely(told.action, told.answer, listed)
-        changed_nothing = told.view == self._view()
+        changed_nothing = told.view == self._game.view()
         if changed_nothing:
             likely = likely[:FUTILE]
 
@@ -177,10 +151,10 @@ class Wording:
         """
         # The first try begins where the way so far has led.
         if self._tries > 1:
-            self._restart(way)
+            self._game.restart(way)
         answer = ""
         for action in actions:
-            answer = self._act(action)
+            answer = self._game.act(action)
         return answer
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
@@ -189,59 +163,32 @@ class Wording:
         """
         action = SYNONYM.sub("look at ", action)
         told = set(WORD.findall(answer))
+        names = _names(self._env.get_all_object_ids_types_referents_LUTJSON())
         scored = []
-        for likeness, each in self._likeness(action, listed):
-            if min(likeness) >= RELATED:
-                score = fmean(likeness) + _share(set(each.split()), told)
+        for form, each in product(self._forms, listed):
+            if not action.startswith(form[0]):
+                continue
+            readings = []
+            for ours, theirs in product(things(action, form), things(each, form)):
+                likeness = []
+                for our, their in zip(ours, theirs, strict=True):
+                    likeness.append(_alike(our, their, names))
+                # A form without things is alike by itself, but no more than that.
+                readings.append(likeness or [0.0])
+            best = max(readings, key=min, default=[0.0])
+            if min(best) >= RELATED:
+                score = fmean(best) + _share(set(each.split()), told)
                 scored.append((-score, each))
         return [each for _, each in sorted(scored)[:LIKELY]]
 
-    def _likeness(
-        self, action: str, listed: Sequence[str]
-    ) -> Iterator[tuple[list[float], str]]:
-        """Every listed action of the same form, with how much each of its things is
-        called alike, 0 to 1.
-        """
-        also = _Names(self._env.get_all_object_ids_types_referents_LUTJSON())
-        for form in self._forms:
-            ours = things(action, form)
-            if not ours:
-                continue
-            for each in listed:
-                readings = []
-                for our_things, their_things in product(ours, things(each, form)):
-                    likeness = []
-                    for our, their in zip(our_things, their_things, strict=True):
-                        likeness.append(_alike(our, their, also[their]))
-                    # A form without things is alike by itself, but no more than that.
-                    readings.append(likeness or [0.0])
-                if readings:
-                    yield max(readings, key=min), each
 
-
-class _Names(dict[str, list[str]]):
-    """All names of the things that a listed name may mean; a listed name may say where
-    the thing is.
-    """
-
-    def __init__(self, things: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._by_name: dict[str, list[str]] = {}
-        for thing in things.values():
-            referents = thing["referents"]
-            for name in referents:
-                self._by_name.setdefault(name, []).extend(referents)
-
-    def __missing__(self, listed: str) -> list[str]:
-        # "seed in jar on table" may mean a seed, a seed in a jar, or all of it as one
-        # name.
-        words = PLACE.split(listed)
-        found: dict[str, None] = {}
-        for n in range(0, len(words), 2):
-            name = "".join(words[: n + 1])
-            found.update(dict.fromkeys(self._by_name.get(name, ())))
-        self[listed] = list(found)
-        return self[listed]
+def _names(things: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return all names of the things that each name may mean."""
+    names: dict[str, list[str]] = {}
+    for thing in things.values():
+        for name in thing["referents"]:
+            names.setdefault(name, []).extend(thing["referents"])
+    return names
 
 
 def settled(gold: Iterable[Told]) -> Iterator[Told]:
@@ -294,15 +241,18 @@ def things(action: str, literals: Sequence[str]) -> list[list[str]]:
     return readings
 
 
-def _alike(name: str, listed: str, also: Sequence[str]) -> float:
+def _alike(name: str, listed: str, names: Mapping[str, Sequence[str]]) -> float:
     """Share of words in common with the listed name of a thing, or nearly that of the
-    most similar of its others.
+    most similar of its other names.
     """
     words = set(name.split()) - FILLING
     best = _share(words, set(listed.split()) - FILLING)
-    for other in also:
-        share = _share(words, set(other.split()) - FILLING)
-        best = max(best, ALSO * share)
+    # "seed in jar on table" may mean a seed, a seed in a jar, or all of it as one name.
+    parts = PLACE.split(listed)
+    for n in range(0, len(parts), 2):
+        for other in names.get("".join(parts[: n + 1]), ()):
+            share = _share(words, set(other.split()) - FILLING)
+            best = max(best, ALSO * share)
     return best
 
 

@@ -31,29 +31,28 @@ def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
         # game.
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder) as making:
-            made = Path(making) / "made"
-            _compile(made / "game.z8", game)
-            _keep(made, kept)
+            _compile(Path(making) / "made" / "game.z8", game)
+            try:
+                (Path(making) / "made").rename(kept)
+            except OSError:
+                # Another process may have been faster.
+                if not kept.is_dir():
+                    raise
     return kept / "game.z8"
 
 
-def _keep(made: Path, kept: Path) -> None:
-    """Move a game to where it is kept, unless another process was faster."""
-    try:
-        made.rename(kept)
-    except OSError:
-        if not kept.is_dir():
-            raise
-
-
 def _compile(path: Path, game: Mapping[str, Any]) -> None:
+    from textworld import GameOptions
     from textworld.generator import compile_game
     from textworld.generator.chaining import QuestGenerationError
 
     path.parent.mkdir()
     for attempt in range(TRIES):
-        seed = derive(game["seed"], "attempt", attempt) % 2**31
-        options = _options(path, game, seed)
+        options = GameOptions()
+        options.path = str(path)
+        options.seeds = derive(game["seed"], "attempt", attempt) % 2**31
+        options.force_recompile = True
+        options.grammar.only_last_action = not game["route"]
         try:
             compile_game(_made(game, options), options)
         except QuestGenerationError:
@@ -64,17 +63,6 @@ def _compile(path: Path, game: Mapping[str, Any]) -> None:
     raise GdeError(
         f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length"
     )
-
-
-def _options(path: Path, game: Mapping[str, Any], seed: int) -> Any:
-    from textworld import GameOptions
-
-    options = GameOptions()
-    options.path = str(path)
-    options.seeds = seed
-    options.force_recompile = True
-    options.grammar.only_last_action = not game["route"]
-    return options
 
 
 def _made(game: Mapping[str, Any], options: Any) -> Any:

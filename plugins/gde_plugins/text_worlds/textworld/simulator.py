@@ -8,20 +8,12 @@ from typing import Any
 import textworld
 from textworld import EnvInfos
 
-from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
-from gde_plugins.text_worlds.textworld.caches import cache_actions, sort_by_key
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown, rest_of
 from gde_plugins.text_worlds.textworld.games import game_file
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
 """The prompt of a player, and the status line that is drawn over it."""
-INFOS = {
-    "admissible_commands": True,
-    "score": True,
-    "max_score": True,
-    "won": True,
-    "lost": True,
-    "objective": True,
-}
+INFOS = ("admissible_commands", "score", "max_score", "won", "lost", "objective")
 
 
 class TextWorldSimulator:
@@ -29,8 +21,6 @@ class TextWorldSimulator:
 
     def __init__(self, folder: str) -> None:
         """Keep the games that are made in this folder."""
-        cache_actions()
-        sort_by_key()
         self._folder = Path(folder)
         self._env: Any = None
 
@@ -41,14 +31,16 @@ class TextWorldSimulator:
         self._taken: list[str] = []
         self._score = 0
         self._env, state = _started(self._file)
+        # The banner before the objective is the same in every game.
+        start = max(0, state.feedback.find(state.objective))
+        state["feedback"] = state.feedback[start:]
         self._walkthrough: list[str] = list(state["extra.walkthrough"] or ())
-        kind = game["game"]
         return Opening(
-            shown=self._shown(_beginning(state)),
+            shown=self._shown(state),
             objective=state.objective,
             id=state["extra.uuid"],
             facts={"seed": game["seed"]},
-            labels={"game": kind, "walkthrough": len(self._walkthrough)},
+            labels={"game": game["game"], "walkthrough": len(self._walkthrough)},
         )
 
     def step(self, action: str) -> Shown:
@@ -67,12 +59,7 @@ class TextWorldSimulator:
         # The policy does not always win, and then the walkthrough from the first action
         # that differs is tried.
         walkthrough = self._tried((), self._walkthrough)
-        n_shared = 0
-        for own, recommended in zip(self._taken, walkthrough, strict=False):
-            if own != recommended:
-                break
-            n_shared += 1
-        return self._tried(self._taken, walkthrough[n_shared:])
+        return self._tried(self._taken, rest_of(walkthrough, self._taken))
 
     def close(self) -> None:
         if self._env is not None:
@@ -99,9 +86,7 @@ class TextWorldSimulator:
         """Return what TextWorld's policy would do now; it is slow, so only a second
         game follows it.
         """
-        env, state = _started(self._file, policy_commands=True)
-        for action in self._taken:
-            state, _, _ = env.step(action)
+        env, state = _started(self._file, self._taken, policy_commands=True)
         env.close()
         return list(state.policy_commands or ())
 
@@ -109,10 +94,7 @@ class TextWorldSimulator:
         """Return the actions that are admissible, if they win in a second game; none
         otherwise.
         """
-        env, state = _started(self._file)
-        for action in before:
-            state, _, _ = env.step(action)
-
+        env, state = _started(self._file, before)
         # Some actions are left out: TextWorld's walkthroughs open doors that are open.
         way = []
         for action in actions:
@@ -123,15 +105,11 @@ class TextWorldSimulator:
         return way if state.won else []
 
 
-def _started(file: Path, **infos: bool) -> tuple[Any, Any]:
-    env = textworld.start(
-        str(file), EnvInfos(**INFOS, **infos, extras=["walkthrough", "uuid"])
-    )
-    return env, env.reset()
-
-
-def _beginning(state: Any) -> Any:
-    """Drop the banner, which is the same in every game."""
-    start = max(0, state.feedback.find(state.objective))
-    state["feedback"] = state.feedback[start:]
-    return state
+def _started(file: Path, taken: Sequence[str] = (), **infos: bool) -> tuple[Any, Any]:
+    """Begin a game and take some actions."""
+    infos |= dict.fromkeys(INFOS, True)
+    env = textworld.start(str(file), EnvInfos(**infos, extras=["walkthrough", "uuid"]))
+    state = env.reset()
+    for action in taken:
+        state, _, _ = env.step(action)
+    return env, state
