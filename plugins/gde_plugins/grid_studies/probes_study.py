@@ -9,9 +9,6 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.parts.reproduction import Comparison, Run
-from gde_plugins.grid_studies.ahead_rows import distance_rows, plan_rows
-from gde_plugins.grid_studies.belief_rows import belief_rows
-from gde_plugins.grid_studies.cause_rows import cause_rows
 from gde_plugins.grid_studies.cogmap_study import (
     DENSITIES,
     MAPS,
@@ -21,9 +18,20 @@ from gde_plugins.grid_studies.cogmap_study import (
     without_layer,
 )
 from gde_plugins.grid_studies.lookup import scaled
-from gde_plugins.grid_studies.map_figures import map_figure
-from gde_plugins.grid_studies.probe_figures import prefix_figure, size_figure
-from gde_plugins.grid_studies.size_rows import LAYERS_SIZE, layer_rows, size_rows
+from gde_plugins.grid_studies.probe_figures import (
+    map_figure,
+    prefix_figure,
+    size_figure,
+)
+from gde_plugins.grid_studies.rows import (
+    LAYERS_SIZE,
+    belief_rows,
+    cause_rows,
+    distance_rows,
+    layer_rows,
+    plan_rows,
+    size_rows,
+)
 
 CAUSES_WORLDS = 400
 """Grids whose held-out turns are asked again with the residual stream changed; of one

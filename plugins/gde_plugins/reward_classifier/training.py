@@ -1,13 +1,18 @@
 """Training on preferences: a contrastive ranking loss with centred rewards (Shen et al.
-2026, eq. 13).
+2026, eq. 13). The folder of a trained model is there completely or not at all.
 """
 
 import json
 import math
-from collections.abc import Callable, Sequence
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -16,7 +21,6 @@ import torch
 from gde.errors import ConfigError
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
-from gde_plugins.reward_classifier.folders import new_folder
 from gde_plugins.reward_classifier.scorer import (
     CARD,
     Scorer,
@@ -24,8 +28,86 @@ from gde_plugins.reward_classifier.scorer import (
     begin,
     quietly,
 )
-from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokenizer
 from gde_plugins.reward_classifier.texts import Preference
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A folder to write into, which becomes `out` when the context ends well, and is
+    removed when it does not.
+
+    Raises:
+        ConfigError: `out` exists, or cannot be made; nothing is left behind.
+    """
+    if out.exists() or out.is_symlink():
+        raise ConfigError(f"--out {out} exists: name another folder")
+    try:  # before hours of work that could not be kept
+        out.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    except OSError as error:
+        raise ConfigError(
+            f"--out {out} cannot be made: {error.strerror}; name another folder"
+        ) from error
+    try:
+        yield unfinished
+        unfinished.chmod(0o755)
+        unfinished.rename(out)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+WORDS = 4000
+UNKNOWN, PAD = "[unknown]", "[pad]"
+WORD = re.compile(r"\w+|[^\w\s]")
+LONGEST = 2048
+
+
+def scratch_tokenizer(texts: Iterable[str]) -> Any:
+    """One token a word or sign: those that are most frequent."""
+    from tokenizers import Regex, Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.normalizers import Lowercase
+    from tokenizers.pre_tokenizers import Split
+    from transformers import PreTrainedTokenizerFast
+
+    counts = Counter(word for text in texts for word in WORD.findall(text.lower()))
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]
+    core = Tokenizer(
+        WordLevel(
+            {word: i for i, word in enumerate([UNKNOWN, PAD, *ranked])},
+            unk_token=UNKNOWN,
+        )
+    )
+    core.normalizer = Lowercase()
+    core.pre_tokenizer = Split(Regex(r"\s+|(?=[^\w\s])|(?<=[^\w\s])"), "removed")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, unk_token=UNKNOWN, pad_token=PAD
+    )  # type: ignore[no-untyped-call]
+
+
+def scratch_model(tokenizer: Any, recipe: Recipe) -> Any:
+    """A Llama of two layers."""
+    import transformers
+
+    # Its classes are generated, and their arguments known to no type checker.
+    library: Any = transformers
+    return library.LlamaForSequenceClassification(
+        library.LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            max_position_embeddings=min(recipe.max_length, LONGEST),
+            pad_token_id=tokenizer.pad_token_id,
+            bos_token_id=None,
+            eos_token_id=None,
+            num_labels=1,
+        )
+    )
+
 
 Watch = Callable[[int, int, float], None]
 """Takes, after every step, its number, the number of all, and the loss."""

@@ -188,8 +188,3 @@ def opened(domain: Domain, settings: Settings, context: OutsideRun) -> Demonstra
     except Exception as error:  # a simulator may fail in any way
         raise GdeError(f"domain {domain.name}: {error}") from error
     return environment
-
-
-def needs_no_simulator(domain: Domain) -> bool:
-    """Whether the environment needs nothing but the project itself."""
-    return not offer_of(domain).imports

@@ -1,11 +1,22 @@
-"""Tasks to pairs: the world of a task, and its replacements where no pair can be made
-in it.
+"""The pairs of trajectories of tasks (Shen et al. 2026, appendix A.1).
+
+1. Positive: random steps, then the environment's demonstration, then random steps where
+   the world goes on.
+2. True rewards: (i + offset) / T along the expert's T steps; the environment's own at
+   the others; 0 in a negative.
+3. Negative: as many random steps, or fewer where the environment ends the episode as a
+   failure. A trajectory that makes progress is thrown away, and none shares a sequence
+   of actions with the expert's.
+4. Observations, admissible actions and rewards are the environment's own.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from shutil import rmtree
 
+import numpy as np
+
+from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
 from gde.parts.environment import HasWorlds
@@ -17,12 +28,176 @@ from gde_plugins.reward_prediction.domains import (
     Settings,
     opened,
 )
-from gde_plugins.reward_prediction.files import Pair
-from gde_plugins.reward_prediction.pairing import (
-    Unsuitable,
-    make_negative,
-    make_positive,
-)
+from gde_plugins.reward_prediction.files import Pair, Record, Step
+
+TRIES = 50
+"""Trajectories that are begun, at most, in one world."""
+
+
+class Unsuitable(GdeError):
+    """A world without a pair; says why."""
+
+
+@dataclass
+class _Play:
+    """An episode as it is recorded."""
+
+    environment: Demonstrating
+    seed: int
+    steps: list[Step] = field(default_factory=list)
+    over: bool = False
+
+    def __post_init__(self) -> None:
+        self.seen: Observation = self.environment.reset(self.seed)
+        self.start = self.seen.text
+
+    def take(self, action: str, expert: bool = False) -> None:
+        """Take an action and record it."""
+        admissible = self.seen.actions or ()
+        outcome = self.environment.step(action)
+        self.seen = outcome.observation
+        self.over = outcome.terminated or outcome.truncated
+        raw = outcome.success or 0.0
+        step = Step(
+            action=action,
+            observation=self.seen.text,
+            raw=raw,
+            shaped=raw,
+            is_expert=expert,
+            admissible=admissible,
+        )
+        self.steps.append(step)
+
+    def choose(
+        self,
+        rng: np.random.Generator,
+        banned: frozenset[tuple[str, ...]] = frozenset(),
+        n: int = 1,
+    ) -> str:
+        """A random action that completes no banned sequence of n actions; empty where
+        there is none.
+        """
+        if self.seen.actions is None:
+            raise Unsuitable(
+                "a random policy needs admissible actions, the environment lists none"
+            )
+        last = tuple(step.action for step in self.steps[len(self.steps) - n + 1 :])
+        free = [action for action in self.seen.actions if (*last, action) not in banned]
+        if not free:
+            return ""
+        return free[int(rng.integers(len(free)))]
+
+    def record(self) -> Record:
+        return Record(
+            goal=self.environment.task().objective,
+            start=self.start,
+            steps=tuple(self.steps),
+            world=dict(self.environment.world().labels),
+        )
+
+
+def make_positive(
+    environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator
+) -> Record:
+    """Record a success: the expert's way between random steps.
+
+    Raises:
+        Unsuitable: the expert does not reach the goal, not even from the start.
+    """
+    for trial in range(TRIES):
+        play = _Play(environment, seed)
+        # The last trial is the expert's own way from the start.
+        is_last = trial == TRIES - 1
+        n_before = 0 if is_last else int(rng.integers(recipe.padding + 1))
+        _wander(play, n_before, rng)
+        if _has_only_wandered(play, n_before) and _follow(play):
+            _wander(play, int(rng.integers(recipe.padding + 1)), rng)
+            return _shaped(play.record(), recipe.offset)
+
+        if trial == 0:
+            # Where there is no way from the start, more trials are of no use.
+            environment.reset(seed)
+            if not environment.demonstration():
+                break
+    raise Unsuitable("the demonstration does not reach the goal")
+
+
+def _wander(play: _Play, n_steps: int, rng: np.random.Generator) -> None:
+    for _ in range(n_steps):
+        if play.over:
+            return
+        play.take(play.choose(rng))
+
+
+def _has_only_wandered(play: _Play, n_steps: int) -> bool:
+    """Whether all random steps were taken, and the goal is still ahead."""
+    if play.over or len(play.steps) < n_steps:
+        return False
+    return not play.steps or play.steps[-1].raw < 1
+
+
+def _follow(play: _Play) -> bool:
+    """Follow the demonstration; whether its last step, and none before, reached the
+    goal.
+    """
+    for action in play.environment.demonstration():
+        if play.over or (
+            play.seen.actions is not None and action not in play.seen.actions
+        ):
+            return False
+        play.take(action, expert=True)
+    expert = [step for step in play.steps if step.is_expert]
+    return bool(expert) and expert[-1].raw == 1
+
+
+def _shaped(record: Record, offset: int) -> Record:
+    """The record with the true rewards of a success."""
+    n_expert = len(record.expert_actions)
+    steps: list[Step] = []
+    n_passed = 0
+    for step in record.steps:
+        if step.is_expert:
+            steps.append(replace(step, shaped=(n_passed + offset) / n_expert))
+            n_passed += 1
+        else:
+            steps.append(step)
+    return replace(record, steps=tuple(steps))
+
+
+def make_negative(
+    environment: Demonstrating,
+    seed: int,
+    positive: Record,
+    recipe: Recipe,
+    rng: np.random.Generator,
+) -> Record:
+    """Record a failure, of the same length unless the environment ends it.
+
+    Raises:
+        Unsuitable: in every trial, random steps make progress or have to repeat the
+        expert's.
+    """
+    banned = sequences(positive.expert_actions, recipe.overlap)
+    for _ in range(TRIES):
+        play = _Play(environment, seed)
+        while len(play.steps) < len(positive.steps) and not play.over:
+            action = play.choose(rng, banned, recipe.overlap)
+            if not action:
+                break
+            play.take(action)
+            if play.steps[-1].raw > 0:
+                break
+        else:
+            return play.record()
+    raise Unsuitable(
+        f"no random trajectory of {len(positive.steps)} steps without progress in {TRIES} trials"
+    )
+
+
+def sequences(actions: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
+    """All sequences of n actions that follow one another."""
+    return frozenset(tuple(actions[i : i + n]) for i in range(len(actions) - n + 1))
+
 
 REPLACEMENTS = 10
 """Worlds that are tried for one task, at most."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean
 
 from gde.data.figure import Figure
-from gde.data.json import Json
+from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
@@ -16,7 +16,6 @@ from gde.parts.reproduction import Comparison, Estimate, Run
 from gde_plugins.reward_prediction.baselines import (
     AGENTS,
     AS_IN_TABLE_1,
-    ASKING,
     CONCURRENCY,
     PLANNED,
     REACT,
@@ -32,7 +31,6 @@ from gde_plugins.reward_prediction.domains import (
     DOMAINS,
     Domain,
     find_domain,
-    needs_no_simulator,
     offer_of,
 )
 from gde_plugins.reward_prediction.published import (
@@ -75,7 +73,13 @@ class RewardPredictionStudy:
         wanted = [*DOMAINS.values()]
         if config.domains not in {"", "all"}:
             wanted = [find_domain(name) for name in config.domains.split("+")]
-        self._domains = [domain for domain in wanted if self._is_available(domain)]
+        self._domains: list[Domain] = []
+        for domain in wanted:
+            reason = self._why_left_out(domain)
+            if reason:
+                self._unavailable[domain.name] = reason
+            else:
+                self._domains.append(domain)
         if not self._domains:
             reasons = "; ".join(self._unavailable.values())
             raise GdeError(
@@ -154,26 +158,22 @@ class RewardPredictionStudy:
             concurrency=CONCURRENCY,
         )
 
-    def _is_available(self, domain: Domain) -> bool:
-        try:
-            self._check(domain)
-        except GdeError as error:
-            self._unavailable[domain.name] = str(error)
-            return False
-        return True
-
-    def _check(self, domain: Domain) -> None:
+    def _why_left_out(self, domain: Domain) -> str:
+        """Return why a domain cannot be had; empty if it can."""
         config = self._config
         if config.data is not None:
-            if not (Path(config.data) / domain.name).is_dir():
-                raise GdeError(f"domain {domain.name}: no such folder in {config.data}")
-            return
-        offer_of(domain)
-        if not config.domains and not needs_no_simulator(domain):
-            wanted = f"name it, --set study.domains=all or {domain.name}, or its data, --set study.data=FOLDER"
-            raise GdeError(
-                f"domain {domain.name}: its simulator takes minutes: {wanted}"
-            )
+            if (Path(config.data) / domain.name).is_dir():
+                return ""
+            return f"domain {domain.name}: no such folder in {config.data}"
+        try:
+            offer = offer_of(domain)
+        except GdeError as error:
+            return str(error)
+        # An offer that imports packages is a simulator.
+        if config.domains or not offer.imports:
+            return ""
+        wanted = f"name it, --set study.domains=all or {domain.name}, or its data, --set study.data=FOLDER"
+        return f"domain {domain.name}: its simulator takes minutes: {wanted}"
 
     def _table(
         self, measured: Sequence[Measurement], printed: Mapping[str, Row], table: str
@@ -230,9 +230,7 @@ class RewardPredictionStudy:
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
-        return Measurement(
-            name="epic", value=None, unit="distance", n=0, where=where, reason=reason
-        )
+        return _unmeasured("epic", "distance", reason, where)
 
     def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
         """StateFactory's numbers as those of the ablations that are its defaults; only
@@ -267,23 +265,18 @@ class RewardPredictionStudy:
 
     def _success(self, runs: Mapping[str, Run], agent: str, domain: str) -> Measurement:
         run = runs.get(f"{agent}-{domain}")
-        if run is None:
-            return _unmeasured("success", self._why_no_run(agent, domain))
-        for one in run.result.measurements:
-            if one.name == "success" and not one.where:
-                return one
-        return _unmeasured("success", "the run has no such number")
+        if run is not None:
+            for one in run.result.measurements:
+                if one.name == "success" and not one.where:
+                    return one
 
-    def _why_no_run(self, agent: str, domain: str) -> str:
-        if not self._config.agents:
-            return "agents are run with --set study.agents=true"
-        if domain not in {each.name for each in self._domains}:
-            return self._unavailable.get(
-                domain, f"its domain was not named: --set study.domains={domain}"
-            )
-        if agent in ASKING:
-            return "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
-        return "the run has no such number"
+        reason = "agents are run with --set study.agents=true"
+        if self._config.agents:
+            reason = "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
+            if domain not in {each.name for each in self._domains}:
+                unnamed = f"its domain was not named: --set study.domains={domain}"
+                reason = self._unavailable.get(domain, unnamed)
+        return _unmeasured("success", "share", reason)
 
 
 def _probe(embedder: str) -> Choice:
@@ -294,7 +287,7 @@ def _probe(embedder: str) -> Choice:
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
     if without.value is None or rewarded.value is None:
-        return _unmeasured("gain", without.reason or rewarded.reason)
+        return _unmeasured("gain", "share", without.reason or rewarded.reason)
     return Measurement(
         name="gain",
         value=rewarded.value - without.value,
@@ -303,8 +296,12 @@ def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
     )
 
 
-def _unmeasured(name: str, reason: str) -> Measurement:
-    return Measurement(name=name, value=None, unit="share", n=0, reason=reason)
+def _unmeasured(
+    name: str, unit: str, reason: str, where: Labels | None = None
+) -> Measurement:
+    return Measurement(
+        name=name, value=None, unit=unit, n=0, where=where or {}, reason=reason
+    )
 
 
 def _made_by(measured: Sequence[Measurement], label: str) -> str:
@@ -339,9 +336,7 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
     missing = [name for name, one in found.items() if one.value is None]
     if missing:
         reason = f"without {', '.join(missing)}"
-        return Measurement(
-            name="epic", value=None, unit="distance", n=0, where=where, reason=reason
-        )
+        return _unmeasured("epic", "distance", reason, where)
     values = [one.value for one in found.values() if one.value is not None]
     return Measurement(
         name="epic", value=mean(values), unit="distance", n=len(values), where=where

@@ -13,9 +13,8 @@ from gde.numerics.by_world import split
 from gde.numerics.stats import Finding, linear_trend, page, spearman
 from gde.parts.context import Context
 from gde.seeding import generator
-from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import TrendsConfig
-from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
+from gde_plugins.stats_tests.pairs import UNVARIED, Measured, Place, measure, variations
 
 LINEAR_BELOW = 20
 """Steps to the goal below which Arghal et al. (2026), section 4.1, find accuracy to

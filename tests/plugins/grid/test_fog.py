@@ -23,8 +23,7 @@ from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.grid.composition import compose
-from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
-from gde_plugins.grid.conditions.visibility import visible
+from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld, visible
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.rendering.layout import locate

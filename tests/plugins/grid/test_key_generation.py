@@ -12,9 +12,7 @@ from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.grid.keyed.config import SHORTEST_HORIZON
 from gde_plugins.grid.keyed.environment import ATTEMPTS, solvable
-from gde_plugins.grid.keyed.rooms import draw_rooms
-from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.two_paths import LAYOUTS, draw_two_paths
+from gde_plugins.grid.keyed.scene import LAYOUTS, Scene, draw_rooms, draw_two_paths
 
 Cell = tuple[int, int]
 few = settings(max_examples=40)

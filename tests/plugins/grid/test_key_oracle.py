@@ -11,9 +11,7 @@ import pytest
 from gde.numerics.tabular import solve
 from gde.seeding import generator
 from gde_plugins.grid.keyed.dynamics import KeyStates, tabulate
-from gde_plugins.grid.keyed.rooms import draw_rooms
-from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.two_paths import draw_two_paths
+from gde_plugins.grid.keyed.scene import Scene, draw_rooms, draw_two_paths
 from gde_plugins.grid.solver.dynamics import ACTIONS
 
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}

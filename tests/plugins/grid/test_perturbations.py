@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde.data.cell_map import Position
-from gde_plugins.grid.conditions.perturbations import (
+from gde_plugins.grid.conditions.perturbed import (
     Kind,
     NotPossible,
     Perturbed,

@@ -21,7 +21,7 @@ from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
 from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import GridWorld
-from gde_plugins.grid.conditions.perturbations import distance
+from gde_plugins.grid.conditions.perturbed import distance
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.rendering.layout import locate, render_text

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
-from gde_plugins.grid.conditions.visibility import ray, visible
+from gde_plugins.grid.conditions.fog import ray, visible
 from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.generation.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.grid import Grid

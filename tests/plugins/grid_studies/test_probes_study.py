@@ -16,19 +16,19 @@ from gde.data.evidence import Evidence
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
-from gde_plugins.grid_studies.ahead_rows import PREFIXES
-from gde_plugins.grid_studies.belief_rows import TABLE_2
-from gde_plugins.grid_studies.cause_rows import SHIFT, WRONG_LAYER
 from gde_plugins.grid_studies.cogmap_study import SIZES, without_layer
-from gde_plugins.grid_studies.map_figures import DECODED, TRUE, map_figure
 from gde_plugins.grid_studies.probe_figures import (
+    DECODED,
     PRINTED,
     PROBE,
     RANDOM,
+    TRUE,
+    map_figure,
     prefix_figure,
     size_figure,
 )
 from gde_plugins.grid_studies.probes_study import ProbesStudy
+from gde_plugins.grid_studies.rows import PREFIXES, SHIFT, TABLE_2, WRONG_LAYER
 from gde_plugins.probes.config import PlanConfig
 
 

@@ -10,7 +10,7 @@ from worlds import Line
 from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.files import Record
-from gde_plugins.reward_prediction.pairing import (
+from gde_plugins.reward_prediction.maker import (
     Unsuitable,
     make_negative,
     make_positive,

@@ -23,9 +23,7 @@ from gde_plugins.grid.keyed.config import (
     TwoPathKeyConfig,
 )
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, tabulate
-from gde_plugins.grid.keyed.rooms import draw_rooms
-from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.two_paths import draw_two_paths
+from gde_plugins.grid.keyed.scene import Scene, draw_rooms, draw_two_paths
 from gde_plugins.grid.rendering.layout import (
     AGENT_SYMBOL,
     GOAL_SYMBOL,

@@ -24,6 +24,9 @@ from gde.numerics.stats import cluster_mean, cluster_share
 from gde.seeding import generator
 from gde_plugins.grid.solver.dynamics import MOVES
 
+DISTANCE = "equivariance.distance"
+SHIFT = "equivariance.shift"
+P_VALUE = "equivariance.p"
 FLIPS = 10_000
 Policy = dict[Position, Counter[Position]]
 """Number of times that each move was made in each place, in the frame of the base
@@ -103,64 +106,40 @@ def _compared(
     seed: int,
 ) -> Iterator[Measurement]:
     """Compare the grids of one transform with their base grids."""
-    differences: dict[str, Floats] = {}
+    bases: list[str] = []
+    distances: list[float] = []
+    shift_rows: list[Floats] = []
     for base, of in policies:
         key = (base, NONE)
         if of != kind or key not in policies or goals[base, kind] != goals[key]:
             continue
-        found = _differences(policies[key], policies[base, kind])
+        ours = policies[key]
+        other = policies[base, kind]
+        differences = []
+        for place in sorted(ours.keys() & other.keys()):
+            differences.append(_frequencies(ours[place]) - _frequencies(other[place]))
         # Without a shared place there is nothing to compare.
-        if found.size:
-            differences[base] = found
+        if differences:
+            found = np.array(differences, dtype=np.float64)
+            variation = np.abs(found).sum(axis=1).mean() / 2
+            bases.append(base)
+            distances.append(float(variation))
+            shift_rows.append(found.mean(axis=0))
 
-    measurements = _measured(differences, seed, kind) if differences else _nothing()
-    for each in measurements:
-        yield replace(each, where={"transform": kind, **each.where})
+    where = {"transform": kind}
+    if not bases:
+        reason = "no base grid shares its goal and a visited place with its transform: ask for transform=none beside it"
+        for name, unit in {DISTANCE: "share", P_VALUE: "probability"}.items():
+            yield replace(unmeasured(name, unit, reason), where=where)
+        return
 
-
-def _differences(base: Policy, other: Policy) -> Floats:
-    """Return (shared places, moves): relative frequency on the base grid minus that on
-    the other.
-    """
-    shared = sorted(base.keys() & other.keys())
-    rows = [_frequencies(base[place]) - _frequencies(other[place]) for place in shared]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(MOVES))
-
-
-def _frequencies(made: Counter[Position]) -> Floats:
-    """Return (moves,) the relative frequency of each move."""
-    total = made.total()
-    return np.array([made[move] / total for move in MOVES.values()])
-
-
-def _nothing() -> Iterator[Measurement]:
-    reason = "no base grid shares its goal and a visited place with its transform: ask for transform=none beside it"
-    yield unmeasured("equivariance.distance", "share", reason)
-    yield unmeasured("equivariance.p", "probability", reason)
-
-
-def _measured(
-    differences: dict[str, Floats], seed: int, kind: str
-) -> Iterator[Measurement]:
-    """Measure the (places, moves) differences of each base grid."""
-    bases = [*differences]
     rng = generator(seed, "metric", "equivariance", kind)
-    distances = []
-    shift_rows = []
-    for found in differences.values():
-        variation = np.abs(found).sum(axis=1).mean() / 2
-        distances.append(float(variation))
-        shift_rows.append(found.mean(axis=0))
-    yield cluster_share(distances, bases, rng).measurement(
-        "equivariance.distance", "share"
-    )
-
+    distance = cluster_share(distances, bases, rng).measurement(DISTANCE, "share")
+    yield replace(distance, where=where)
     shifts = np.stack(shift_rows)
     for move, values in zip(MOVES, shifts.T, strict=True):
-        shift = cluster_mean(values, bases, rng).measurement(
-            "equivariance.shift", "share"
-        )
-        yield replace(shift, where={"move": move})
+        shift = cluster_mean(values, bases, rng).measurement(SHIFT, "share")
+        yield replace(shift, where={**where, "move": move})
 
     # Exchanging the two grids of a pair flips the signs of all its shifts.
     signs = rng.choice([-1.0, 1.0], size=(FLIPS, len(shifts)))
@@ -169,4 +148,12 @@ def _measured(
     # The same sum in another order may differ by rounding.
     n_as_large = (flipped >= observed - 1e-12).sum()
     p = float((1 + n_as_large) / (FLIPS + 1))
-    yield Measurement(name="equivariance.p", value=p, unit="probability", n=len(bases))
+    yield Measurement(
+        name=P_VALUE, value=p, unit="probability", n=len(bases), where=where
+    )
+
+
+def _frequencies(made: Counter[Position]) -> Floats:
+    """Return (moves,) the relative frequency of each move."""
+    total = made.total()
+    return np.array([made[move] / total for move in MOVES.values()])

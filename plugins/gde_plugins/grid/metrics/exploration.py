@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean
-from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.observation import State
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
+from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import (
     CERTIFIED,
     Count,
@@ -59,76 +58,42 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
         ]
         return [*shares, unmeasured(RATIO, "ratio", reason)]
 
-    episodes = [_Episode.of(one) for one in in_fog]
-    return [
-        *_accuracies(evidence, episodes),
-        *_pathologies(evidence, episodes),
-        _ratio(evidence, episodes),
-    ]
-
-
-class _Episode(NamedTuple):
-    """Counts of an episode."""
-
-    place: Place
-    counts: dict[str, Count]
-    """For each accuracy and pathology, the turns to which it applies."""
-    ratio: float | None
-    """Turns divided by those of the belief oracle; None if the goal was not reached."""
-
-    @classmethod
-    def of(cls, trajectory: Trajectory) -> "_Episode":
-        turns = trajectory.turns
-
-        def in_fact(fact: str) -> Count:
-            return count(trajectory, [_in_fact(turn, fact) for turn in turns])
-
-        counts = {
-            "exploration.accuracy": in_fact("belief_optimal"),
-            "exploration.informed_accuracy": count(trajectory, map(is_optimal, turns)),
-            "exploration.backtracking": count(trajectory, _backtracks(trajectory)),
-            "exploration.walls": in_fact("known_walls"),
-            "exploration.dead_ends": in_fact("known_dead_ends"),
-        }
+    shares: dict[str, dict[Place, list[float]]] = {name: {} for name in ACCURACIES}
+    counts: dict[str, list[Count]] = {name: [] for name in PATHOLOGIES}
+    ratios: list[tuple[str, float]] = []
+    for one in in_fog:
+        place = Place.of(one)
+        informed = [is_optimal(turn) for turn in one.turns]
+        for name, hits in zip(
+            ACCURACIES, (_in_fact(one, "belief_optimal"), informed), strict=True
+        ):
+            shares[name].setdefault(place, []).append(sum(hits) / len(hits))
+        walls = count(one, _in_fact(one, "known_walls"))
+        dead_ends = count(one, _in_fact(one, "known_dead_ends"))
+        counts["exploration.backtracking"].append(count(one, _backtracks(one)))
+        counts["exploration.walls"].append(walls)
+        counts["exploration.dead_ends"].append(dead_ends)
         # A failed episode has as many turns as its horizon allows, whatever the agent
         # did.
-        ratio = None
-        if trajectory.succeeded:
-            ratio = len(turns) / _explorer_steps(trajectory)
-        return cls(Place.of(trajectory), counts, ratio)
+        if one.succeeded:
+            ratios.append((place.cluster, len(one.turns) / _explorer_steps(one)))
+
+    measured: list[Measurement] = []
+    for name, of_worlds in shares.items():
+        means = {place: fmean(of_world) for place, of_world in of_worlds.items()}
+        measured.append(over_worlds(evidence, name, "share", means))
+    for name, of_episodes in counts.items():
+        measured.append(pooled_share(evidence, name, of_episodes))
+    if ratios:
+        measured.append(over_episodes(evidence, RATIO, "ratio", ratios, cluster_mean))
+    else:
+        reason = "no episode in fog reached the goal"
+        measured.append(unmeasured(RATIO, "ratio", reason))
+    return measured
 
 
 def _in_fog(trajectory: Trajectory) -> bool:
     return "explorer_steps" in trajectory.world.facts
-
-
-def _accuracies(
-    evidence: Evidence, episodes: Sequence[_Episode]
-) -> Iterator[Measurement]:
-    for name in ACCURACIES:
-        shares: dict[Place, list[float]] = {}
-        for one in episodes:
-            found = one.counts[name]
-            shares.setdefault(one.place, []).append(found.hits / found.of)
-        means = {place: fmean(of_world) for place, of_world in shares.items()}
-        yield over_worlds(evidence, name, "share", means)
-
-
-def _pathologies(
-    evidence: Evidence, episodes: Sequence[_Episode]
-) -> Iterator[Measurement]:
-    for name in PATHOLOGIES:
-        counts = [one.counts[name] for one in episodes]
-        yield pooled_share(evidence, name, counts)
-
-
-def _ratio(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
-    ratios = [
-        (one.place.cluster, one.ratio) for one in episodes if one.ratio is not None
-    ]
-    if not ratios:
-        return unmeasured(RATIO, "ratio", "no episode in fog reached the goal")
-    return over_episodes(evidence, RATIO, "ratio", ratios, cluster_mean)
 
 
 def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
@@ -138,7 +103,8 @@ def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
     states = [turn.state for turn in trajectory.turns]
     states.append(trajectory.final_state)
     visited: set[str] = set()
-    for turn, (before, after) in zip(trajectory.turns, pairwise(states), strict=True):
+    sensible = _in_fact(trajectory, "belief_optimal")
+    for is_sensible, (before, after) in zip(sensible, pairwise(states), strict=True):
         if before is None or after is None or _perturbed(before) != _perturbed(after):
             # A perturbation moves the agent or changes the world, in which old ground
             # is new.
@@ -149,7 +115,7 @@ def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
         there = _cell(after)
         visited.add(here)
         moved_back = there != here and there in visited
-        yield moved_back and not _in_fact(turn, "belief_optimal")
+        yield moved_back and not is_sensible
 
 
 def _cell(state: State) -> str:
@@ -160,23 +126,24 @@ def _perturbed(state: State) -> bool:
     return bool(state.facts.get("perturbed"))
 
 
-def _in_fact(turn: Turn, fact: str) -> bool:
-    """Return whether the turn's action is in a list of actions that its state
-    records.
-    """
-    listed = turn.state.facts[fact] if turn.state is not None else ()
-    return isinstance(listed, list | tuple) and turn.decision.action in listed
+def _in_fact(trajectory: Trajectory, fact: str) -> list[bool]:
+    """Return for each turn whether its action is in a list that its state records."""
+    found = []
+    for turn in trajectory.turns:
+        listed = turn.state.facts[fact] if turn.state is not None else ()
+        found.append(
+            isinstance(listed, list | tuple) and turn.decision.action in listed
+        )
+    return found
 
 
 def _explorer_steps(trajectory: Trajectory) -> float:
     """Return the belief oracle's steps, averaged over its ways of breaking ties."""
     listed = trajectory.world.facts["explorer_steps"]
-    steps: list[int] = []
     if isinstance(listed, list | tuple):
-        steps = [one for one in listed if isinstance(one, int)]
-    # Turns are divided by these steps.
-    if not steps or min(steps) < 1:
-        raise ValueError(
-            f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}"
-        )
-    return fmean(steps)
+        steps = [one for one in listed if isinstance(one, int) and one > 0]
+        if steps:
+            return fmean(steps)
+    raise ValueError(
+        f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}"
+    )

@@ -1,7 +1,7 @@
 """Recovery after a perturbation (Arghal et al. 2026, appendices A.2 and A.3)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
@@ -19,87 +19,32 @@ from gde.numerics.episodes import (
 )
 from gde.numerics.stats import cluster_mean
 
-MEASURES = {
-    "recovery.happened": ("share", ""),
-    "recovery.success": ("share", ""),
-    "recovery.accuracy_before": ("share", "no decision came before the perturbation"),
-    "recovery.accuracy_after": ("share", ""),
-    "recovery.never": ("share", ""),
-    "recovery.delay": ("turns", "no optimal action followed the perturbation"),
-    "recovery.excess": ("turns", "no episode reached the goal after the perturbation"),
-    "recovery.toward_distractor": (
-        "share",
-        "no action after a distractor appeared was other than optimal",
-    ),
-}
-"""Name to unit, and to the reason if there is nothing to average although the
-perturbation happened.
-"""
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Case:
-    """Counts of an episode, before and after its perturbation; actions are optimal in
-    the world as it then is.
-    """
-
-    cluster: str
-    before: Count
-    """Optimal decisions before the perturbation."""
-    after: Count
-    """Optimal decisions after the perturbation."""
-    succeeded: bool
-    delay: int | None
-    """Turns before the first optimal action after the perturbation; None if there is
-    none.
-    """
-    excess: float
-    """Turns after the perturbation minus the needed steps."""
-    distracted: bool
-    """Whether there was a distractor."""
-    toward: Count
-    """Non-optimal decisions that led towards the distractor."""
-
-    @classmethod
-    def of(cls, trajectory: Trajectory) -> "_Case":
-        turns = trajectory.turns
-        cut = 0
-        while cut < len(turns) and not _is_perturbed(turns[cut]):
-            cut += 1
-        after = turns[cut:]
-        are_optimal = [is_optimal(turn) for turn in after]
-
-        # Every step costs 1, so the value is minus the number of needed steps.
-        excess = float(len(after))
-        if after and after[0].value is not None:
-            excess += after[0].value
-
-        distracting = [turn for turn in after if _distracts(turn)]
-        missteps = [turn for turn in distracting if not is_optimal(turn)]
-        return cls(
-            cluster=trajectory.world.cluster,
-            before=count(trajectory, map(is_optimal, turns[:cut])),
-            after=count(trajectory, are_optimal),
-            succeeded=trajectory.succeeded,
-            delay=are_optimal.index(True) if True in are_optimal else None,
-            excess=excess,
-            distracted=bool(distracting),
-            toward=count(trajectory, map(_is_toward, missteps)),
-        )
-
-
-def _is_perturbed(turn: Turn) -> bool:
-    return turn.state is not None and bool(turn.state.facts.get("perturbed"))
-
-
-def _distracts(turn: Turn) -> bool:
-    return turn.state is not None and "toward_distractor" in turn.state.facts
-
-
-def _is_toward(turn: Turn) -> bool:
-    listed = turn.state.facts["toward_distractor"] if turn.state is not None else ()
-    return isinstance(listed, list | tuple) and turn.decision.action in listed
+SHARES = {
+    "recovery.happened": "",
+    "recovery.success": "",
+    "recovery.accuracy_before": "no decision came before the perturbation",
+    "recovery.accuracy_after": "",
+    "recovery.never": "",
+    "recovery.toward_distractor": "no action after a distractor appeared was other than optimal",
+}
+MEANS = {
+    "recovery.delay": "no optimal action followed the perturbation",
+    "recovery.excess": "no episode reached the goal after the perturbation",
+}
+"""Name to the reason if there is nothing to average although the perturbation
+happened.
+"""
+ORDER = (
+    "recovery.happened",
+    "recovery.success",
+    "recovery.accuracy_before",
+    "recovery.accuracy_after",
+    "recovery.never",
+    "recovery.delay",
+    "recovery.excess",
+    "recovery.toward_distractor",
+)
 
 
 def recovery(evidence: Evidence) -> Sequence[Measurement]:
@@ -123,59 +68,82 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
     planned = played(evidence).where(_planned)
     reason = lacking(planned, CERTIFIED)
     if reason:
-        return [unmeasured(name, unit, reason) for name, (unit, _) in MEASURES.items()]
+        units = {name: "turns" if name in MEANS else "share" for name in ORDER}
+        return [unmeasured(name, unit, reason) for name, unit in units.items()]
 
-    cases = [_Case.of(one) for one in planned]
-    hit = [case for case in cases if case.after.of]
-    shares = _shares(cases, hit)
-    means = _means(hit)
-
+    shares, means = _counted(planned)
+    has_happened = bool(shares["recovery.success"])
     measured: list[Measurement] = []
-    for name, (_, nothing) in MEASURES.items():
-        reason = nothing if hit else NEVER_HAPPENED
-        if name in shares:
-            measured.append(pooled_share(evidence, name, shares[name], reason))
-        elif name in means:
-            measured.append(_mean(evidence, name, means[name], reason))
+    for name in ORDER:
+        nothing = {**SHARES, **MEANS}[name] if has_happened else NEVER_HAPPENED
+        if name == "recovery.toward_distractor" and not any(map(_distracts, planned)):
+            continue
+        if name in SHARES:
+            measured.append(pooled_share(evidence, name, shares[name], nothing))
+        elif means[name]:
+            found = over_episodes(evidence, name, "turns", means[name], cluster_mean)
+            measured.append(found)
+        else:
+            measured.append(unmeasured(name, "turns", nothing))
     return measured
+
+
+def _counted(
+    planned: Iterable[Trajectory],
+) -> tuple[dict[str, list[Count]], dict[str, list[tuple[str, float]]]]:
+    """Return the counts of each share and the values of each mean, by episode."""
+    shares: dict[str, list[Count]] = {name: [] for name in SHARES}
+    means: dict[str, list[tuple[str, float]]] = {name: [] for name in MEANS}
+    for one in planned:
+        cluster = one.world.cluster
+        before = list(takewhile(_is_unperturbed, one.turns))
+        after = one.turns[len(before) :]
+        shares["recovery.happened"].append(Count(cluster, bool(after), 1))
+        if not after:
+            continue
+
+        are_optimal = [is_optimal(turn) for turn in after]
+        never = Count(cluster, True not in are_optimal, 1)
+        missteps = [turn for turn in after if _may_stray(turn)]
+        shares["recovery.success"].append(Count(cluster, one.succeeded, 1))
+        shares["recovery.accuracy_before"].append(count(one, map(is_optimal, before)))
+        shares["recovery.accuracy_after"].append(count(one, are_optimal))
+        shares["recovery.never"].append(never)
+        shares["recovery.toward_distractor"].append(
+            count(one, map(_is_toward, missteps))
+        )
+        if True in are_optimal:
+            means["recovery.delay"].append((cluster, are_optimal.index(True)))
+        # A failed episode ends with its horizon, which says nothing about the way.
+        if one.succeeded:
+            # Every step costs 1, so the value is minus the number of needed steps.
+            excess = len(after) + (after[0].value or 0.0)
+            means["recovery.excess"].append((cluster, excess))
+    return shares, means
 
 
 def _planned(trajectory: Trajectory) -> bool:
     return "perturbation" in trajectory.world.facts
 
 
-def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Count]]:
-    """Return the counts of each share."""
-    shares = {
-        "recovery.happened": [
-            Count(case.cluster, bool(case.after.of), 1) for case in cases
-        ],
-        "recovery.success": [Count(case.cluster, case.succeeded, 1) for case in hit],
-        "recovery.accuracy_before": [case.before for case in hit],
-        "recovery.accuracy_after": [case.after for case in hit],
-        "recovery.never": [Count(case.cluster, case.delay is None, 1) for case in hit],
-    }
-    if any(case.distracted for case in hit):
-        shares["recovery.toward_distractor"] = [case.toward for case in hit]
-    return shares
+def _is_unperturbed(turn: Turn) -> bool:
+    return not _fact(turn, "perturbed")
 
 
-def _means(hit: Sequence[_Case]) -> dict[str, list[tuple[str, float]]]:
-    """Return the values of each mean, with their clusters."""
-    delays: list[tuple[str, float]] = []
-    excesses: list[tuple[str, float]] = []
-    for case in hit:
-        if case.delay is not None:
-            delays.append((case.cluster, case.delay))
-        # A failed episode ends with its horizon, which says nothing about the way.
-        if case.succeeded:
-            excesses.append((case.cluster, case.excess))
-    return {"recovery.delay": delays, "recovery.excess": excesses}
+def _fact(turn: Turn, name: str) -> object:
+    return turn.state.facts.get(name) if turn.state is not None else None
 
 
-def _mean(
-    evidence: Evidence, name: str, values: Sequence[tuple[str, float]], reason: str
-) -> Measurement:
-    if not values:
-        return unmeasured(name, "turns", reason)
-    return over_episodes(evidence, name, "turns", values, cluster_mean)
+def _distracts(trajectory: Trajectory) -> bool:
+    return any(
+        _fact(turn, "toward_distractor") is not None for turn in trajectory.turns
+    )
+
+
+def _may_stray(turn: Turn) -> bool:
+    return _fact(turn, "toward_distractor") is not None and not is_optimal(turn)
+
+
+def _is_toward(turn: Turn) -> bool:
+    listed = _fact(turn, "toward_distractor")
+    return isinstance(listed, list | tuple) and turn.decision.action in listed
