@@ -17,7 +17,7 @@ outermost once per episode or part.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -31,13 +31,13 @@ from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 
 
+@dataclass(eq=False)
 class Decorator:
     """A language model around another one, which keeps all other abilities of the inner
     one.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
+    _model: LanguageModel
 
     @property
     def info(self) -> ModelInfo:
@@ -54,18 +54,15 @@ class Decorator:
         return getattr(self._model, name)
 
 
+@dataclass(eq=False)
 class Watched(Decorator):
     """Asks the model, and stops the run when the model is unavailable several times in
     a row.
     """
 
-    def __init__(
-        self, model: LanguageModel, name: str, reach: Reach, journal: Journal | None
-    ) -> None:
-        super().__init__(model)
-        self._name = name
-        self._reach = reach
-        self._journal = journal
+    _name: str
+    _reach: Reach
+    _journal: Journal | None
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer a request.
@@ -90,13 +87,12 @@ class Watched(Decorator):
         return replace(answer, seconds=seconds)
 
 
+@dataclass(eq=False)
 class Budgeted(Decorator):
     """Counts what answers cost, and stops the run when its budget is spent."""
 
-    def __init__(self, model: LanguageModel, name: str, budget: Budget) -> None:
-        super().__init__(model)
-        self._name = name
-        self._budget = budget
+    _name: str
+    _budget: Budget
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer a request within the budget.
@@ -110,13 +106,12 @@ class Budgeted(Decorator):
         return answer
 
 
+@dataclass(eq=False)
 class Cached(Decorator):
     """Answers from the cache of earlier runs, and adds new answers to it."""
 
-    def __init__(self, model: LanguageModel, config: Json, reuse: Reuse) -> None:
-        super().__init__(model)
-        self._config = config
-        self._reuse = reuse
+    _config: Json
+    _reuse: Reuse
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer a request from the cache, or else ask.
@@ -164,22 +159,15 @@ class Scope:
         """The model of this name, as it is asked in this scope."""
         return Journaled(self._find(name), name, self)
 
-    def knows(self, completion: Completion) -> bool:
-        """Whether a model gave the completion in this scope; its text may have been
-        changed since.
-        """
-        return completion.request in self.answers
 
-
+@dataclass(eq=False)
 class Journaled(Decorator):
     """Answers from the journal what its scope has asked before, and writes new answers
     to the journal.
     """
 
-    def __init__(self, model: LanguageModel, name: str, scope: Scope) -> None:
-        super().__init__(model)
-        self._name = name
-        self._scope = scope
+    _name: str
+    _scope: Scope
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer a request from the journal, or else ask.
@@ -242,7 +230,8 @@ def check_known(scope: Scope, completion: Completion | None) -> None:
     """
     if scope.stopped is not None:
         raise scope.stopped
-    if completion is not None and not scope.knows(completion):
+    # Its text may have been changed since.
+    if completion is not None and completion.request not in scope.answers:
         raise GdeError(
             f"the decision's completion is in no journal: {completion.text[:80]!r}. Decide by a completion of"
             " context.model(...), or by a copy of one that keeps `request`"

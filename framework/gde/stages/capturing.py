@@ -63,9 +63,8 @@ def record_bags(
     """
     request = CaptureRequest(layers=(EMBEDDING,), positions=tuple(positions))
     stored = _stored(source, request, store)
-    marked: dict[
-        Row, Mapping[str, tuple[int, ...]]
-    ] = {}  # of the turns on their way through the model
+    # The turns on their way through the model.
+    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}
 
     def whole() -> Sequences:
         for row, sequence in _lacking(found, stored):
@@ -79,11 +78,14 @@ def record_bags(
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     """One request for everything that several ask for."""
-    layers = sorted({layer for request in requests for layer in request.layers})
-    positions = sorted(
-        {position for request in requests for position in request.positions}
+    layers: set[int] = set()
+    positions: set[str] = set()
+    for request in requests:
+        layers.update(request.layers)
+        positions.update(request.positions)
+    return CaptureRequest(
+        layers=tuple(sorted(layers)), positions=tuple(sorted(positions))
     )
-    return CaptureRequest(layers=tuple(layers), positions=tuple(positions))
 
 
 def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
@@ -96,10 +98,10 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
             if completion is None or completion.model != name:
                 continue
             if completion.prompt_tokens and completion.positions:
-                tokens = completion.prompt_tokens + completion.tokens
-                changes = completion.interventions
                 sequence = TokenSequence(
-                    tokens=tokens, positions=completion.positions, interventions=changes
+                    tokens=completion.prompt_tokens + completion.tokens,
+                    positions=completion.positions,
+                    interventions=completion.interventions,
                 )
                 yield (str(trajectory.key), turn.index), sequence
 
@@ -112,13 +114,10 @@ def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Sto
 def _lacking(found: Sequences, stored: Stored) -> Sequences:
     """The sequences with a wanted position whose activations are not stored."""
     for row, sequence in found:
-        stored_at = [
-            row in rows
-            for (_, position), rows in stored.items()
-            if position in sequence.positions
-        ]
-        if not all(stored_at):
-            yield row, sequence
+        for (_, position), rows in stored.items():
+            if position in sequence.positions and row not in rows:
+                yield row, sequence
+                break
 
 
 def _new(records: Records, stored: Stored) -> Records:

@@ -3,6 +3,7 @@ with.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
@@ -156,22 +157,15 @@ class Resources:
         return model
 
 
+@dataclass(eq=False)
 class RunContext:
     """Implements `gde.parts.context.Context` for one part of a run."""
 
-    def __init__(
-        self,
-        resources: Resources,
-        kind: str,
-        label: str,
-        scope: Scope | None,
-        through: Through | None = None,
-    ) -> None:
-        self._resources = resources
-        self._kind = kind
-        self._label = label
-        self._given_scope = scope
-        self._through = through
+    _resources: Resources
+    _kind: str
+    _label: str
+    _given_scope: Scope | None
+    _through: Through | None = None
 
     @property
     def seed(self) -> int:

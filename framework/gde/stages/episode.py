@@ -269,11 +269,7 @@ def _check_probabilities(
     probabilities: Mapping[str, float], observation: Observation
 ) -> None:
     for action, share in probabilities.items():
-        try:
-            valid = 0 <= share <= CERTAIN
-        except TypeError:
-            valid = False
-        if not valid:
+        if not isinstance(share, Real) or not 0 <= share <= CERTAIN:
             raise ValueError(
                 f"act must give probabilities from 0 to 1, got {share!r} of {action!r}"
             )

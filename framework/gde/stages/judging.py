@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import inf
+from numbers import Real
 from operator import index
 
 from gde.data.mdp import TabularMDP
@@ -19,63 +20,9 @@ class Moment:
     optimum: Optimum | None
 
 
-@dataclass(frozen=True)
-class Told:
-    """An environment as each of the optional protocols that it follows.
-
-    To ask an object whether it follows a protocol takes longer than a step of a small
-    world, so it is asked once.
-    """
-
-    by: Environment
-    state: HasState | None
-    optimum: HasOptimum | None
-    mdp: HasMDP | None
-
-    @classmethod
-    def of(cls, environment: Environment) -> "Told":
-        """Ask an environment which protocols it follows."""
-        return cls(
-            by=environment,
-            state=environment if isinstance(environment, HasState) else None,
-            optimum=environment if isinstance(environment, HasOptimum) else None,
-            mdp=environment if isinstance(environment, HasMDP) else None,
-        )
-
-
-@dataclass(frozen=True)
-class Solved:
-    """The solution of a world's decision process."""
-
-    mdp: TabularMDP
-    solution: Solution
-    known: dict[int, Optimum] = field(default_factory=dict)
-    """Optima by state; agents often return to a state."""
-
-    def at(self, state: int) -> Optimum:
-        """Give the optimal actions in a state.
-
-        Raises:
-            ValueError: the process has no such state.
-        """
-        if state not in self.known:
-            # NumPy would take -1 for the last state.
-            if not 0 <= index(state) < self.mdp.n_states:
-                raise ValueError(
-                    f"state() must give the index of a state of mdp(), of {self.mdp.n_states}, got {state}"
-                )
-            best = tuple(
-                self.mdp.actions[a] for a in self.solution.optimal[state].nonzero()[0]
-            )
-            self.known[state] = Optimum(
-                actions=best, value=float(self.solution.value[state]), means="solved"
-            )
-        return self.known[state]
-
-
 @dataclass
 class Judge:
-    """Tells the truth of one episode, by the environment's own word or by solving its
+    """The truth of one episode, by the environment's own word or by solving its
     decision process.
 
     It lives where its environment is called.
@@ -83,15 +30,14 @@ class Judge:
 
     actions: Collection[str] | None = field(default=None, init=False)
     """The actions of the task; None if any text is one."""
-    told: Told | None = field(default=None, init=False)
-    solved: Solved | None = field(default=None, init=False)
     success: float | None = field(default=0.0, init=False)
     """The success of the last outcome."""
+    _mdp: TabularMDP | None = field(default=None, init=False)
+    _solution: Solution | None = field(default=None, init=False)
 
     def state(self, environment: Environment) -> State | None:
         """Give the true state alone."""
-        told = self._told(environment)
-        return told.state.state() if told.state else None
+        return environment.state() if isinstance(environment, HasState) else None
 
     def moment(
         self, environment: Environment, shown: Observation | None = None
@@ -105,27 +51,34 @@ class Judge:
         Raises:
             ValueError: what the environment tells cannot be true.
         """
-        told = self._told(environment)
-        state = told.state.state() if told.state else None
-        if told.optimum:
-            optimum = told.optimum.optimum()
+        state = self.state(environment)
+        if isinstance(environment, HasOptimum):
+            optimum = environment.optimum()
             if optimum is not None and shown is not None:
                 _check_optimum(optimum, shown)
             return Moment(state, optimum)
-        if state is None or state.index is None or told.mdp is None:
+        if state is None or state.index is None or not isinstance(environment, HasMDP):
             return Moment(state, None)
+        return Moment(state, self._solved(environment.mdp(), state.index))
 
+    def _solved(self, mdp: TabularMDP, state: int) -> Optimum:
         # A world that has changed gives another process, which is solved anew.
-        mdp = told.mdp.mdp()
-        if self.solved is None or self.solved.mdp is not mdp:
+        if self._solution is None or self._mdp is not mdp:
             _check_names(mdp, self.actions)
-            self.solved = Solved(mdp, solve(mdp))
-        return Moment(state, self.solved.at(state.index))
+            self._mdp = mdp
+            self._solution = solve(mdp)
 
-    def _told(self, environment: Environment) -> Told:
-        if self.told is None or self.told.by is not environment:
-            self.told = Told.of(environment)
-        return self.told
+        # NumPy would take -1 for the last state.
+        if not 0 <= index(state) < mdp.n_states:
+            raise ValueError(
+                f"state() must give the index of a state of mdp(), of {mdp.n_states}, got {state}"
+            )
+        best = self._solution.optimal[state].nonzero()[0]
+        return Optimum(
+            actions=tuple(mdp.actions[action] for action in best),
+            value=float(self._solution.value[state]),
+            means="solved",
+        )
 
 
 def _check_names(mdp: TabularMDP, actions: Collection[str] | None) -> None:
@@ -150,11 +103,7 @@ def _check_optimum(optimum: Optimum, shown: Observation) -> None:
                 )
 
     value = optimum.value
-    try:
-        valid = value is None or -inf <= value < inf
-    except TypeError:
-        valid = False
-    if not valid:
+    if value is not None and not (isinstance(value, Real) and -inf <= value < inf):
         raise ValueError(
             f"optimum() must give a value that is a number, -inf or None, got {value!r}"
         )

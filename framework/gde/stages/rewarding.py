@@ -42,9 +42,7 @@ async def reward(
         RunFailed: the journal cannot be written, or a language model answers nobody.
     """
     done = judged(journal, name)
-    unjudged = (
-        trajectory for trajectory in trajectories if str(trajectory.key) not in done
-    )
+    unjudged = (each for each in trajectories if str(each.key) not in done)
     waiting = SecondChances(unjudged, reach or Reach())
 
     async def work() -> None:
@@ -109,9 +107,6 @@ def _check(found: RewardTrace, episode: str, n_turns: int) -> None:
     values = found.values
     if found.failure:
         return
-    if (
-        values.shape != (n_turns,)
-        or values.dtype.kind not in "fiub"
-        or not np.isfinite(values).all()
-    ):
+    is_number = values.dtype.kind in "fiub"
+    if values.shape != (n_turns,) or not (is_number and np.isfinite(values).all()):
         raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {values}")

@@ -3,9 +3,8 @@ something to keep.
 """
 
 import asyncio
-import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import aclosing, closing, contextmanager, nullcontext
+from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -24,8 +23,6 @@ from gde.stages.hosting import Host, Hosts
 from gde.stages.outages import SecondChances
 from gde.store.journal import Journal
 
-SELDOM = 10_000
-"""Objects made, less those deleted, between two collections of Python's garbage."""
 Listed = tuple[tuple[str, ...], ...]
 """The names of the worlds that each condition lists; empty for a condition where every
 seed makes another world.
@@ -61,11 +58,7 @@ def digest(worlds: Listed) -> str:
 
 def count_episodes(ready: Ready, worlds: Listed) -> int:
     """Count the episodes of the plan."""
-    n_worlds = sum(
-        _n_worlds(ready, worlds, condition)
-        for condition in range(len(ready.conditions))
-    )
-    return n_worlds * ready.plan.repeats
+    return sum(1 for _ in episode_keys(ready, worlds))
 
 
 def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
@@ -105,10 +98,9 @@ async def roll_out(
         ready, resources, worlds, journal, SecondChances(left, resources.models.reach)
     )
     try:
-        with _collecting_seldom():
-            async with asyncio.TaskGroup() as group:
-                for _ in range(at_once(ready)):
-                    group.create_task(rollout.work())
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_once(ready)):
+                group.create_task(rollout.work())
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
     finally:
@@ -132,21 +124,6 @@ def _simulated(ready: Ready) -> bool:
     return Capability.SIMULATOR in ready.agent.needs
 
 
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Collect garbage less often.
-
-    With hundreds of episodes under way, Python would walk through all that their
-    requests hold again and again and find nothing, which takes a third of their time.
-    """
-    often, *older = gc.get_threshold()
-    gc.set_threshold(often and max(often, SELDOM), *older)
-    try:
-        yield
-    finally:
-        gc.set_threshold(often, *older)
-
-
 @dataclass
 class _Rollout:
     """The episodes that one worker plays, and their environments."""
@@ -159,10 +136,8 @@ class _Rollout:
 
     def __post_init__(self) -> None:
         plan = self.ready.plan
-        deadlines = any(
-            each is not None
-            for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds)
-        )
+        limits = {plan.turn_seconds, plan.episode_seconds, plan.run_seconds}
+        deadlines = limits != {None}
         simulated = _simulated(self.ready)
         self._hosts: list[Hosts] = []
         self._private: list[Hosts] = []

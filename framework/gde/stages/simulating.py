@@ -66,11 +66,10 @@ class Copy:
     def _situation(
         self, environment: Simulable, shown: Observation, over: bool
     ) -> Situation:
-        moment = (
-            self.judge.moment(environment)
-            if self.certified
-            else Moment(self.judge.state(environment), None)
-        )
+        if self.certified:
+            moment = self.judge.moment(environment)
+        else:
+            moment = Moment(self.judge.state(environment), None)
         return Situation(
             observation=shown,
             over=over,
@@ -80,6 +79,7 @@ class Copy:
         )
 
 
+@dataclass
 class Simulation:
     """Implements `gde.parts.simulator.Simulator`.
 
@@ -87,11 +87,10 @@ class Simulation:
     passes between them.
     """
 
-    def __init__(self, begun: Trajectory, episode: Host, copy: Copy) -> None:
-        self.begun = begun
-        self.steps = 0
-        self._episode = episode
-        self._copy = copy
+    begun: Trajectory
+    _episode: Host
+    _copy: Copy
+    steps: int = 0
 
     async def present(self) -> Situation:
         snapshot = await self._episode.call(_snapshot)

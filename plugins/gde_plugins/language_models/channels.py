@@ -9,7 +9,7 @@ turn to turn.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 N_MARKED = 3
 Decode = Callable[[Sequence[int]], str]
@@ -24,19 +24,6 @@ class Reading:
     reasoning: str | None
     positions: Mapping[str, tuple[int, ...]]
     """Indices into prompt + completion."""
-
-
-class Channels(Protocol):
-    """A convention by which models separate reasoning from answer."""
-
-    @property
-    def stops(self) -> frozenset[int]:
-        """Tokens that end a completion by this convention, besides those of the
-        checkpoint.
-        """
-
-    def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
-        """Split the completion `tokens` that followed `prompt`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +119,8 @@ class Harmony:
         positions = _positions(len(prompt), thought_at)
         # "post" is a place in the template only where a whole message, closed and
         # opened again, precedes the answer.
-        if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == (
-            self.end,
-            self.start,
-        ):
+        template = (self.end, self.start)
+        if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == template:
             positions["post"] = _last_three(len(prompt) + final.at)
         return Reading(
             text="" if final is None else self.decode(final.body),
@@ -159,16 +144,21 @@ class Harmony:
             )
 
 
+Channels = Plain | ThinkTags | Harmony
+"""A convention by which models separate reasoning from answer; `stops` are tokens that
+end a completion by it, besides those of the checkpoint.
+"""
+
+
 def channels_of(tokenizer: Any) -> Channels:
     """The convention of a tokenizer's model, recognised by its vocabulary."""
     vocabulary = tokenizer.get_vocab()
 
     def decode(ids: Sequence[int]) -> str:
-        return str(
-            tokenizer.decode(
-                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
+        text = tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
+        return str(text)
 
     if {"<|channel|>", "<|message|>", "<|start|>", "<|end|>"} <= vocabulary.keys():
         return Harmony(
@@ -177,11 +167,8 @@ def channels_of(tokenizer: Any) -> Channels:
             channel=vocabulary["<|channel|>"],
             message=vocabulary["<|message|>"],
             end=vocabulary["<|end|>"],
-            stops=frozenset(
-                vocabulary[name]
-                for name in ("<|return|>", "<|call|>")
-                if name in vocabulary
-            ),
+            stops=frozenset([vocabulary.get("<|return|>"), vocabulary.get("<|call|>")])
+            - {None},
         )
     if {"<think>", "</think>"} <= vocabulary.keys():
         return ThinkTags(

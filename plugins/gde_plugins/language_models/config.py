@@ -1,4 +1,4 @@
-"""What of the language models can be chosen."""
+"""Options of the language models."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -18,11 +18,13 @@ class NanoConfig:
     """The embedded model."""
 
     source: Training = DEFAULT
-    """Which training: with auxiliary losses that put agent and goal where probes read,
-    as `nano` alone names, or nano:plain, without.
+    """The training: with auxiliary losses that put agent and goal where probes read
+    (`nano`), or without (`nano:plain`).
     """
     dtype: Dtype = "float64"
-    """Arithmetic; in float64 the company in a batch cannot change a sampled token."""
+    """Arithmetic; in float64 other requests of a batch cannot change a sampled
+    token.
+    """
     batch_size: BatchSize = 32
     """Conversations that are generated together."""
 
@@ -38,17 +40,16 @@ class HfConfig:
     device: str = "auto"
     """cpu, cuda or cuda:N; auto takes cuda where there is one."""
     dtype: Dtype = "auto"
-    """Arithmetic; auto is that of the checkpoint. Below float64 the company in a batch
-    can change a token that lies on the edge between two: only batch_size=1 repeats bit
-    for bit then.
+    """Arithmetic; auto is that of the checkpoint. Below float64 other requests of a
+    batch can change a sampled token: then only batch_size=1 repeats bit for bit.
     """
     batch_size: BatchSize = 32
     """Conversations that are generated together; fewer need less memory."""
     revision: str = ""
     """Commit, tag or branch of a model on a hub; empty for its default."""
     date: str = "2025-08-05"
-    """What a chat template is told when it asks for the day; fixed, so that a request
-    gives one prompt for ever.
+    """The date in a chat template that asks for it; fixed, so that a request always
+    gives the same prompt.
     """
 
 
@@ -61,29 +62,25 @@ class OpenAIConfig:
     source: str
     """Base URL, e.g. http://localhost:8000/v1."""
     model: str = ""
-    """Name of the model on the server; may stay empty where the server has only one."""
+    """Name of the model on the server; may be empty if the server has only one."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; servers without keys need none."""
     timeout: Annotated[float, Gt(0)] = 600.0
-    """Seconds for one whole answer, not counted what the server wants to be left
-    alone.
-    """
+    """Seconds for one whole answer, without pauses that the server asks for."""
     max_bytes: Annotated[int, Ge(1)] = 8_000_000
-    """Of an answer; a longer one is broken off."""
+    """Largest answer in bytes."""
     longest_wait: Annotated[float, Ge(0)] = 3600.0
-    """Seconds that the server may want to be left alone (Retry-After); where it wants
-    more, the run stops.
+    """Longest pause in seconds that the server may ask for (Retry-After) without
+    stopping the run.
     """
     retries: Annotated[int, Ge(0)] = 5
-    """Further tries, with growing pauses, after a lost connection or an answer 408,
-    409, 429 or 5xx. Where the server answers others meanwhile, 429 is no lost try.
+    """Retries, with growing pauses, after a lost connection or an answer 408, 409, 429
+    or 5xx. A 429 does not count while the server answers other requests.
     """
     send_effort: bool = True
-    """Whether the server takes `reasoning_effort`; models that do not reason may refuse
-    it.
-    """
+    """Whether to send `reasoning_effort`, which models without reasoning may refuse."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """How the server calls the longest answer."""
+    """The server's name of the limit on tokens."""
 
     def __post_init__(self) -> None:
         if urlsplit(self.source).scheme not in {"http", "https"}:

@@ -74,7 +74,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
     return (
         ModelOffer(
             name="nano",
-            summary="nano or nano:plain, embedded GPT-OSS-class models of two million parameters that walk text grids",
+            summary="nano or nano:plain, embedded models of GPT-OSS's architecture with two million parameters",
             config=NanoConfig,
             make=make_nano,
             version=2,

@@ -1,7 +1,7 @@
 """Asking a language model again when its answer cannot be used."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
@@ -14,19 +14,14 @@ from gde_plugins.planning_agents.effort import Effort
 ReadT = TypeVar("ReadT")
 
 
+@dataclass
 class Asker:
     """Asks for one agent in one episode. Every request has its own seed."""
 
-    def __init__(self, model: LanguageModel, config: ReactConfig, seed: int) -> None:
-        self._model = model
-        self._config = config
-        self._seed = seed
-        self._sampling = Sampling(
-            temperature=config.temperature,
-            top_p=config.top_p,
-            max_tokens=config.max_tokens,
-        )
-        self._asked = 0
+    _model: LanguageModel
+    _config: ReactConfig
+    _seed: int
+    _asked: int = 0
 
     async def complete(
         self, messages: tuple[Message, ...], effort: Effort
@@ -34,12 +29,16 @@ class Asker:
         """Ask one question and count it."""
         self._asked += 1
         effort.model_calls += 1
-        seed = derive(self._seed, "question", self._asked)
+        config = self._config
         request = ChatRequest(
             messages=messages,
-            seed=seed,
-            sampling=self._sampling,
-            effort=self._config.effort,
+            seed=derive(self._seed, "question", self._asked),
+            sampling=Sampling(
+                temperature=config.temperature,
+                top_p=config.top_p,
+                max_tokens=config.max_tokens,
+            ),
+            effort=config.effort,
         )
         return await self._model.complete(request)
 

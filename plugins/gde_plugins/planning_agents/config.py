@@ -1,4 +1,4 @@
-"""What of the planning agents can be chosen."""
+"""Options of the planning agents."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -19,18 +19,14 @@ class ReactConfig:
     model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     retries: Annotated[int, Ge(0)] = 2
-    """How often in a turn an answer that cannot be used is told so and asked for
-    again.
-    """
+    """Most retries in a turn after an unusable answer; each says what was wrong."""
     history: Annotated[int, Ge(0)] = 10
     """Earlier turns that are shown."""
     example: bool = False
-    """Whether an answered task of another world comes before all, for models that do
-    not see the form by its rules.
-    """
+    """Whether a solved example of another world comes first, for weaker models."""
     rest: Literal["refused", "dropped"] = "refused"
-    """What becomes of an answer that goes on after its actions. dropped: it is read up
-    to there, as one is that a stop string ends.
+    """How text after the actions of an answer is treated: refused as malformed, or
+    dropped, as by a stop string.
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """0 takes the likeliest token."""
@@ -47,22 +43,20 @@ class ReactRewardConfig(ReactConfig):
     """How candidates are proposed, tried and chosen from."""
 
     reward: RewardName = "statefactory"
-    """The reward model that candidates are judged by: one of the run, or as it is
-    offered.
-    """
+    """The reward model that judges candidates: one of the run, or any with defaults."""
     candidates: Annotated[int, Ge(1)] = 5
-    """Actions that the language model proposes in a turn, at most."""
+    """Most actions that the language model proposes in a turn."""
     world: World = "simulator"
-    """Where they are tried: in a private copy of the world, or in the imagination of
-    the language model.
+    """World model: a private copy of the world, or predictions of the language
+    model.
     """
     choose: Literal["model", "reward"] = "model"
-    """Who decides: the language model, which is told the predicted rewards, or the
-    largest of them.
+    """Decision by the language model, given the predicted rewards, or by the largest
+    reward.
     """
     shown: Literal["state", "path"] = "state"
-    """What the reward model sees of what led to a state: the first turn alone, so that
-    a state has one reward in an episode, or every turn.
+    """History that the reward model sees: the first turn alone, so that a state has one
+    reward in an episode, or every turn.
     """
 
 
@@ -71,36 +65,34 @@ class MctsConfig(ReactConfig):
     """How the tree grows."""
 
     model: ModelName = ""
-    """The language model of prior and imagined world; none where neither is asked
-    for.
-    """
+    """The language model of prior and world model; none where neither needs one."""
     reward: RewardName = "statefactory"
-    """The reward model that values states: one of the run, or as it is offered."""
+    """The reward model that values states: one of the run, or any with defaults."""
     budget: Annotated[int, Ge(0)] = 64
     """Simulations a turn, each of at most one new step in the world model; with 0 the
     agent acts by its prior.
     """
     guide: Literal["values", "prior"] = "values"
-    """What the steps are spent by: values and prior, as in UCT, or the prior alone,
-    which is what the search must be better than.
+    """Guide of the search: values and prior, as in UCT, or the prior alone, the
+    baseline.
     """
     prior: Literal["uniform", "model"] = "uniform"
-    """Which actions are thought likely at the root: all alike, or those that the
-    language model proposes. Further down all are alike.
+    """Prior at the root: uniform, or the ranking of the language model. Further down it
+    is uniform.
     """
     world: World = "simulator"
-    """What is searched: a private copy of the world, or the imagination of the language
-    model, one step deep.
+    """World model: a private copy of the world, or predictions of the language model,
+    one step deep.
     """
     candidates: Annotated[int, Ge(1)] = 5
-    """Actions that the language model proposes, at most."""
+    """Most actions that the language model proposes."""
     exploration: Annotated[float, Ge(0)] = 1.4
-    """Weight of what has been tried little; values are between 0 and 1 for it."""
+    """Weight of rarely tried actions, against values scaled to 0 to 1."""
     discount: Annotated[float, Gt(0), Interval(le=1)] = 0.9
-    """What a gain is worth a step later."""
+    """Discount factor of a gain, per step."""
     shown: Literal["state", "path"] = "state"
-    """What the reward model sees of what led to a state: the first turn alone, so that
-    a state has one reward in an episode, or every turn.
+    """History that the reward model sees: the first turn alone, so that a state has one
+    reward in an episode, or every turn.
     """
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@ al. 2026, appendix C.6.3).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gde.data.completion import Completion
 from gde.data.observation import Observation
@@ -27,18 +28,16 @@ from gde_plugins.planning_agents.worlds import world_model
 UNLISTED = "no actions are listed here and nobody proposes any: take agent.prior=model with a language model"
 
 
+@dataclass
 class Mcts:
     """Plans anew in every turn, from where the episode stands. What an action leads to
     is tried once in a plan.
     """
 
-    def __init__(
-        self, config: MctsConfig, model: LanguageModel | None, reward: RewardModel
-    ) -> None:
-        """Without a model the prior is uniform and the world model a simulator."""
-        self._config = config
-        self._model = model
-        self._reward = reward
+    _config: MctsConfig
+    _model: LanguageModel | None
+    """Without one the prior is uniform and the world model a simulator."""
+    _reward: RewardModel
 
     def begin(self, brief: Brief) -> None:
         config = self._config

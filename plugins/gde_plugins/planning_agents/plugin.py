@@ -1,4 +1,4 @@
-"""Offers the planning agents, and the metric of what their plans take."""
+"""Offers the planning agents and the metric of their effort."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     )
 
 PLANNING = "planning"
-"""The capability of agents that note what their decisions took."""
+"""The capability of agents that record their effort."""
 ASKING = frozenset({PLANNING, Capability.ACTIVATIONS})
 
 
@@ -34,16 +34,14 @@ def gde_agents() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="react",
-            summary="a language model answers with a thought and an action, and is told of its mistakes"
-            " (Yao et al. 2023)",
+            summary="ReAct: a language model answers with a thought and an action (Yao et al. 2023)",
             config=ReactConfig,
             make=_react,
             gives=ASKING,
         ),
         Offer(
             name="react-reward",
-            summary="ReAct whose candidates are tried in a world model and judged by a reward model"
-            " (Shen et al. 2026, appendix C.6.2)",
+            summary="ReAct with predicted rewards of candidate actions (Shen et al. 2026, appendix C.6.2)",
             config=ReactRewardConfig,
             make=_react_reward,
             gives=ASKING,
@@ -51,8 +49,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="mcts",
-            summary="Monte Carlo tree search over a world model, valued by a reward model"
-            " (Shen et al. 2026, appendix C.6.3)",
+            summary="Monte Carlo tree search with a reward model for values (Shen et al. 2026, appendix C.6.3)",
             config=MctsConfig,
             make=_mcts,
             gives=ASKING,

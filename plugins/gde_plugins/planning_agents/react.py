@@ -2,6 +2,7 @@
 C.6.1).
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 from gde.data.completion import Completion
@@ -16,14 +17,14 @@ from gde_plugins.planning_agents.conversation import Conversation
 from gde_plugins.planning_agents.effort import Effort
 
 
+@dataclass
 class React:
     """Asks a language model for a thought and an action; an answer that cannot be used
     is asked for again.
     """
 
-    def __init__(self, config: ReactConfig, model: LanguageModel) -> None:
-        self._config = config
-        self._model = model
+    _config: ReactConfig
+    _model: LanguageModel
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)

@@ -1,12 +1,12 @@
 """ReAct with predicted rewards of its candidates (Shen et al. 2026, appendix C.6.2)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.language_model import LanguageModel
 from gde.parts.reward_model import RewardModel
 from gde.parts.simulator import Situation
 from gde_plugins.planning_agents.answers import Rejected
@@ -23,22 +23,19 @@ it.
 """
 
 
+@dataclass
 class ReactReward(React):
     """Proposes candidates, tries each in a world model, and decides by their gains in
     reward.
     """
 
-    def __init__(
-        self, config: ReactRewardConfig, model: LanguageModel, reward: RewardModel
-    ) -> None:
-        super().__init__(config, model)
-        self._settings = config
-        self._reward = reward
+    _config: ReactRewardConfig
+    _reward: RewardModel
 
     def begin(self, brief: Brief) -> None:
         super().begin(brief)
-        self._world = world_model(self._settings.world, self._asker, brief)
-        self._judge = Judge(self._reward, self._world.begun, self._settings.shown)
+        self._world = world_model(self._config.world, self._asker, brief)
+        self._judge = Judge(self._reward, self._world.begun, self._config.shown)
 
     async def act(self, observation: Observation) -> Decision:
         effort = Effort()
@@ -55,7 +52,7 @@ class ReactReward(React):
         found, completion = await proposed(
             self._asker,
             self._conversation,
-            self._settings.candidates,
+            self._config.candidates,
             observation,
             effort,
         )
@@ -63,7 +60,7 @@ class ReactReward(React):
             self._conversation.remember(observation, self._asker.heard(completion).text)
             return decision(found, effort, completion)
         gains = await self._gains(here, found, effort)
-        if self._settings.choose == "model":
+        if self._config.choose == "model":
             return await self._decide(observation, effort, advice=_assessment(gains))
         best = _largest(gains)
         self._conversation.remember(
@@ -89,7 +86,7 @@ class ReactReward(React):
             )
         if {gain for _, gain in gains} == {None}:
             raise GdeError(
-                f"reward model {self._settings.reward!r} judged no candidate: {self._judge.reason}"
+                f"reward model {self._config.reward!r} judged no candidate: {self._judge.reason}"
             )
         return gains
 

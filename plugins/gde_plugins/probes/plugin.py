@@ -27,7 +27,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     return (
         ProbeOffer(
             name="cogmap",
-            summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
+            summary="decodes the map of the grid: agent, goal, wall or empty for every cell",
             config=CogmapConfig,
             make=_cogmap,
             version=6,
@@ -38,7 +38,7 @@ def gde_probes() -> Sequence[AnyOffer]:
         ),
         ProbeOffer(
             name="distance",
-            summary="how many steps the goal is away by the shortest way",
+            summary="decodes the number of steps to the goal by the shortest path",
             config=DistanceConfig,
             make=_distance,
             version=5,
@@ -49,7 +49,7 @@ def gde_probes() -> Sequence[AnyOffer]:
         ),
         ProbeOffer(
             name="plan",
-            summary="the actions that an agent is going to take, all at once",
+            summary="decodes the plan: the sequence of actions to come",
             config=PlanConfig,
             make=_plan,
             version=2,
@@ -70,7 +70,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         MetricOffer(
             name="maps",
-            summary="decoded maps scored as published: first turns, cells of the true grid, padding not chosen",
+            summary="scores of decoded maps as published: first turns, on the true grid, padding not chosen",
             config=NoConfig,
             make=_maps,
             version=2,
@@ -79,7 +79,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="steps",
-            summary="steps to the goal, told from where decoded maps have agent and goal",
+            summary="steps to the goal derived from the decoded places of agent and goal",
             config=NoConfig,
             make=_steps,
             version=2,

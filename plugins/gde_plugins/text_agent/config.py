@@ -1,4 +1,4 @@
-"""What of the text agent can be chosen."""
+"""Options of the text agent."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -16,13 +16,12 @@ class TextAgentConfig:
     model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
-    """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2,
-    compact is the one line that nano is trained on; auto is compact for nano and paper
-    for all others.
+    """Style of the prompt: paper is that of Arghal et al. (2026), appendix E.2, compact
+    the one line that nano is trained on; auto is compact for nano and paper for others.
     """
     effort: Effort | Literal["auto"] = "auto"
-    """How long the model is asked to reason; auto is medium for nano, which answers at
-    once at low, and low for all others.
+    """Reasoning effort; auto is medium for nano, which answers at once at low, and low
+    for others.
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """0 takes the likeliest token."""
@@ -31,14 +30,12 @@ class TextAgentConfig:
     max_tokens: Annotated[int, Ge(1)] = 10_000
     """Longest completion, reasoning included."""
     history: Annotated[int, Ge(0)] = 0
-    """Earlier turns that are shown; with 0 the agent has no memory, as in Arghal et al.
-    (2026).
-    """
+    """Earlier turns in the prompt; 0 is no memory, as in Arghal et al. (2026)."""
     strict: bool = True
     """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code
     fences and trailing commas are forgiven.
     """
     probabilities: bool = False
-    """Whether each turn also keeps how probable every action was: takes about as long
-    again as the answer, and only models that tell it can be asked.
+    """Whether each turn records the probability of every action. It takes about as long
+    again as the answer and needs a model with this capability.
     """

@@ -27,8 +27,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
     return (
         Offer(
             name="gpt-oss",
-            summary="a language model reads the world as text, reasons and answers with one action "
-            "(Arghal et al. 2026)",
+            summary="a language model that reads the world as text and answers with one action (Arghal et al. 2026)",
             config=TextAgentConfig,
             make=make_text_agent,
             version=3,

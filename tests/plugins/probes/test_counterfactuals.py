@@ -4,6 +4,7 @@ calls for other actions.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.grid.rendering.layout import render_text
 from gde_plugins.probes.causes.counterfactuals import (
-    DIFFERENT,
     Different,
     counterfactual_of,
     drawn_cells,
@@ -43,7 +43,7 @@ def turns(evidence: Evidence) -> list[tuple[Trajectory, Turn]]:
     return [(one, turn) for one in evidence.trajectories for turn in one.turns[:2]]
 
 
-@pytest.mark.parametrize("different", DIFFERENT)
+@pytest.mark.parametrize("different", get_args(Different))
 def test_a_counterfactual_is_what_the_environment_would_have_shown(
     walked: Evidence, different: Different
 ) -> None:

@@ -99,9 +99,9 @@ def _place(token: str) -> tuple[int | None, int | None]:
     if name.startswith("\n") and name[1:].isdigit():
         return int(name[1:]), None
     row, _, column = name.partition(",")
-    return (
-        (int(row), int(column)) if row.isdigit() and column.isdigit() else (None, None)
-    )
+    if row.isdigit() and column.isdigit():
+        return int(row), int(column)
+    return None, None
 
 
 def _waves(index: int, n: int) -> Tensor:
@@ -109,7 +109,5 @@ def _waves(index: int, n: int) -> Tensor:
     steps.
     """
     frequencies = torch.pi / (2 * 1.6 ** (torch.arange(n // 2) * 16 / n))
-    return (
-        torch.cat([torch.sin(frequencies * index), torch.cos(frequencies * index)])
-        * FEATURE_SCALE
-    )
+    angles = frequencies * index
+    return torch.cat([torch.sin(angles), torch.cos(angles)]) * FEATURE_SCALE

@@ -7,7 +7,7 @@ the surroundings of a traced cell. Their heads are thrown away after training.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -52,14 +52,8 @@ class Batch:
 
     def to(self, device: str) -> "Batch":
         """The batch on a device."""
-        return Batch(
-            tokens=self.tokens.to(device),
-            targets=self.targets.to(device),
-            cells=self.cells.to(device),
-            ends=self.ends.to(device),
-            notes=self.notes.to(device),
-            n_prompt=self.n_prompt,
-        )
+        names = ("tokens", "targets", "cells", "ends", "notes")
+        return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
 
 class Heads(nn.Module):
@@ -180,8 +174,7 @@ def _look_loss(heads: Heads, stream: Tensor, notes: Tensor) -> Tensor:
         return stream.new_zeros(())
     n = len(MOVES)
     around, parent = heads.look(stream[is_traced]).split([n * N_AROUND, n + 1], dim=-1)
+    around = around.reshape(-1, N_AROUND)
     wanted = notes[is_traced]
-    by_direction = cross_entropy(
-        around.reshape(-1, N_AROUND), wanted[:, :n].reshape(-1)
-    )
+    by_direction = cross_entropy(around, wanted[:, :n].reshape(-1))
     return by_direction + 0.5 * cross_entropy(parent, wanted[:, n])

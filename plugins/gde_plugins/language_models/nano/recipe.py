@@ -3,13 +3,10 @@ and its course foretold.
 """
 
 from dataclasses import dataclass
-from itertools import accumulate
 
-SMALL, MIXED, LARGE = (
-    (5, 7, 9),
-    (5, 7, 7, 9, 9, 11, 11, 13, 15),
-    (7, 9, 9, 11, 11, 13, 13, 15, 15),
-)
+SMALL = (5, 7, 9)
+MIXED = (5, 7, 7, 9, 9, 11, 11, 13, 15)
+LARGE = (7, 9, 9, 11, 11, 13, 13, 15, 15)
 LEARNING_RATE = 2e-3
 WARMUP = 200
 """Steps of the linear warm-up, in a training of the shipped length."""
@@ -66,20 +63,22 @@ class Recipe:
 
 def phase(recipe: Recipe, step: int) -> Phase:
     """The phase that a step falls in."""
-    return PHASES[_place(recipe, step)[0]]
+    return _place(recipe, step)[0]
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
     """Warm-up, plateau and decay."""
-    index, progress = _place(recipe, step)
-    now = PHASES[index]
+    now, progress = _place(recipe, step)
     left = max(LOWEST, 1 - progress) if now.decays else 1.0
     return LEARNING_RATE * min(left, (step * SHIPPED_STEPS / recipe.steps + 1) / WARMUP)
 
 
-def _place(recipe: Recipe, step: int) -> tuple[int, float]:
-    """Index of the phase, and the share of it that is done."""
+def _place(recipe: Recipe, step: int) -> tuple[Phase, float]:
+    """The phase, and the share of it that is done."""
     done = step * SHIPPED_STEPS / recipe.steps
-    ends = list(accumulate(each.steps for each in PHASES))
-    index = next(index for index, end in enumerate(ends) if done < end)
-    return index, 1 - (ends[index] - done) / PHASES[index].steps
+    end = 0
+    for phase in PHASES:
+        end += phase.steps
+        if done < end:
+            break
+    return phase, 1 - (end - done) / phase.steps

@@ -104,11 +104,8 @@ def _nearest(
     def order(cell: Position) -> tuple[int, int, float]:
         crow = abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])
         truth = int(steps[cell])
-        return (
-            (truth, crow, rng.random())
-            if shortest_first
-            else (crow, truth, rng.random())
-        )
+        first, second = (truth, crow) if shortest_first else (crow, truth)
+        return first, second, rng.random()
 
     return min(ahead, key=order)
 

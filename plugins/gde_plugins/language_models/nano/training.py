@@ -1,20 +1,35 @@
 """Training nano from scratch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import GenerationConfig
 
+from gde.seeding import derive, generator
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.losses import Heads, Losses, collate, measure
-from gde_plugins.language_models.nano.recipe import Recipe, learning_rate, phase
-from gde_plugins.language_models.nano.samples import MakeEnvironment
-from gde_plugins.language_models.nano.schedule import batches
+from gde_plugins.language_models.nano.recipe import (
+    Recipe,
+    learning_rate,
+    phase,
+)
+from gde_plugins.language_models.nano.samples import (
+    DENSITIES,
+    Kind,
+    MakeEnvironment,
+    Sample,
+    draw_sample,
+)
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 
+POOL = 4
+"""Batches that are drawn together and sorted by length, so that little of a batch is
+padding.
+"""
 ENDS_WEIGHT, LOOK_WEIGHT = 1.0, 2.0
 LONGEST_ANSWER = 200
 """Tokens: the longest trace that it learns, and the answer. A trace that never ends
@@ -68,6 +83,34 @@ def train(
         optimizer.step()
         report(step + 1, losses)
     save(model.cpu(), tokenizer, folder)
+
+
+def batches(
+    recipe: Recipe, make_environment: MakeEnvironment
+) -> Iterator[list[Sample]]:
+    """The samples of every step. A batch has grids of one size."""
+    make = cache(make_environment)
+    for first in range(0, recipe.steps, POOL):
+        rng = generator(recipe.seed, "pool", first)
+        now = phase(recipe, first)
+        size = now.sizes[int(rng.integers(len(now.sizes)))]
+        kind: Kind = "practice" if rng.random() < now.p_practice else "episode"
+        n = _batch_size(recipe.tokens, size, kind)
+        samples = []
+        for index in range(POOL * n):
+            density = DENSITIES[int(rng.integers(len(DENSITIES)))]
+            seed = derive(recipe.seed, "grid", first, index)
+            samples.append(draw_sample(kind, make(size, density), seed, rng))
+
+        samples.sort(key=lambda sample: len(sample.tokens))
+        for part in rng.permutation(POOL)[: recipe.steps - first]:
+            yield samples[part * n : (part + 1) * n]
+
+
+def _batch_size(tokens: int, size: int, kind: Kind) -> int:
+    prompt = (size + 1) ** 2 + 14
+    continuation = 30 + 3.5 * size if kind == "practice" else 14 + 1.5 * size
+    return max(6, int(tokens / (prompt + continuation)))
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -9,7 +9,7 @@ place as possible, or a single wall added or removed.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.maps.policies import Believed
 
 Different = Literal["goal", "agent", "wall"]
-DIFFERENT: tuple[Different, ...] = get_args(Different)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,13 +34,12 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    fits = [fit for fit in decoded_turns(evidence) if fit.turns]
-    if not fits:
-        return [unmeasured(name, unit, NONE_DECODED) for name, unit in NAMES]
     measurements: list[Measurement] = []
-    for fit in fits:
-        measurements += _errors_of(fit, evidence)
-    return measurements
+    for fit in decoded_turns(evidence):
+        if fit.turns:
+            measurements += _errors_of(fit, evidence)
+    nothing = [unmeasured(name, unit, NONE_DECODED) for name, unit in NAMES]
+    return measurements or nothing
 
 
 def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
@@ -60,11 +59,8 @@ def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
     intercept, slope = line(distances, steps)
     agent = top(fit.decoded[..., fit.classes.index("agent")])
     goal = top(fit.decoded[..., fit.classes.index("goal")])
-    decoded_distances = np.abs(agent - goal).sum(axis=1)
-    predicted = intercept + slope * decoded_distances
-
-    true = [_steps_of(turn) for turn in fit.turns]
-    truth = np.array([steps for steps in true if steps is not None])
+    predicted = intercept + slope * np.abs(agent - goal).sum(axis=1)
+    truth = np.array([_steps_of(turn) for turn in fit.turns], dtype=np.float64)
     labels = map(str, fit.where.values())
     rng = generator(evidence.seed, "metric", "steps", *labels)
     for one in errors(predicted - truth, truth, fit.groups, "", rng):

@@ -233,19 +233,17 @@ def errors(
 
     deviations = steps - steps.mean()
     if not deviations.any():
-        reason = "all held-out distances are equal"
         undefined = Measurement(
             name=f"r2{suffix}",
             value=None,
             unit="share",
             n=len(misses),
-            reason=reason,
+            reason="all held-out distances are equal",
         )
         return [mae, undefined]
 
     variance = deviations**2
-    explained = variance - misses**2
-    r2 = cluster_ratio(explained, variance, groups, rng)
+    r2 = cluster_ratio(variance - misses**2, variance, groups, rng)
     return [mae, r2.measurement(f"r2{suffix}", "share")]
 
 
@@ -257,10 +255,8 @@ def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
     spread = column - mean
     slope = 0.0
     if spread.any():
-        covariance = spread @ steps
-        slope = float(covariance / (spread @ spread))
-    intercept = float(steps.mean() - slope * mean)
-    return intercept, slope
+        slope = float(spread @ steps / (spread @ spread))
+    return float(steps.mean() - slope * mean), slope
 
 
 def manhattan(trajectory: Trajectory, turn: Turn) -> float:
@@ -275,8 +271,7 @@ def manhattan(trajectory: Trajectory, turn: Turn) -> float:
         goal = shown.place_of("goal")
     except ValueError:
         return UNKNOWN
-    apart = np.subtract(agent, goal)
-    return float(np.abs(apart).sum())
+    return float(np.abs(np.subtract(agent, goal)).sum())
 
 
 def _length(turn: Turn) -> float:

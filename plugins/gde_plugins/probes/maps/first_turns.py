@@ -107,18 +107,10 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
             continue
         true = fit.cells == code
         called = (named == code) & on_map
-        scores.share(
-            f"maps.recall.{name}",
-            right & true,
-            true,
-            f"no {name} cell on the held-out maps",
-        )
-        scores.share(
-            f"maps.precision.{name}",
-            right & called,
-            called,
-            f"no cell was decoded as {name}",
-        )
+        absent = f"no {name} cell on the held-out maps"
+        scores.share(f"maps.recall.{name}", right & true, true, absent)
+        uncalled = f"no cell was decoded as {name}"
+        scores.share(f"maps.precision.{name}", right & called, called, uncalled)
 
     # Places are scored as the probe itself scores them: over all cells, padding
     # included.
@@ -129,8 +121,8 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
         code = fit.classes.index(name)
         true = fit.cells == code
         present = true.any(axis=CELLS)
-        missed_by = distances(fit.decoded, fit.cells, code)
-        located.located(name, missed_by, present, size)
+        misses = distances(fit.decoded, fit.cells, code)
+        located.located(name, misses, present, size)
         located.spread(name, likeliest == code, true, size)
 
     measurements = scores.measurements + located.under("maps")
@@ -188,11 +180,8 @@ def _selectivity(
 
     # Turns are compared one by one, so a control of other turns is none.
     wanted = {**fit.where, "fit": "shuffled"}
-    controls = []
-    for other in fits:
-        if other.where == wanted and len(other.turns) == len(fit.turns):
-            controls.append(other)
-    if not controls:
+    controls = [one for one in fits if one.where == wanted]
+    if not controls or len(controls[0].turns) != len(fit.turns):
         return
 
     shares = zip(_shares_right(fit), _shares_right(controls[0]), strict=True)
@@ -211,9 +200,7 @@ def _selectivity(
             evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels
         )
         worlds = fit.groups[has_cells]
-        with_labels = ours[has_cells]
-        with_shuffled = theirs[has_cells]
-        difference = paired_difference(with_labels, with_shuffled, worlds, rng)
+        difference = paired_difference(ours[has_cells], theirs[has_cells], worlds, rng)
         measurement = difference.estimate.measurement(name, "share")
         yield from fit.under(of_known([measurement], fit.unknown))
 
@@ -233,4 +220,4 @@ def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
         code = fit.classes.index(name)
         has_thing = (fit.cells == code).any(axis=CELLS)
         is_found = distances(fit.decoded, fit.cells, code) == 0
-        yield f".{name}", has_thing, is_found.astype(np.float64)
+        yield f".{name}", has_thing, is_found.astype(float)

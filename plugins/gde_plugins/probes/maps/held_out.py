@@ -124,11 +124,8 @@ def _turns_of(
             maps.append(true_map(trajectory, turn, size))
 
     # A probe gives a class that it never saw in training no probability anywhere.
-    never_decoded = set()
-    for code, name in enumerate(report.classes):
-        probabilities = report.decoded[..., code]
-        if not probabilities.any():
-            never_decoded.add(name)
+    is_decoded = report.decoded.any(axis=(0, 1, 2))
+    unknown = np.array(report.classes)[~is_decoded]
 
     where: Labels = {
         "variant": fit.variant,
@@ -145,7 +142,7 @@ def _turns_of(
         decoded=report.decoded[rows],
         cells=cells,
         classes=report.classes,
-        unknown=frozenset(never_decoded),
+        unknown=frozenset(unknown.tolist()),
     )
 
 

@@ -56,9 +56,8 @@ class PlanReadout:
 
     def arrays(self) -> Mapping[str, Floats]:
         """The decoder's parameters, "marginal" and "heads" (1,)."""
-        arrays = {}
-        for name, tensor in self.decoder.state_dict().items():
-            arrays[name] = tensor.cpu().numpy()
+        state = self.decoder.state_dict()
+        arrays = {name: tensor.cpu().numpy() for name, tensor in state.items()}
         arrays["marginal"] = self.marginal
         # Of all sizes of the decoder this alone does not show in the shapes of its
         # parameters.
@@ -96,13 +95,12 @@ class PlanProbe:
         actions = _listed_actions(trajectory)
         horizon = self.config.horizon
         taken = [turn.decision.action for turn in trajectory.turns]
-        n_turns = len(taken)
-        n_decoded = n_turns
+        decoded = range(len(taken))
         if self.config.turns == "first":
-            n_decoded = min(1, n_turns)
+            decoded = decoded[:1]
 
-        plans = np.full((n_turns, horizon), OVER, dtype=np.int64)
-        for turn in range(n_decoded):
+        plans = np.full((len(taken), horizon), OVER, dtype=np.int64)
+        for turn in decoded:
             # Decisions that named no action changed nothing, so they are no part of the
             # plan.
             ahead = [
@@ -180,10 +178,8 @@ class PlanProbe:
         # The sizes of the decoder show in the shapes and names of its parameters.
         horizon, kinds = marginal.shape
         width, inputs = state["bottleneck.0.weight"].shape
-        layers = set()
-        for name in state:
-            if name.startswith("decoder.layers."):
-                layers.add(name.split(".")[2])
+        inner = [name for name in state if name.startswith("decoder.layers.")]
+        layers = {name.split(".")[2] for name in inner}
         decoder = PlanDecoder(
             form=_form(variant),
             inputs=inputs,
@@ -225,10 +221,7 @@ def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
     if None in listed or len(listed) > 1:
         wanted = "an environment that tells its actions, the same in every turn"
         raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
-    if not listed:
-        return ()
-    [actions] = listed
-    return actions or ()
+    return next(iter(listed), None) or ()
 
 
 def _plans(dataset: ProbeDataset) -> tuple[Codes, Indices]:
@@ -241,13 +234,9 @@ def _plans(dataset: ProbeDataset) -> tuple[Codes, Indices]:
 
 def _marginal(plans: Codes, kinds: int) -> Floats:
     """(H, C) share of each action at each place."""
-    counts = []
-    for kind in range(kinds):
-        of_kind = plans == kind
-        counts.append(of_kind.sum(axis=0))
+    counts = [(plans == kind).sum(axis=0) for kind in range(kinds)]
     by_place = np.stack(counts, axis=-1)
 
     # A place that no plan reaches has no actions, and shares of 0.
     totals = by_place.sum(axis=-1, keepdims=True)
-    shares = by_place / np.maximum(totals, 1)
-    return np.asarray(shares, dtype=np.float32)
+    return np.asarray(by_place / np.maximum(totals, 1), dtype=np.float32)

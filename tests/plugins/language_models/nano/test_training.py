@@ -26,9 +26,8 @@ from gde_plugins.language_models.nano.recipe import (
     phase,
 )
 from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
-from gde_plugins.language_models.nano.schedule import POOL, batches
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
-from gde_plugins.language_models.nano.training import train
+from gde_plugins.language_models.nano.training import POOL, batches, train
 
 TOKENIZER: Any = build_tokenizer()
 
