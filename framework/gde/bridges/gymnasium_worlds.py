@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import EnumMeta
 from functools import cached_property
 from hashlib import sha256
 from itertools import compress
@@ -234,8 +234,7 @@ def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[st
             )
         return tuple(names)
     own = getattr(environment.unwrapped, "actions", None)
-    is_enumeration = isinstance(own, type) and issubclass(own, Enum)
-    if is_enumeration and len(own) == space.n:
+    if isinstance(own, EnumMeta) and len(own) == space.n:
         return tuple(str(action.name) for action in own)
     return tuple(map(str, range(int(space.n))))
 

@@ -108,7 +108,7 @@ class _Context(OutsideRun):
         self._scope = scope
         self.seed = seed
 
-    def model(self, name: str) -> LanguageModel:  # type: ignore[override]
+    def model(self, name: str) -> LanguageModel:
         return self._scope.model(name)
 
 

@@ -4,18 +4,17 @@ promises of its kinds.
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from gde.cli import options
-from gde.cli.output import say, show_json, talking, tell
+from gde.cli.output import say, show_json, show_variants, talking, tell
 from gde.cli.progress import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from gde.runs.evaluating import Dry
     from gde.testing.distribution import Checked
 
 Fields = Annotated[
@@ -59,35 +58,28 @@ def command(
 def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
+    from gde.request.planfile import plan_hash
     from gde.request.variants import variants
     from gde.runs.evaluating import dry
 
     catalogue = Catalogue.default()
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
-    told = {name: _told(dry(each, catalogue)) for name, each in plans.items()}
+    checked = {}
+    for name, plan in plans.items():
+        found = dry(plan, catalogue)
+        checked[name] = {
+            "plan_hash": plan_hash(found.plan),
+            "episodes": found.episodes,
+            "conditions": found.conditions,
+        }
     if as_json:
-        show_json(
-            {
-                "schema": 1,
-                **(told.popitem()[1] if len(told) == 1 else {"variants": told}),
-            }
-        )
+        show_variants(checked)
         return
-    for name, one in told.items():
-        whose = f"{name}: " if len(told) > 1 else ""
+    for name, one in checked.items():
+        whose = f"{name}: " if len(checked) > 1 else ""
         say(
             f"ok: {whose}{one['episodes']} episodes in {one['conditions']} conditions, plan {one['plan_hash']}"
         )
-
-
-def _told(found: "Dry") -> dict[str, str | int]:
-    from gde.request.planfile import plan_hash
-
-    return {
-        "plan_hash": plan_hash(found.plan),
-        "episodes": found.episodes,
-        "conditions": found.conditions,
-    }
 
 
 def _distribution(
@@ -95,21 +87,24 @@ def _distribution(
 ) -> None:
     from gde.request.catalogue import Catalogue
     from gde.request.settings import parse_settings
-    from gde.testing.distribution import check_distribution
+    from gde.testing.distribution import Status, check_distribution
 
     found: list[Checked] = []
     with waiting(quiet=as_json) as begun:
         checks = check_distribution(
             name, Catalogue.default(), parse_settings(settings), env, begun
         )
-        while one := _next(checks):
+        while True:
+            # What parts print while they are checked is no data.
+            with talking():
+                one = next(checks, None)
+            if one is None:
+                break
             found.append(one)
             if not as_json:
                 tell(_line(one))
-    counts = {
-        status: sum(one.status == status for one in found)
-        for status in ("kept", "broken", "unchecked")
-    }
+    statuses = [one.status for one in found]
+    counts = {each: statuses.count(each) for each in get_args(Status)}
     if as_json:
         show_json(
             {
@@ -123,12 +118,6 @@ def _distribution(
         say(", ".join(f"{n} {status}" for status, n in counts.items()))
     if counts["broken"]:
         raise typer.Exit(2)
-
-
-def _next(checks: "Iterator[Checked]") -> "Checked | None":
-    """What parts print while they are checked is no data."""
-    with talking():
-        return next(checks, None)
 
 
 def _line(one: "Checked") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show, show_json, talking, tell
+from gde.cli.output import show, show_variants, talking, tell
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -102,13 +102,12 @@ def command(
 def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:
     from gde.request.planfile import plan_hash, plan_tables, write_plan
 
-    told = {
-        name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)}
-        for name, plan in plans.items()
-    }
-    if not as_json:
-        tell("\n".join(write_plan(plan) for plan in plans.values()), end=False)
-    elif len(told) == 1:
-        show_json({"schema": 1, **told.popitem()[1]})
+    if as_json:
+        show_variants(
+            {
+                name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)}
+                for name, plan in plans.items()
+            }
+        )
     else:
-        show_json({"schema": 1, "variants": told})
+        tell("\n".join(map(write_plan, plans.values())), end=False)

@@ -1,6 +1,7 @@
 """gde list: the offers of a kind."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,10 +35,10 @@ def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> N
     if as_json:
         show_json({"schema": 1, **about, "offers": rows})
     else:
-        table = [
-            (row["name"], row["summary"], row["plugin"], row["install"]) for row in rows
-        ]
-        show_table("", ("name", "summary", "plugin", "to install"), table)
+        cells = itemgetter("name", "summary", "plugin", "install")
+        show_table(
+            "", ("name", "summary", "plugin", "to install"), list(map(cells, rows))
+        )
 
 
 def find_kind(kind: str) -> str:
@@ -59,16 +60,13 @@ def find_kind(kind: str) -> str:
 
 def _row(entry: "Entry") -> dict[str, Any]:
     offer = entry.offer
-    missing = entry.offer.missing()
-    install = f"missing {', '.join(missing)}: {entry.install}" if missing else ""
-    capabilities = {
-        name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")
-    }
+    missing = ", ".join(offer.missing())
     return {
         "name": offer.name,
         "summary": offer.summary,
         "plugin": entry.plugin,
         "version": offer.version,
-        "install": install,
-        **capabilities,
+        "install": f"missing {missing}: {entry.install}" if missing else "",
+        "gives": sorted(map(str, offer.gives)),
+        "needs": sorted(map(str, offer.needs)),
     }

@@ -41,6 +41,15 @@ def show_json(value: Any) -> None:
     typer.echo(escaped(json.dumps(value, ensure_ascii=False)))
 
 
+def show_variants(values: dict[str, Any]) -> None:
+    """Data: one JSON object for a single plan, or one with the value of each."""
+    if len(values) == 1:
+        (only,) = values.values()
+        show_json({"schema": 1, **only})
+    else:
+        show_json({"schema": 1, "variants": values})
+
+
 def show_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
@@ -153,11 +162,9 @@ def number(measurement: "Measurement") -> str:
 
 def interval(measurement: "Measurement") -> str:
     """The interval, empty where none is defined."""
-    return (
-        ""
-        if measurement.interval is None
-        else f"[{', '.join(map(plain, measurement.interval))}]"
-    )
+    if measurement.interval is None:
+        return ""
+    return f"[{', '.join(map(plain, measurement.interval))}]"
 
 
 @contextmanager

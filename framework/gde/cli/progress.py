@@ -59,10 +59,6 @@ class Lines:
         self._out = out
         self._now = now
         self._stage = ""
-        self._told = ""
-        self._begun = 0.0
-        self._last = 0.0
-        self._first = 0.0
 
     def __call__(self, progress: "Progress") -> None:
         now = self._now()
@@ -79,26 +75,18 @@ class Lines:
             return
         self._told = state
         self._last = now
-        self._out(
-            f"{progress.stage}: {progress.done}/{progress.total}{self._beside(progress, now - self._begun)}"
-        )
 
-    def _beside(self, progress: "Progress", elapsed: float) -> str:
-        """What has happened within, the time that it took, and the time that is likely
-        to be left.
-        """
-        told = []
-        if progress.detail:
-            told.append(progress.detail)
+        notes = [progress.detail] if progress.detail else []
+        elapsed = now - self._begun
         if elapsed >= 1:
-            told.append(duration(elapsed))
-        far = progress.done + progress.within
-        done = far - self._first
-        if done > 0 and progress.done < progress.total and elapsed >= 1:
-            told.append(
-                f"about {duration(elapsed / done * (progress.total - far))} left"
-            )
-        return f" ({', '.join(told)})" if told else ""
+            notes.append(duration(elapsed))
+            far = progress.done + progress.within
+            done = far - self._first
+            if done > 0 and not over:
+                left = elapsed / done * (progress.total - far)
+                notes.append(f"about {duration(left)} left")
+        line = f"{progress.stage}: {progress.done}/{progress.total}"
+        self._out(f"{line} ({', '.join(notes)})" if notes else line)
 
 
 @contextmanager

@@ -98,28 +98,12 @@ def _list_runs(folder: Path, as_json: bool) -> None:
     if as_json:
         show_json({"schema": 1, "runs": [asdict(each) for each in states]})
         return
-    columns = (
-        "run",
-        "status",
-        "agent",
-        "model",
-        "environment",
-        "episodes",
-        "first headline",
-    )
-    rows = [
-        (
-            one.name,
-            one.status,
-            one.agent,
-            one.model,
-            one.environment,
-            f"{one.done}/{one.total}",
-            one.found,
-        )
-        for one in states
-    ]
-    show_table("", columns, rows)
+    fields = ("name", "status", "agent", "model", "environment", "found")
+    rows = []
+    for one in states:
+        *cells, headline = (getattr(one, field) for field in fields)
+        rows.append((*cells, f"{one.done}/{one.total}", headline))
+    show_table("", ("run", *fields[1:-1], "episodes", "first headline"), rows)
 
 
 def _list(rows: "list[dict[str, Any]]", as_json: bool) -> None:

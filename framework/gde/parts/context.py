@@ -109,22 +109,20 @@ class OutsideRun:
     def scratch(self) -> Path:
         return Path(mkdtemp(prefix="gde-"))
 
-    def model(self, name: str) -> NoReturn:
-        _nothing(f"language model {name!r}")
+    def model(self, name: str) -> LanguageModel:
+        return _nothing(f"language model {name!r}")
 
-    def reward_model(self, name: str) -> NoReturn:
-        _nothing(f"reward model {name!r}")
+    def reward_model(self, name: str) -> RewardModel:
+        return _nothing(f"reward model {name!r}")
 
     def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it
         return os.environ.get(variable, "")
 
-    def metric(self, name: str) -> NoReturn:
-        _nothing(f"metric {name!r}")
+    def metric(self, name: str) -> Metric:
+        return _nothing(f"metric {name!r}")
 
-    def readout(self, probe: str, fit: str) -> NoReturn:
-        _nothing(f"fit {fit!r} of probe {probe!r}")
+    def readout(self, probe: str, fit: str) -> Readout:
+        return _nothing(f"fit {fit!r} of probe {probe!r}")
 
-    def agent(self, trajectory: Trajectory, through: Through) -> NoReturn:  # noqa: ARG002
-        raise GdeError(
-            f"episode {trajectory.key}: a part that is made outside of a run has no agent to show it to"
-        )
+    def agent(self, trajectory: Trajectory, through: Through) -> Agent:  # noqa: ARG002
+        return _nothing(f"agent of episode {trajectory.key}")

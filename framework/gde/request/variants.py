@@ -79,14 +79,14 @@ def _plans(wanted: Wanted, catalogue: Catalogue) -> list[Plan]:
 
 def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
     """The offer of each agent, and the request for it alone."""
-    listed = ",".join(wanted.names.get(AGENT, ()))
-    if not listed:
+    if not wanted.names.get(AGENT):
         in_file = listed_agents(wanted.file) if wanted.file is not None else []
         return [
             (name, replace(wanted, listed=index)) for index, name in enumerate(in_file)
         ]
 
     asked = []
+    listed = ",".join(wanted.names[AGENT])
     for name in map(str.strip, listed.split(",")):
         if not name:
             raise ConfigError(
