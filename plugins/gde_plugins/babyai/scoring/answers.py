@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from gde.data.evidence import Evidence
 from gde.data.json import Json, is_number
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import finished, over_episodes, unmeasured
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.babyai.tasks.parsing import REASONS
@@ -15,6 +14,8 @@ from gde_plugins.babyai.worlds.levels import SIZES, competencies
 NO_ANSWER = "no_answer"
 """The agent gave no text to parse: an empty answer, a refusal, one that was cut off."""
 OK = "ok"
+LABELS = ("size", "difficulty", "competency")
+"""The labels of the breakdown, in its order."""
 
 
 @dataclass(frozen=True)
@@ -24,47 +25,45 @@ class Answer:
     cluster: str
     level: str
     difficulty: str
-    reading: str
-    """`OK`, `NO_ANSWER` or a reason of `tasks.parsing`."""
     scores: Mapping[str, Json]
     """Empty if there was nothing to parse."""
+
+    @property
+    def reading(self) -> str:
+        """`OK`, `NO_ANSWER` or a reason of `tasks.parsing`."""
+        return str(self.scores.get("reading", NO_ANSWER))
 
     def number(self, name: str) -> float | None:
         """Return a score; None if it has no value."""
         value = self.scores.get(name)
         return float(value) if is_number(value) else None
 
-    @property
-    def size(self) -> str:
-        """The size of a world of the Plan task, which is part of its name; empty for
-        all others.
-        """
+    def groups(self) -> Iterator[tuple[str, str]]:
+        """Yield the labels and values by which the answer is broken down."""
+        # The size of a world of the Plan task is part of its name.
         for size in SIZES:
             if f"-{size}-" in self.level:
-                return size
-        return ""
+                yield "size", size
+        yield "difficulty", self.difficulty
+        for name in competencies(self.level):
+            yield "competency", name
 
 
 def answers(evidence: Evidence, task: str) -> list[Answer]:
     """Return the answers to questions of one kind, of finished episodes."""
-    return [
-        _answer(one)
-        for one in finished(evidence)
-        if one.world.facts.get("task") == task
-    ]
-
-
-def _answer(one: Trajectory) -> Answer:
-    scores = one.final_state.facts.get("scores") if one.final_state else None
-    if not isinstance(scores, Mapping):
-        scores = {}
-    return Answer(
-        cluster=one.world.cluster,
-        level=str(one.world.facts.get("level", one.labels.get("level", ""))),
-        difficulty=str(one.world.labels.get("difficulty", "")),
-        reading=str(scores.get("reading", NO_ANSWER)),
-        scores=scores,
-    )
+    found = []
+    for one in finished(evidence):
+        if one.world.facts.get("task") != task:
+            continue
+        scores = one.final_state.facts.get("scores") if one.final_state else None
+        answer = Answer(
+            cluster=one.world.cluster,
+            level=str(one.world.facts["level"]),
+            difficulty=str(one.world.labels["difficulty"]),
+            scores=scores if isinstance(scores, Mapping) else {},
+        )
+        found.append(answer)
+    return found
 
 
 Pick = Callable[[Answer], float | None]
@@ -82,10 +81,7 @@ class Number:
     """The reason to give if no answer has the value."""
 
     def of(
-        self,
-        evidence: Evidence,
-        found: Sequence[Answer],
-        where: Mapping[str, str] | None = None,
+        self, evidence: Evidence, found: Sequence[Answer], **where: str
     ) -> Measurement:
         """Measure some answers; `where` names them."""
         values = []
@@ -93,13 +89,12 @@ class Number:
             value = self.pick(one)
             if value is not None:
                 values.append((one.cluster, value))
-        if values:
-            measurement = over_episodes(
-                evidence, self.name, self.unit, values, self.estimate
-            )
-        else:
-            measurement = unmeasured(self.name, self.unit, self.reason)
-        return replace(measurement, where=where or {})
+        if not values:
+            return replace(unmeasured(self.name, self.unit, self.reason), where=where)
+        measurement = over_episodes(
+            evidence, self.name, self.unit, values, self.estimate
+        )
+        return replace(measurement, where=where)
 
 
 def share(name: str, score: str) -> Number:
@@ -125,68 +120,31 @@ def measure(
     For the whole run, `broken_down` follow by size, difficulty and competency.
     """
     found = answers(evidence, task)
-    every = [*numbers, *_unusable(task)]
+    every = [*numbers, _unusable(task, "")]
+    every += [_unusable(task, reason) for reason in (NO_ANSWER, *REASONS)]
     if not found:
-        return [
-            unmeasured(
-                each.name, each.unit, f"no question of the kind {task} was asked"
-            )
-            for each in every
-        ]
+        reason = f"no question of the kind {task} was asked"
+        return [unmeasured(each.name, each.unit, reason) for each in every]
 
     measured = [each.of(evidence, found) for each in every]
-    if not evidence.part:
-        measured += _breakdown(evidence, found, broken_down)
+    if not evidence.part and len({one.level for one in found}) > 1:
+        groups: dict[tuple[str, str], list[Answer]] = {}
+        for one in found:
+            for group in one.groups():
+                groups.setdefault(group, []).append(one)
+        ordered = sorted(groups, key=lambda group: LABELS.index(group[0]))
+        for number in broken_down:
+            for label, value in ordered:
+                group = groups[label, value]
+                measured.append(number.of(evidence, group, **{label: value}))
     return measured
 
 
-def _unusable(task: str) -> Iterator[Number]:
-    yield Number(
-        name=f"{task}.unusable",
-        unit="share",
-        pick=lambda one: float(one.reading != OK),
-        estimate=cluster_share,
-    )
-    for reason in (NO_ANSWER, *REASONS):
-        yield Number(
-            name=f"{task}.unusable.{reason}",
-            unit="share",
-            pick=_is(reason),
-            estimate=cluster_share,
-        )
+def _unusable(task: str, reason: str) -> Number:
+    """Return the share of answers that are unusable for a reason, empty for any."""
 
+    def pick(one: Answer) -> float:
+        return float(one.reading == reason if reason else one.reading != OK)
 
-def _is(reason: str) -> Pick:
-    return lambda one: float(one.reading == reason)
-
-
-def _breakdown(
-    evidence: Evidence, found: Sequence[Answer], numbers: Sequence[Number]
-) -> Iterator[Measurement]:
-    """Measure by size, difficulty and competency, if there are several levels."""
-    if len({one.level for one in found}) < 2:
-        return
-
-    for number in numbers:
-        for where, group in _groups(found):
-            yield number.of(evidence, group, where)
-
-
-def _groups(found: Sequence[Answer]) -> Iterator[tuple[dict[str, str], list[Answer]]]:
-    for size in dict.fromkeys(one.size for one in found):
-        if size:
-            yield {"size": size}, [one for one in found if one.size == size]
-    for difficulty in dict.fromkeys(one.difficulty for one in found):
-        yield (
-            {"difficulty": difficulty},
-            [one for one in found if one.difficulty == difficulty],
-        )
-
-    tested: dict[str, None] = {}
-    for one in found:
-        tested.update(dict.fromkeys(competencies(one.level)))
-    for name in tested:
-        yield (
-            {"competency": name},
-            [one for one in found if name in competencies(one.level)],
-        )
+    name = f"{task}.unusable.{reason}" if reason else f"{task}.unusable"
+    return Number(name=name, unit="share", pick=pick, estimate=cluster_share)

@@ -113,4 +113,4 @@ def _by_class(evidence: Evidence, numbers: Sequence[Number]) -> Iterator[Measure
         group = [one for one in scored if low <= (one.number("sa") or 0) <= high]
         if group:
             for number in numbers:
-                yield number.of(evidence, group, {"added": name})
+                yield number.of(evidence, group, added=name)

@@ -5,8 +5,7 @@ It takes the fewest actions over all objects, appliances and receptacles that wo
 ALFWorld's own planner finds the same plans, but takes minutes on large kitchens.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations, product
 from typing import Any
 
@@ -39,90 +38,68 @@ class House:
 
     def __init__(self, facts: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         """Sort facts, each a predicate and its arguments."""
-        self.true: dict[str, set[tuple[str, ...]]] = {}
-        for predicate, arguments in facts:
-            known = self.true.setdefault(predicate.lower(), set())
-            known.add(arguments)
+        self.true: dict[str, list[tuple[str, ...]]] = {}
+        for predicate, arguments in sorted(facts):
+            self.true.setdefault(predicate.lower(), []).append(arguments)
 
         self.places: dict[str, list[str]] = {}
         """The receptacles that each object is in. If one receptacle stands on another,
         both count; what is picked up from one of them stays in the other.
         """
-        for thing, receptacle in self._pairs("inreceptacle"):
+        for thing, receptacle in self.true.get("inreceptacle", ()):
             self.places.setdefault(thing, []).append(receptacle)
-
-        self.location = dict(self._pairs("receptacleatlocation"))
-        self.types = dict(self._pairs("objecttype"))
-        self._receptacle_types = dict(self._pairs("receptacletype"))
-
-        location_of_agent = dict(self._pairs("atlocation"))
-        self.here = location_of_agent.get("agent1", "")
-        held_by_agent = dict(self._pairs("holds"))
-        self.held = held_by_agent.get("agent1")
+        self.location = self._pairs("receptacleatlocation")
+        self.types = self._pairs("objecttype")
+        self.receptacle_types = self._pairs("receptacletype")
+        self.here = self._pairs("atlocation").get("agent1", "")
+        self.held = self._pairs("holds").get("agent1")
 
     def objects(self, kind: str) -> list[str]:
-        """Return the objects of a type that are held or in a receptacle, in the order
-        of their names.
-        """
+        """Return the objects of a type that are held or in a receptacle."""
         found = []
         for thing, its_kind in self.types.items():
             # An object that is nowhere cannot be fetched.
-            exists = thing in self.places or thing == self.held
-            if its_kind == kind and exists:
+            if its_kind == kind and (thing in self.places or thing == self.held):
                 found.append(thing)
-        return sorted(found)
+        return found
 
     def reach(self, thing: str) -> list[str]:
         """Return the receptacles that a thing can be taken from; one empty name if it
         is held.
         """
-        if thing == self.held:
-            return [""]
-        return self.places[thing]
+        return [""] if thing == self.held else self.places[thing]
 
     def receptacles(self, kind: str) -> list[str]:
-        return sorted(
-            name
-            for name, its_kind in self._receptacle_types.items()
-            if its_kind == kind
-        )
+        return [name for name, its in self.receptacle_types.items() if its == kind]
 
-    def holders(self, thing: str) -> list[str]:
-        """Return the receptacles that may hold a thing, in the order of their names."""
-        kind = self.types[thing]
-        found = []
-        for receptacle, its_kind in sorted(self._receptacle_types.items()):
-            if self.says("cancontain", its_kind, kind):
-                found.append(receptacle)
-        return found
+    def may_hold(self, receptacle: str, thing: str) -> bool:
+        kind = self.receptacle_types[receptacle]
+        return self.says("cancontain", kind, self.types[thing])
 
     def says(self, predicate: str, *arguments: str) -> bool:
         return arguments in self.true.get(predicate, ())
 
-    def _pairs(self, predicate: str) -> Iterator[tuple[str, str]]:
-        for arguments in sorted(self.true.get(predicate, ())):
-            yield arguments[0], arguments[1]
+    def _pairs(self, predicate: str) -> dict[str, str]:
+        pairs = {}
+        for arguments in self.true.get(predicate, ()):
+            pairs[arguments[0]] = arguments[1]
+        return pairs
 
 
-@dataclass
 class Errand:
     """Steps through a house, one after the other."""
 
-    house: House
-    steps: list[Step] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._here = self.house.here
-        self._held = self.house.held
-        self._opened = {arguments[0] for arguments in self.house.true.get("opened", ())}
+    def __init__(self, house: House) -> None:
+        self.steps: list[Step] = []
+        self._house = house
+        self._here = house.here
+        self._held = house.held
+        self._opened = {arguments[0] for arguments in house.true.get("opened", ())}
         # What is inside changes with the errand, the house does not.
-        self._inside: set[tuple[str, str]] = set()
-        for thing, places in self.house.places.items():
-            for place in places:
-                self._inside.add((thing, place))
+        self._inside = set(house.true.get("inreceptacle", ()))
 
     def go(self, receptacle: str) -> None:
-        location = self.house.location[receptacle]
+        location = self._house.location[receptacle]
         if location != self._here:
             # Several receptacles may share a location, and then no step is needed
             # between them.
@@ -155,17 +132,18 @@ class Errand:
 
     def _open(self, receptacle: str) -> None:
         self.go(receptacle)
-        if self.house.says("openable", receptacle) and receptacle not in self._opened:
+        if self._house.says("openable", receptacle) and receptacle not in self._opened:
             self.steps.append(("openobject", {"r": receptacle}))
             self._opened.add(receptacle)
 
     def _nearest_holder(self, thing: str) -> str:
         """Return a receptacle here that may hold a thing, or else the first by name."""
-        holders = self.house.holders(thing)
-        for receptacle in holders:
-            if self.house.location[receptacle] == self._here:
-                return receptacle
-        return holders[0]
+        house = self._house
+        holders = [
+            each for each in house.receptacle_types if house.may_hold(each, thing)
+        ]
+        here = [each for each in holders if house.location[each] == self._here]
+        return (here or holders)[0]
 
 
 def expert_steps(house: House, task: Mapping[str, Any]) -> list[Step]:
@@ -178,47 +156,48 @@ def expert_steps(house: House, task: Mapping[str, Any]) -> list[Step]:
     params = {}
     for name, value in task["pddl_params"].items():
         params[name] = f"{value}type".lower()
+    things = house.objects(params["object_target"])
+    targets = house.receptacles(params.get("parent_target", ""))
 
     task_type = task["task_type"]
-    find_ways = _WAYS.get(task_type, _treated)
-    shortest = None
-    for errand in find_ways(house, task_type, params):
-        # Of equally short ways the first is taken, so that the expert always says the
-        # same.
-        if shortest is None or len(errand.steps) < len(shortest):
-            shortest = errand.steps
-    return shortest or []
+    ways: list[Errand] = []
+    if task_type == "look_at_obj_in_light":
+        for lamp, thing in product(house.objects(params["toggle_target"]), things):
+            ways += _lit(house, lamp, thing)
+    elif task_type in TREATMENTS:
+        fact, able, action, kind = TREATMENTS[task_type]
+        for thing in things:
+            # A thing that is clean, hot or cool already only has to be brought.
+            if house.says(fact, thing):
+                ways += _brought(house, (thing,), targets)
+            elif house.says(able, thing):
+                appliances = house.receptacles(kind)
+                ways += _treated(house, thing, action, appliances, targets)
+    else:
+        n_things = 2 if task_type == "pick_two_obj_and_place" else 1
+        for group in permutations(things, n_things):
+            ways += _brought(house, group, targets)
 
-
-def _placed(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
-    for thing in house.objects(params["object_target"]):
-        yield from _brought(house, (thing,), params)
-
-
-def _twice(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
-    things = house.objects(params["object_target"])
-    for pair in permutations(things, 2):
-        yield from _brought(house, pair, params)
+    # Of equally short ways the first is taken, so that the expert always says the same.
+    lengths = [len(errand.steps) for errand in ways]
+    return ways[lengths.index(min(lengths))].steps if ways else []
 
 
 def _brought(
-    house: House, things: Iterable[str], params: Mapping[str, str]
+    house: House, things: Iterable[str], targets: Iterable[str]
 ) -> Iterator[Errand]:
-    """Bring things to each receptacle of the wanted type; what lies there already
-    stays.
-    """
-    for receptacle in house.receptacles(params["parent_target"]):
+    """Bring things to each target; what lies there already stays."""
+    for receptacle in targets:
         missing = []
         for thing in things:
             if receptacle not in house.places.get(thing, ()):
                 missing.append(thing)
-        if not all(receptacle in house.holders(thing) for thing in missing):
+        if not all(house.may_hold(receptacle, thing) for thing in missing):
             continue
 
         # Each thing can be taken from any of the receptacles that it counts as being
         # in.
-        reached_from = [house.reach(thing) for thing in missing]
-        for places in product(*reached_from):
+        for places in product(*map(house.reach, missing)):
             errand = Errand(house)
             for thing, place in zip(missing, places, strict=True):
                 errand.take(thing, place)
@@ -227,27 +206,16 @@ def _brought(
 
 
 def _treated(
-    house: House, task_type: str, params: Mapping[str, str]
+    house: House,
+    thing: str,
+    action: str,
+    appliances: Iterable[str],
+    targets: Iterable[str],
 ) -> Iterator[Errand]:
-    fact, able, action, kind = TREATMENTS[task_type]
-    for thing in house.objects(params["object_target"]):
-        # A thing that is clean, hot or cool already only has to be brought.
-        if house.says(fact, thing):
-            yield from _brought(house, (thing,), params)
-            continue
-        if not house.says(able, thing):
-            continue
-
-        holders = house.holders(thing)
-        wanted = [
-            receptacle
-            for receptacle in house.receptacles(params["parent_target"])
-            if receptacle in holders
-        ]
-        appliances = house.receptacles(kind)
-        for place, appliance, receptacle in product(
-            house.reach(thing), appliances, wanted
-        ):
+    for place, appliance, receptacle in product(
+        house.reach(thing), appliances, targets
+    ):
+        if house.may_hold(receptacle, thing):
             errand = Errand(house)
             errand.take(thing, place)
             errand.treat(action, thing, appliance)
@@ -255,23 +223,12 @@ def _treated(
             yield errand
 
 
-def _lit(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
-    lamps = house.objects(params["toggle_target"])
-    things = house.objects(params["object_target"])
-    for lamp, thing in product(lamps, things):
-        for place, stand in product(house.reach(thing), house.places[lamp]):
-            errand = Errand(house)
-            errand.take(thing, place)
-            errand.go(stand)
-            # A lamp that is on would be switched off.
-            if not house.says("istoggled", lamp):
-                errand.treat("toggleobject", lamp, stand)
-            yield errand
-
-
-_WAYS: Mapping[str, Callable[[House, str, Mapping[str, str]], Iterator[Errand]]] = {
-    "pick_and_place_simple": _placed,
-    "pick_two_obj_and_place": _twice,
-    "look_at_obj_in_light": _lit,
-}
-"""Task type to its ways; all other types have a treatment."""
+def _lit(house: House, lamp: str, thing: str) -> Iterator[Errand]:
+    for place, stand in product(house.reach(thing), house.places[lamp]):
+        errand = Errand(house)
+        errand.take(thing, place)
+        errand.go(stand)
+        # A lamp that is on would be switched off.
+        if not house.says("istoggled", lamp):
+            errand.treat("toggleobject", lamp, stand)
+        yield errand

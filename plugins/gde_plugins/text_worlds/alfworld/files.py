@@ -69,10 +69,9 @@ def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
         task = _read(file.with_name("traj_data.json"))
         if task_type is not None and task.get("task_type") != task_type:
             continue
-        content = file.read_bytes()
-        if _parsed(content, file).get("solvable"):
+        if _read(file).get("solvable"):
             name = str(file.parent.relative_to(folder))
-            digest = sha256(content).hexdigest()[:8]
+            digest = sha256(file.read_bytes()).hexdigest()[:8]
             found[f"{name} {digest}"] = {"file": str(file), "id": name}
 
     if not found:
@@ -85,20 +84,13 @@ def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return _parsed(file.read_bytes(), file)
+        parsed = json.loads(file.read_bytes())
     except OSError as error:
         raise GdeError(
             f"alfworld: {file}: {error.strerror}; a game needs its traj_data.json beside it"
         ) from error
-
-
-def _parsed(content: bytes, file: Path) -> dict[str, Any]:
-    try:
-        parsed = json.loads(content)
     except ValueError as error:
-        raise GdeError(
-            f"alfworld: {file}: wanted JSON, got what breaks off or is something else ({error})"
-        ) from error
+        raise GdeError(f"alfworld: {file}: wanted JSON, got {error}") from error
     if not isinstance(parsed, dict):
         raise GdeError(
             f"alfworld: {file}: wanted a JSON object, got {type(parsed).__name__}"

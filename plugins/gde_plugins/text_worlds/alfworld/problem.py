@@ -1,6 +1,6 @@
 """Writes a household and an aim as a PDDL problem of ALFWorld's domain."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from alfworld.gen.constants import (
@@ -66,32 +66,45 @@ def problem_text(household: Household, goal: str, aim: Aim) -> str:
     """Write the problem; `goal` is ALFWorld's template for the task, which also closes
     the problem.
     """
-    stands = _receptacles(household)
-    object_types = set(ALWAYS_OBJECTS)
-    receptacle_types = {*ALWAYS_RECEPTACLES, *household.receptacles}
+    stands = []
+    for number, kind in enumerate(household.receptacles):
+        # ALFWorld calls a sink basin after the sink that it is part of.
+        whole = kind.removesuffix("Basin")
+        part = "" if whole == kind else f"_bar_{kind}"
+        stands.append(f"{whole}_bar_{number}{part}")
+    names = []
+    for number, (kind, _) in enumerate(household.objects):
+        names.append(f"{kind}_bar_{number}")
 
+    # The types are sorted, so that the same household is always written alike.
     lines = [
         "(define (problem household)",
         "(:domain alfred)",
         "(:objects agent1 - agent",
     ]
     # One location for each receptacle, and one where the agent begins.
-    for number in range(len(stands) + 1):
-        lines.append(f"loc_bar_{number} - location")
-    for name, kind, _ in _objects(household):
-        lines.append(f"{name} - object")
-        object_types.add(kind)
-    for name, _ in stands:
-        lines.append(f"{name} - receptacle")
-    for kind in sorted(object_types):
+    lines += [f"loc_bar_{number} - location" for number in range(len(stands) + 1)]
+    lines += [f"{name} - object" for name in names]
+    lines += [f"{name} - receptacle" for name in stands]
+    object_types = {kind for kind, _ in household.objects}
+    for kind in sorted(object_types.union(ALWAYS_OBJECTS)):
         lines.append(f"{kind}Type - otype")
-    for kind in sorted(receptacle_types):
+    for kind in sorted({*ALWAYS_RECEPTACLES, *household.receptacles}):
         lines.append(f"{kind}Type - rtype")
     lines.append(")")
 
     lines.append("(:init (atLocation agent1 loc_bar_0)")
-    lines += _receptacle_facts(household, stands)
-    lines += _object_facts(household, stands)
+    for number, (name, kind) in enumerate(
+        zip(stands, household.receptacles, strict=True), 1
+    ):
+        lines.append(
+            f"(receptacleType {name} {kind}Type) (receptacleAtLocation {name} loc_bar_{number})"
+        )
+        if kind in OPENABLE_CLASS_SET:
+            lines.append(f"(openable {name})")
+    lines += _holding_facts(household)
+    for name, (kind, where) in zip(names, household.objects, strict=True):
+        lines += _object_facts(name, kind, where, stands[where])
     lines.append(")")
 
     # The template has # for the hyphen before a type.
@@ -100,57 +113,24 @@ def problem_text(household: Household, goal: str, aim: Aim) -> str:
     return "\n".join(lines)
 
 
-def _receptacles(household: Household) -> list[tuple[str, str]]:
-    """Name and type. ALFWorld calls a sink basin after the sink that it is part of."""
-    named = []
-    for number, kind in enumerate(household.receptacles):
-        whole = kind.removesuffix("Basin")
-        if whole == kind:
-            name = f"{kind}_bar_{number}"
-        else:
-            name = f"{whole}_bar_{number}_bar_{kind}"
-        named.append((name, kind))
-    return named
-
-
-def _objects(household: Household) -> Iterator[tuple[str, str, int]]:
-    """Name, type and number of the receptacle."""
-    for number, (kind, where) in enumerate(household.objects):
-        yield f"{kind}_bar_{number}", kind, where
-
-
-def _receptacle_facts(
-    household: Household, stands: Sequence[tuple[str, str]]
-) -> Iterator[str]:
-    for number, (name, kind) in enumerate(stands, 1):
-        yield f"(receptacleType {name} {kind}Type) (receptacleAtLocation {name} loc_bar_{number})"
-        if kind in OPENABLE_CLASS_SET:
-            yield f"(openable {name})"
-
-    # The types are sorted, so that the same household is always written alike.
-    receptacle_types = sorted(set(household.receptacles))
+def _holding_facts(household: Household) -> Iterator[str]:
     object_types = sorted({kind for kind, _ in household.objects})
-    for receptacle_type in receptacle_types:
-        holds = VAL_RECEPTACLE_OBJECTS[receptacle_type]
-        for object_type in object_types:
-            if object_type in holds:
-                yield f"(canContain {receptacle_type}Type {object_type}Type)"
+    for receptacle_type in sorted(set(household.receptacles)):
+        for kind in object_types:
+            if kind in VAL_RECEPTACLE_OBJECTS[receptacle_type]:
+                yield f"(canContain {receptacle_type}Type {kind}Type)"
 
 
-def _object_facts(
-    household: Household, stands: Sequence[tuple[str, str]]
-) -> Iterator[str]:
-    for name, kind, where in _objects(household):
-        receptacle, _ = stands[where]
-        yield f"(objectType {name} {kind}Type) (inReceptacle {name} {receptacle})"
-        yield f"(objectAtLocation {name} loc_bar_{where + 1})"
+def _object_facts(name: str, kind: str, where: int, receptacle: str) -> Iterator[str]:
+    yield f"(objectType {name} {kind}Type) (inReceptacle {name} {receptacle})"
+    yield f"(objectAtLocation {name} loc_bar_{where + 1})"
 
-        # A lamp is switched on where it stands; everything else can be carried.
-        if kind in VAL_ACTION_OBJECTS["Toggleable"]:
-            yield f"(toggleable {name})"
-        else:
-            yield f"(pickupable {name})"
+    # A lamp is switched on where it stands; everything else can be carried.
+    if kind in VAL_ACTION_OBJECTS["Toggleable"]:
+        yield f"(toggleable {name})"
+    else:
+        yield f"(pickupable {name})"
 
-        for fact, group in TREATMENTS.items():
-            if kind in VAL_ACTION_OBJECTS[group]:
-                yield f"({fact} {name})"
+    for fact, group in TREATMENTS.items():
+        if kind in VAL_ACTION_OBJECTS[group]:
+            yield f"({fact} {name})"
