@@ -1,10 +1,10 @@
 """Add metrics, probes and reports to a finished run, without asking the agent again."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
@@ -22,8 +22,6 @@ from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
 
-Wanted = Mapping[str, Sequence[Any]]
-"""The wanted parts, by their field in the plan."""
 NOTED = "plan_since"
 """The journal's note of the plan with all additions."""
 
@@ -50,7 +48,7 @@ def rescore(
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     with _opened(
-        path, {"metrics": metrics}, catalogue, plan, watch, keys_to=keys_to
+        path, "metrics", metrics, catalogue, plan, watch, keys_to=keys_to
     ) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)), _as_before(run))
 
@@ -74,7 +72,7 @@ def probe(
         is given, and the run has none.
     """
     with _opened(
-        path, {"probes": probes}, catalogue, plan, watch, keys_to=keys_to
+        path, "probes", probes, catalogue, plan, watch, keys_to=keys_to
     ) as run:
         if not run.ready.probes:
             raise GdeError(
@@ -94,7 +92,7 @@ def report(
     """Render the given reports of a finished run, or those of its plan, and give the
     files to open.
     """
-    with _opened(path, {"reporters": reporters}, catalogue, plan, keep=False) as run:
+    with _opened(path, "reporters", reporters, catalogue, plan, keep=False) as run:
         return render(run, run.folder.read_result())
 
 
@@ -111,7 +109,8 @@ def current_plan(folder: RunFolder, journal: Journal) -> Plan:
 @contextmanager
 def _opened(
     path: Path | str,
-    wanted: Wanted,
+    kind: Literal["metrics", "probes", "reporters"],
+    choices: Sequence[Any],
     catalogue: Catalogue | None,
     given: Plan | None,
     watch: Watch = ignore,
@@ -126,7 +125,6 @@ def _opened(
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()
-    ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
         refuse(journal.faults())
@@ -138,26 +136,20 @@ def _opened(
             plan = with_objects(plan, given)
             allowed = None
 
+        changed = replace(plan, **asked) if choices else plan
+        ready = resolve(changed, catalogue, absent=True)
         if choices:
-            ready = resolve(replace(plan, **asked), catalogue, absent=True)
             _check(ready, kind)
-        else:
-            ready = resolve(plan, catalogue, absent=True)
 
         with closing(Pipeline(ready, folder, journal, watch, keys_to=allowed)) as run:
             yield run
 
         # Parts are noted only after they have worked.
         if choices and keep:
-            joined = _joined(plan, ready, kind)
-            journal.note(NOTED, plan_tables(joined))
-
-
-def _joined(plan: Plan, ready: Ready, kind: str) -> Plan:
-    added = {choice.label: choice for choice in getattr(ready.plan, kind)}
-    known = {choice.label: choice for choice in getattr(plan, kind)}
-    joined: Any = {kind: tuple({**known, **added}.values())}
-    return replace(plan, **joined)
+            parts = {choice.label: choice for choice in getattr(plan, kind)}
+            parts |= {choice.label: choice for choice in getattr(ready.plan, kind)}
+            joined: Any = {kind: tuple(parts.values())}
+            journal.note(NOTED, plan_tables(replace(plan, **joined)))
 
 
 def _check(ready: Ready, kind: str) -> None:
@@ -171,20 +163,18 @@ def _check(ready: Ready, kind: str) -> None:
 
 def _as_before(run: Pipeline) -> set[str]:
     """List the metrics that are configured as before."""
-    known = {}
-    for choice in current_plan(run.folder, run.journal).metrics:
-        known[choice.label] = (choice.name, choice.config)
-
-    labels = set()
+    before = current_plan(run.folder, run.journal).metrics
+    known = {choice.label: (choice.name, choice.config) for choice in before}
+    same = set()
     for choice in run.ready.plan.metrics:
         if known.get(choice.label) == (choice.name, choice.config):
-            labels.add(choice.label)
-    return labels
+            same.add(choice.label)
+    return same
 
 
 def _earlier(run: Pipeline, needed: bool) -> Result | None:
     # A result that cannot be read is made anew, unless something is to be added to it.
-    if not (run.folder.path / "result.json").is_file():
+    if not run.folder.is_finished:
         return None
     try:
         return run.folder.read_result()

@@ -53,14 +53,6 @@ class Opened(NamedTuple):
     """What is still to be run; empty if the run is finished."""
 
 
-class Shared(NamedTuple):
-    """A metric of both runs."""
-
-    name: str
-    metric: Metric
-    measures: tuple[Measure, ...]
-
-
 def compare(
     run_a: Path | str,
     run_b: Path | str,
@@ -121,7 +113,7 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
             f"{run_a} and {run_b} are the same run: name another one to compare it with"
         )
 
-    metrics, notes = _shared_metrics(opened_a, opened_b)
+    metrics, meanings, notes = _shared_metrics(opened_a, opened_b)
     for opened in (opened_a, opened_b):
         if opened.unfinished:
             notes.append(
@@ -149,7 +141,7 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
 
     conditions = _conditions([(opened_a.ready, a), (opened_b.ready, b)])
     swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
-    rows = _rows(metrics, a, b, conditions, clusters, paired)
+    rows = _rows(metrics, meanings, a, b, conditions, clusters, paired)
     notes += few_worlds(rows)
     return Compared(
         runs=(opened_a.side, opened_b.side),
@@ -174,13 +166,16 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
         return Opened(ready, side, unfinished(journal))
 
 
-def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
-    """Give the metrics of both plans, as A configures them, and notes for the
-    reader.
+def _shared_metrics(
+    a: Opened, b: Opened
+) -> tuple[dict[str, Metric], Measures, list[str]]:
+    """Give the metrics of both plans, as A configures them, their measures, and notes
+    for the reader.
     """
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     resources = Resources(a.ready, keys_to=())
-    metrics: list[Shared] = []
+    metrics: dict[str, Metric] = {}
+    declared: list[Measure] = []
     notes: list[str] = []
     for chosen in as_offered(a.ready.metrics):
         name = chosen.label
@@ -199,12 +194,13 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
             configured = f"metric {name!r} is configured differently in {b.side.run}"
             notes.append(f"{configured}: both are measured as in {a.side.run}")
         assert isinstance(offer, MetricOffer)
-        metrics.append(Shared(name, resources.metric(chosen), offer.measures))
+        metrics[name] = resources.metric(chosen)
+        declared += offer.measures
 
     if not metrics:
         advice = "run `gde rescore` on one with the --metric of the other"
         raise GdeError(f"{a.side.run} and {b.side.run} share no metric: {advice}")
-    return metrics, notes
+    return metrics, Measures(tuple(declared)), notes
 
 
 def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditions:
@@ -233,20 +229,15 @@ def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditi
 
 
 def _rows(
-    metrics: Sequence[Shared],
+    metrics: Mapping[str, Metric],
+    meanings: Measures,
     a: Mapping[str, Evidence],
     b: Mapping[str, Evidence],
     conditions: Conditions,
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
-    named = []
-    declared: list[Measure] = []
-    for shared in metrics:
-        named.append((shared.name, shared.metric))
-        declared += shared.measures
-    meanings = Measures(tuple(declared))
-
+    named = list(metrics.items())
     kept = _comparable(measured(named, a), measured(named, b), meanings, paired)
     whole = {
         quantity: values for quantity, values in kept.items() if not quantity.restricted
@@ -293,18 +284,21 @@ def _comparable(
     paired: bool,
 ) -> Quantities:
     """Give the quantities of both runs, without those that repeat another one."""
-    common: Quantities = {}
-    for quantity, of_a in values_a.items():
-        if quantity in values_b:
-            common[quantity] = _aligned(of_a, values_b[quantity], paired)
-
     # In a single world some measurements are equal by definition, and one of them is
     # enough.
-    names = {quantity.name for quantity in common}
+    names = {quantity.name for quantity in values_a if quantity in values_b}
     kept: Quantities = {}
-    for quantity, (of_a, of_b) in common.items():
-        is_repeated = meanings[quantity.name].repeats in names
-        if of_a and of_b and not is_repeated:
+    for quantity in values_a:
+        if quantity not in values_b or meanings[quantity.name].repeats in names:
+            continue
+        of_a = values_a[quantity]
+        of_b = values_b[quantity]
+        # Of paired runs, the worlds in which both have a value, in one order.
+        if paired:
+            worlds = sorted(of_a.keys() & of_b.keys())
+            of_a = {world: of_a[world] for world in worlds}
+            of_b = {world: of_b[world] for world in worlds}
+        if of_a and of_b:
             kept[quantity] = of_a, of_b
     return kept
 
@@ -320,14 +314,6 @@ def _by_condition(quantities: Quantities, conditions: Conditions) -> Quantities:
             if of_a and of_b:
                 found[replace(quantity, restricted=labels)] = of_a, of_b
     return found
-
-
-def _aligned(a: Values, b: Values, paired: bool) -> tuple[Values, Values]:
-    """Of paired runs, the worlds in which both have a value, in one order."""
-    if not paired:
-        return a, b
-    worlds = sorted(a.keys() & b.keys())
-    return {world: a[world] for world in worlds}, {world: b[world] for world in worlds}
 
 
 def _row(

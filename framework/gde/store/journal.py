@@ -204,13 +204,12 @@ class Journal(Database):
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
-        turns = self.signed(
-            "turns", "SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,)
-        )
-        return [
-            Decision(status=row["status"], action=row["action"], detail=row["detail"])
-            for row in turns
-        ]
+        query = "SELECT * FROM turns WHERE episode = ? ORDER BY turn"
+        decisions = []
+        for row in self.signed("turns", query, (episode,)):
+            status, action, detail = row["status"], row["action"], row["detail"]
+            decisions.append(Decision(status=status, action=action, detail=detail))
+        return decisions
 
     def probes(self) -> set[str]:
         """The probes that have stored fits."""
