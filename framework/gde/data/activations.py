@@ -70,12 +70,8 @@ class Intervention:
             )
         if not np.isfinite(vector).all():
             raise ValueError("the vector of an intervention must be finite")
-        if self.kind == "project_out":
-            has_direction = vector.any(axis=-1)
-            if not has_direction.all():
-                raise ValueError(
-                    "a zero vector has no direction that could be projected out"
-                )
+        if self.kind == "project_out" and not vector.any(axis=-1).all():
+            raise ValueError("a zero vector has no direction to project out")
 
     @cached_property
     def identity(self) -> str:
@@ -86,9 +82,7 @@ class Intervention:
         return sha256(place.encode() + entries).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Intervention):
-            return False
-        return self.identity == other.identity
+        return isinstance(other, Intervention) and self.identity == other.identity
 
     def __hash__(self) -> int:
         return hash(self.identity)

@@ -27,9 +27,7 @@ def frame(
     except ModuleNotFoundError:
         raise MissingExtra(whose, ["pandas"], "frames") from None
 
-    values: dict[str, list[Any]] = {}
-    for name in columns:
-        values[name] = []
+    values: dict[str, list[Any]] = {name: [] for name in columns}
     for n, row in enumerate(rows):
         # A new column is empty in all earlier rows.
         for name in row:
@@ -44,8 +42,7 @@ def beside(
     extra: Mapping[str, Any], columns: Sequence[str], kind: str
 ) -> dict[str, Any]:
     """Values under their names; a name that is also a column becomes `kind.NAME`."""
-    named = {}
-    for name, value in extra.items():
-        own_name = f"{kind}.{name}" if name in columns else name
-        named[own_name] = value
-    return named
+    return {
+        f"{kind}.{name}" if name in columns else name: value
+        for name, value in extra.items()
+    }

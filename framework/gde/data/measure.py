@@ -127,17 +127,11 @@ class Measure:
         """The same measure for numbers whose names begin with the label of their
         part.
         """
-        repeats = ""
-        if self.repeats:
-            repeats = f"{prefix}.{self.repeats}"
-        beside = ""
-        if self.beside:
-            beside = f"{prefix}.{self.beside}"
         return replace(
             self,
             name=f"{prefix}.{self.name}",
-            repeats=repeats,
-            beside=beside,
+            repeats=f"{prefix}.{self.repeats}" if self.repeats else "",
+            beside=f"{prefix}.{self.beside}" if self.beside else "",
         )
 
 
@@ -150,16 +144,10 @@ class Measures:
 
     def __getitem__(self, name: str) -> Measure:
         """The measure of a number. An undeclared one has its name as its title."""
-        if name in self._found:
-            return self._found[name]
-
-        declared = self.declared(name)
-        if declared is None:
-            measure = Measure(name=name, title=name)
-        else:
-            measure = declared.of(name)
-        self._found[name] = measure
-        return measure
+        if name not in self._found:
+            declared = self.declared(name) or Measure(name=name, title=name)
+            self._found[name] = declared.of(name)
+        return self._found[name]
 
     def declared(self, name: str) -> Measure | None:
         """The measure as a part declares it, `*` included; the closest where several
@@ -173,13 +161,10 @@ class Measures:
         """The names in the order in which parts declare their measures; undeclared ones
         last, in the given order.
         """
-        places = {each.name: place for place, each in enumerate(self.known)}
 
         def place(name: str) -> int:
             declared = self.declared(name)
-            if declared is None:
-                return len(places)
-            return places[declared.name]
+            return len(self.known) if declared is None else self.known.index(declared)
 
         # A dict drops repeated names and keeps the order of the first ones.
         return sorted(dict.fromkeys(names), key=place)

@@ -63,20 +63,12 @@ class Choice:
                 "a part of a plan: wanted a name, a Choice, an Offer or an object, got None"
             )
 
+        maker = _named(value.make if isinstance(value, Offer) else value)
+        name, label = maker.__qualname__, maker.__name__
         if isinstance(value, Offer):
-            home = _home(value.make)
-            return cls(
-                name=f"{OBJECT}{home}.{value.name}",
-                alias=alias or value.name,
-                part=value,
-            )
-
-        maker = _named(value)
-        home = _home(value)
+            name = label = value.name
         return cls(
-            name=f"{OBJECT}{home}.{maker.__qualname__}",
-            alias=alias or maker.__name__,
-            part=value,
+            name=f"{OBJECT}{maker.__module__}.{name}", alias=alias or label, part=value
         )
 
 
@@ -90,11 +82,6 @@ def _named(value: Any) -> Any:
     if hasattr(value, "__qualname__"):
         return value
     return type(value)
-
-
-def _home(value: Any) -> str:
-    module: str = _named(value).__module__
-    return module
 
 
 @dataclass(frozen=True, kw_only=True)

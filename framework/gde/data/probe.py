@@ -103,10 +103,8 @@ class Fit:
         where = one.where
         # A metric may break its numbers down by the labels of fits, but only probes
         # begin names with their own.
-        is_named_after_source = f"{one.name}.".startswith(f"{one.source}.")
-        if not one.source or not is_named_after_source:
-            return None
-        if not where.keys() >= FIT:
+        is_own = one.source and f"{one.name}.".startswith(f"{one.source}.")
+        if not is_own or not where.keys() >= FIT:
             return None
         return cls(
             probe=one.source,

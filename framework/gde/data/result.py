@@ -135,9 +135,7 @@ class Measurement:
             ) from None
         vars(self).update(fields)
 
-        is_missing = self.value is None
-        has_reason = bool(self.reason)
-        if is_missing != has_reason:
+        if (self.value is None) != bool(self.reason):
             got = f"{self.value}, {self.reason!r}"
             raise ValueError(
                 f"{self.name}: a measurement has either a value or a reason, got {got}"
@@ -156,10 +154,7 @@ class Measurement:
 
 def labelled(name: str, where: Labels) -> str:
     """A name with labels as text."""
-    words = [name]
-    for key, value in where.items():
-        words.append(f"{key}={value}")
-    return " ".join(words)
+    return " ".join([name, *(f"{key}={value}" for key, value in where.items())])
 
 
 def repeated(measurements: Iterable[Measurement]) -> str | None:

@@ -41,9 +41,7 @@ class Decision:
     """
 
     def __post_init__(self) -> None:
-        is_usable = self.status == "ok"
-        has_action = self.action is not None
-        if is_usable != has_action:
+        if (self.status == "ok") != (self.action is not None):
             raise ValueError(
                 f"a decision has an action exactly when it is ok, got {self.status!r} with {self.action!r}"
             )

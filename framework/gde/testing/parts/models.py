@@ -2,10 +2,12 @@
 text is planted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Self
+from itertools import product
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,12 +60,8 @@ class ScriptedModel:
         """Nothing is held."""
 
     def _answer(self, request: ChatRequest, answer: str) -> Completion:
-        prompt = (
-            "".join(
-                f"{message.role}: {message.content}\n" for message in request.messages
-            )
-            + CLOSING
-        )
+        lines = [f"{each.role}: {each.content}\n" for each in request.messages]
+        prompt = "".join(lines) + CLOSING
         reasoning = "I see."
         whole = f"{reasoning}{CLOSING}{answer}"
         said = whole[: request.sampling.max_tokens]
@@ -134,17 +132,13 @@ class PlantedModel(ScriptedModel):
             another width.
         """
         plain = await super().complete(replace(request, interventions=()))
-        return (
-            self._answer(request, LEFT)
-            if request.interventions and self._turned(request, plain)
-            else plain
-        )
-
-    def _turned(self, request: ChatRequest, plain: Completion) -> bool:
+        if not request.interventions:
+            return plain
+        n_prompt = len(plain.prompt_tokens)
         positions = {
             position: places
             for position, places in plain.positions.items()
-            if places[-1] < len(plain.prompt_tokens)
+            if places[-1] < n_prompt
         }
         check_interventions(request.interventions, positions, self.info)
         sequence = TokenSequence(
@@ -153,7 +147,8 @@ class PlantedModel(ScriptedModel):
             interventions=request.interventions,
         )
         (last,) = self._rows(sequence, positions["pre"][-1:], self.n_layers - 1)
-        return bool(last @ self.turning > TURNING**2)
+        turned = last @ self.turning > TURNING**2
+        return self._answer(request, LEFT) if turned else plain
 
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
@@ -178,53 +173,42 @@ class PlantedModel(ScriptedModel):
     def _record(
         self, sequence: TokenSequence, request: CaptureRequest
     ) -> ActivationRecord:
-        positions = [
-            position for position in request.positions if position in sequence.positions
-        ]
-        values = {
-            (layer, position): self._rows(sequence, sequence.positions[position], layer)
-            for layer in request.layers
-            for position in positions
-        }
+        values = {}
+        for layer, position in product(request.layers, request.positions):
+            if position in sequence.positions:
+                places = sequence.positions[position]
+                values[layer, position] = self._rows(sequence, places, layer)
         return ActivationRecord(values=values)
 
     def _rows(
         self, sequence: TokenSequence, places: Sequence[int], layer: int
     ) -> NDArray[np.float32]:
-        carried = self._carried(sequence, layer)
-        activations = [
-            self._activation(sequence.tokens[: place + 1], layer) for place in places
-        ]
-        changed = [
-            each + carried.get(place, 0)
-            for place, each in zip(places, activations, strict=True)
-        ]
-        rows = np.stack(changed).astype(np.float32)
-        rows.flags.writeable = False
-        return rows
-
-    def _carried(
-        self, sequence: TokenSequence, layer: int
-    ) -> Mapping[int, NDArray[np.float64]]:
-        """Place to what the interventions up to a layer have changed there, all in
-        all.
-        """
-        carried: dict[int, NDArray[np.float64]] = {}
+        """(places, width) after the interventions up to a layer."""
+        # What the interventions have changed at each place, all in all.
+        carried: dict[int, Any] = defaultdict(int)
         for each in sorted(sequence.interventions, key=lambda each: each.layer):
             if each.layer > layer:
                 break
-            places = sequence.positions[each.position]
-            planted = np.stack(
-                [
-                    self._activation(sequence.tokens[: place + 1], each.layer)
-                    for place in places
-                ]
-            )
+            changed = sequence.positions[each.position]
+            planted = self._planted(sequence, changed, each.layer)
             stream = planted + np.stack(
-                [carried.get(place, np.zeros(self.width)) for place in places]
+                [carried[place] + np.zeros(self.width) for place in changed]
             )
-            carried.update(zip(places, each.applied(stream) - planted, strict=True))
-        return carried
+            carried.update(zip(changed, each.applied(stream) - planted, strict=True))
+
+        plain = self._planted(sequence, places, layer)
+        rows = np.stack(
+            [row + carried[place] for row, place in zip(plain, places, strict=True)]
+        ).astype(np.float32)
+        rows.flags.writeable = False
+        return rows
+
+    def _planted(
+        self, sequence: TokenSequence, places: Sequence[int], layer: int
+    ) -> NDArray[np.float64]:
+        return np.stack(
+            [self._activation(sequence.tokens[: place + 1], layer) for place in places]
+        )
 
     def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
         if layer == EMBEDDING:
