@@ -1,7 +1,7 @@
 """The shop as an environment."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 
@@ -25,15 +25,6 @@ RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
 
 
-@dataclass(frozen=True)
-class _Episode:
-    """Everything that stays the same from reset to reset."""
-
-    goal: Goal
-    searches: tuple[str, ...]
-    """Suggested searches."""
-
-
 class WebshopEnvironment:
     """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
     `gde.parts.environment`.
@@ -49,7 +40,8 @@ class WebshopEnvironment:
         """
         self._config = config
         self._shop = _shop(config.products, config.catalogue_seed, config.data)
-        self._played: _Episode | None = None
+        self._goal: Goal | None = None
+        self._searches: tuple[str, ...] = ()
         self._visit = Visit()
 
     def worlds(self) -> Sequence[str]:
@@ -68,16 +60,16 @@ class WebshopEnvironment:
         """
         listed = self._shop.catalogue.goals
         if listed:
-            goal = listed[seed % len(listed)]
-            self._played = _Episode(goal, self._suggested(goal))
+            self._goal = listed[seed % len(listed)]
+            self._searches = self._suggested(self._goal)
         else:
-            self._played = self._drawn(seed)
+            self._goal, self._searches = self._drawn(seed)
         self._visit = Visit()
         return self._observe()
 
     def task(self) -> Task:
         return Task(
-            objective=self._episode.goal.instruction,
+            objective=self._wish.instruction,
             rules=RULES,
             horizon=self._config.horizon,
         )
@@ -87,7 +79,7 @@ class WebshopEnvironment:
         `product`, the id of the product that it was written for. The label `kind` is
         the wanted kind of product.
         """
-        goal = self._episode.goal
+        goal = self._wish
         return World(
             id=_digest(goal),
             facts={
@@ -112,11 +104,11 @@ class WebshopEnvironment:
         """Return the actions of a scripted shopper, who knows the wish's own
         product.
         """
-        episode = self._episode
-        searches = episode.searches
+        goal = self._wish
+        searches = self._searches
         if self._config.search == "free":
-            searches = (*searches, episode.goal.product.title)
-        return script(self._shop, episode.goal, self._visit, searches)
+            searches = (*searches, goal.product.title)
+        return script(self._shop, goal, self._visit, searches)
 
     def step(self, action: str) -> Outcome:
         """Search or click. Free search takes any text; a text of another form leads
@@ -143,7 +135,7 @@ class WebshopEnvironment:
             return Outcome.running(observation)
 
         product = self._shop.product(self._visit)
-        worth = reward(product, self._visit.chosen, self._episode.goal)
+        worth = reward(product, self._visit.chosen, self._wish)
         return Outcome.terminal(observation, worth, success=worth)
 
     def snapshot(self) -> Visit:
@@ -162,13 +154,15 @@ class WebshopEnvironment:
         """The catalogue is shared by all of a process and kept."""
 
     @property
-    def _episode(self) -> _Episode:
-        if self._played is None:
+    def _wish(self) -> Goal:
+        if self._goal is None:
             raise GdeError("the shop has no episode yet: call reset(seed) first")
-        return self._played
+        return self._goal
 
-    def _drawn(self, seed: int) -> _Episode:
-        """Draw a wish that the scripted shopper can fulfil in full."""
+    def _drawn(self, seed: int) -> tuple[Goal, tuple[str, ...]]:
+        """Draw a wish that the scripted shopper can fulfil in full, with its suggested
+        searches.
+        """
         rng = generator(
             seed, "webshop", self._config.products, self._config.catalogue_seed
         )
@@ -177,7 +171,7 @@ class WebshopEnvironment:
             searches = self._suggested(goal)
             actions = script(self._shop, goal, Visit(), searches)
             if actions and reward(goal.product, wanted_values(goal), goal) == 1:
-                return _Episode(goal, searches)
+                return goal, searches
         raise GdeError(
             f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products"
         )
@@ -197,7 +191,7 @@ class WebshopEnvironment:
             return tuple(f"click[{link}]" for link in links)
         if self._config.search == "free":
             return None
-        return tuple(f"{SEARCH}[{query}]" for query in self._episode.searches)
+        return tuple(f"{SEARCH}[{query}]" for query in self._searches)
 
     def _observe(self) -> Observation:
         return Observation(text=self._shop.text(self._visit), actions=self._actions())

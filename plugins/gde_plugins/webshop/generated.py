@@ -21,19 +21,18 @@ def generated_catalogue(n_products: int, seed: int) -> Catalogue:
     of a larger one.
     """
     words = tomllib.loads(KINDS.read_text(encoding="utf-8"))
-    kinds: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    kinds = []
     for department in words["department"]:
         for kind in department["kinds"]:
-            kinds.append((department, kind))
+            kinds.append((words, department, kind))
 
     products: dict[str, Product] = {}
     for number in range(n_products):
-        department, kind = kinds[number % len(kinds)]
         rng = generator(seed, "webshop", number)
-        product = _product(words, department, kind, rng)
+        product = _product(*kinds[number % len(kinds)], rng)
         # Ids are random, so two products may draw the same one.
         while product.id in products:
-            product = _product(words, department, kind, rng)
+            product = _product(*kinds[number % len(kinds)], rng)
         products[product.id] = product
     return Catalogue(products=products)
 

@@ -13,24 +13,22 @@ CLOSE = 85
 EXACT = "size"
 """The option whose values must be equal."""
 WORD = re.compile(r"[^\W_]+")
-STOP_WORDS = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "by",
-        "for",
-        "from",
-        "in",
-        "of",
-        "on",
-        "or",
-        "our",
-        "the",
-        "to",
-        "with",
-    }
-)
+STOP_WORDS = {
+    "a",
+    "an",
+    "and",
+    "by",
+    "for",
+    "from",
+    "in",
+    "of",
+    "on",
+    "or",
+    "our",
+    "the",
+    "to",
+    "with",
+}
 
 
 def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
@@ -41,28 +39,20 @@ def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
     pages contain it. An option is met if one of the chosen values is alike. The reward
     is between 0 and 1.
     """
-    met = 0
+    met = int(product.price <= goal.price)
     prose = product.prose
     for attribute in goal.attributes:
-        if attribute.lower() in prose or any(
-            alike(attribute, own) for own in product.attributes
-        ):
-            met += 1
+        is_alike = any(alike(attribute, own) for own in product.attributes)
+        met += attribute.lower() in prose or is_alike
     for option in goal.options:
-        if any(_meets(name, value, option) for name, value in chosen.items()):
-            met += 1
-    if product.price <= goal.price:
-        met += 1
+        for name, value in chosen.items():
+            if value == option if name == EXACT else alike(option, value):
+                met += 1
+                break
 
     # The price is one wish more.
     n_wanted = len(goal.attributes) + len(goal.options) + 1
     return kind_fit(product, goal.product) * met / n_wanted
-
-
-def _meets(name: str, value: str, wanted: str) -> bool:
-    if name == EXACT:
-        return value == wanted
-    return alike(wanted, value)
 
 
 def kind_fit(product: Product, wanted: Product) -> float:

@@ -59,57 +59,46 @@ class Shop:
 
     def clicks(self, visit: Visit) -> tuple[str, ...]:
         """Return the names of all links, each once."""
-        links: list[str] = []
-        if visit.page == "results":
-            links.append(BACK)
-            last = (len(self.results(visit)) - 1) // ON_A_PAGE
-            if visit.number < last:
-                links.append(NEXT)
-            if visit.number > 0:
-                links.append(PREVIOUS)
-            for id in self.shown(visit):
-                links.append(id.lower())
-        elif visit.page == "product":
-            links += [BACK, PREVIOUS, *PARTS]
-            for values in self.product(visit).options.values():
-                links += values
-            links.append(BUY)
-        elif visit.page in PARTS:
-            links += [BACK, PREVIOUS]
-        # Two options of a product may have a value of the same name.
-        return tuple(dict.fromkeys(links))
+        return tuple(self._links(visit))
 
     def click(self, visit: Visit, on: str) -> Visit:
-        """Follow a link that `clicks` lists."""
-        if on == BACK:
-            return Visit()
-        if on == BUY:
-            return replace(visit, page="done")
+        """Follow a link that `clicks` lists.
+
+        Raises:
+            ValueError: the page has no such link.
+        """
+        links = self._links(visit)
+        if on not in links:
+            raise ValueError(f"the page has no link {on!r}")
+        return links[on]
+
+    def _links(self, visit: Visit) -> dict[str, Visit]:
+        """Return every link of the open page with where it leads."""
+        links = {BACK: Visit()}
         if visit.page == "results":
-            return self._click_result(visit, on)
-        if on == PREVIOUS:
-            above: Page = "results" if visit.page == "product" else "product"
-            return replace(visit, page=above)
-        for part in PARTS:
-            if part == on:
-                return replace(visit, page=part)
-
-        # All other links are values of options; the first option with the value gets
-        # it.
-        for option, values in self.product(visit).options.items():
-            if on in values:
-                return replace(visit, chosen={**visit.chosen, option: on})
-        raise ValueError(f"the page has no link {on!r}")
-
-    def _click_result(self, visit: Visit, on: str) -> Visit:
-        if on == NEXT:
-            return replace(visit, number=visit.number + 1)
-        if on == PREVIOUS:
-            return replace(visit, number=visit.number - 1)
-        for id in self.shown(visit):
-            if id.lower() == on:
-                return replace(visit, page="product", product=id, chosen={})
-        raise ValueError(f"the page has no link {on!r}")
+            last = (len(self.results(visit)) - 1) // ON_A_PAGE
+            if visit.number < last:
+                links[NEXT] = replace(visit, number=visit.number + 1)
+            if visit.number > 0:
+                links[PREVIOUS] = replace(visit, number=visit.number - 1)
+            for id in self.shown(visit):
+                opened = replace(visit, page="product", product=id, chosen={})
+                links[id.lower()] = opened
+        elif visit.page == "product":
+            links[PREVIOUS] = replace(visit, page="results")
+            for part in PARTS:
+                links[part] = replace(visit, page=part)
+            # Two options may have a value of the same name; the first option gets it.
+            for option, values in self.product(visit).options.items():
+                for value in values:
+                    chosen = {**visit.chosen, option: value}
+                    links.setdefault(value, replace(visit, chosen=chosen))
+            links[BUY] = replace(visit, page="done")
+        elif visit.page in PARTS:
+            links[PREVIOUS] = replace(visit, page="product")
+        else:
+            return {}
+        return links
 
     def text(self, visit: Visit) -> str:
         """Return the text of the open page."""
@@ -118,16 +107,25 @@ class Shop:
         if visit.page == "results":
             return self._results_text(visit)
         product = self.product(visit)
-        if visit.page == "description":
-            return f"{product.title}\nDescription: {product.description or 'none'}"
-        if visit.page == "features":
-            features = [f"- {feature}" for feature in product.features]
-            return "\n".join([product.title, "Features:", *features])
-        if visit.page == "attributes":
-            category = " > ".join(product.category)
-            attributes = ", ".join(product.attributes)
-            return f"{product.title}\nCategory: {category}\nAttributes: {attributes}"
-        return self._product_text(product, visit)
+        lines = [product.title]
+        match visit.page:
+            case "description":
+                lines.append(f"Description: {product.description or 'none'}")
+            case "features":
+                lines += ["Features:", *(f"- {each}" for each in product.features)]
+            case "attributes":
+                lines.append(f"Category: {' > '.join(product.category)}")
+                lines.append(f"Attributes: {', '.join(product.attributes)}")
+            case _:
+                lines.append(f"Price: ${product.price:.2f}")
+                for name, values in product.options.items():
+                    # The chosen value stands in brackets.
+                    chosen = visit.chosen.get(name)
+                    shown = [f"[{each}]" if each == chosen else each for each in values]
+                    lines.append(f"{name}: {', '.join(shown)}")
+        if visit.page == "done":
+            lines.append("You have bought it.")
+        return "\n".join(lines)
 
     def _results_text(self, visit: Visit) -> str:
         n_found = len(self.results(visit))
@@ -140,15 +138,4 @@ class Shop:
         for id in self.shown(visit):
             product = self.catalogue.products[id]
             lines.append(f"[{id.lower()}] {product.title} ${product.price:.2f}")
-        return "\n".join(lines)
-
-    def _product_text(self, product: Product, visit: Visit) -> str:
-        lines = [product.title, f"Price: ${product.price:.2f}"]
-        for name, values in product.options.items():
-            # The chosen value stands in brackets.
-            chosen = visit.chosen.get(name)
-            shown = [f"[{value}]" if value == chosen else value for value in values]
-            lines.append(f"{name}: {', '.join(shown)}")
-        if visit.page == "done":
-            lines.append("You have bought it.")
         return "\n".join(lines)
