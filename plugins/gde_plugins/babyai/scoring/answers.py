@@ -135,8 +135,8 @@ def measure(
         ordered = sorted(groups, key=lambda group: LABELS.index(group[0]))
         for number in broken_down:
             for label, value in ordered:
-                group = groups[label, value]
-                measured.append(number.of(evidence, group, **{label: value}))
+                some = groups[label, value]
+                measured.append(number.of(evidence, some, **{label: value}))
     return measured
 
 

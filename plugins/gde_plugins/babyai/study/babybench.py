@@ -33,6 +33,7 @@ ABLATED = ("GoToObj", "BossLevel")
 """The levels of the comparison of prompts (appendix C). Formats are compared on the
 same ones, since the publication names none for them.
 """
+SUCCESS = "predict.success"
 SOURCE = "Choukrani et al. (2025), {}"
 BY_CLASS = ("0-2", "3-6", "7-9", "10+")
 DECOMPOSED = {
@@ -113,20 +114,8 @@ class BabyBenchStudy:
         predict = runs["predict"].result.measurements
         plan = runs["plan"].result.measurements
         rows = [
-            *_beside_models(
-                "Predict by difficulty (table 3)",
-                "table 3",
-                "difficulty",
-                TABLE_3,
-                predict,
-            ),
-            *_beside_models(
-                "Predict by competency (table 4)",
-                "table 4",
-                "competency",
-                TABLE_4,
-                predict,
-            ),
+            *_beside_models("table 3", "difficulty", TABLE_3, predict),
+            *_beside_models("table 4", "competency", TABLE_4, predict),
             *_ours(
                 "Predict, beyond the publication", "section 4.5", predict, PREDICTED
             ),
@@ -134,7 +123,14 @@ class BabyBenchStudy:
         ]
         for way in TABLE_7:
             if f"asked-{way}" in runs:
-                rows += _way(way, runs[f"asked-{way}"])
+                found = runs[f"asked-{way}"].result.measurements
+                rows += _beside_averages(
+                    "way of asking (table 7)",
+                    way,
+                    TABLE_7,
+                    find(found, "predict.success"),
+                    find(found, "predict.distance"),
+                )
 
         rows += _ours("Plan (figure 10)", "figure 10", plan, PLANNED)
         # Figure 1 prints no numbers to compare with.
@@ -198,7 +194,6 @@ def _row(
 
 
 def _beside_models(
-    table: str,
     source: str,
     by: str,
     printed: Mapping[str, Shares],
@@ -207,11 +202,10 @@ def _beside_models(
     for kind, shares in printed.items():
         models = {}
         for model, percent in zip(MODELS, shares, strict=True):
-            models[model] = Measurement(
-                name="predict.success", value=percent / 100, unit="share", n=0
-            )
+            success = Measurement(name=SUCCESS, value=percent / 100, unit="share", n=0)
+            models[model] = success
         measured = find(ours, "predict.success", **{by: kind})
-        row = _row(table, source, kind, measured)
+        row = _row(f"Predict by {by} ({source})", source, kind, measured)
         yield replace(row, others=models)
 
 
@@ -226,70 +220,40 @@ def _ours(
 
 
 def _formats(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    table = "Predict by format (table 6)"
-    for form, (percent, distance) in TABLE_6.items():
-        successes = []
-        distances = []
-        for level in ABLATED:
-            successes.append(
-                find(measurements, "predict.success", level=level, format=form)
-            )
-            distances.append(
-                find(measurements, "predict.distance", level=level, format=form)
-            )
-        yield _row(
-            table,
-            "table 6",
-            f"{form}: success rate",
-            _mean(successes, "share"),
-            percent / 100,
-        )
-        yield _row(
-            table,
-            "table 6",
-            f"{form}: Manhattan distance",
-            _mean(distances, "cells"),
-            distance,
-        )
+    for form in TABLE_6:
+        means = []
+        for name, unit in (("predict.success", "share"), ("predict.distance", "cells")):
+            parts = []
+            for level in ABLATED:
+                parts.append(find(measurements, name, level=level, format=form))
+            means.append(_mean(parts, unit))
+        yield from _beside_averages("format (table 6)", form, TABLE_6, *means)
+
+
+def _beside_averages(
+    title: str,
+    quantity: str,
+    printed: Mapping[str, tuple[float, float]],
+    success: Measurement,
+    distance: Measurement,
+) -> Iterator[Comparison]:
+    percent, cells = printed[quantity]
+    _, _, source = title.strip(")").partition("(")
+    table = f"Predict by {title}"
+    name = f"{quantity}: success rate"
+    yield _row(table, source, name, success, percent / 100)
+    yield _row(table, source, f"{quantity}: Manhattan distance", distance, cells)
 
 
 def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
     """The mean over levels, which have equal numbers of seeds."""
     name = parts[0].name
-    values = []
-    n = 0
-    for one in parts:
-        if one.value is None:
-            return Measurement(
-                name=name,
-                value=None,
-                unit=unit,
-                n=0,
-                reason="not in the run of every level",
-            )
-        values.append(one.value)
-        n += one.n
+    values = [one.value for one in parts if one.value is not None]
+    if len(values) < len(parts):
+        reason = "not in the run of every level"
+        return Measurement(name=name, value=None, unit=unit, n=0, reason=reason)
+    n = sum(one.n for one in parts)
     return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=n)
-
-
-def _way(way: str, run: Run) -> Iterator[Comparison]:
-    percent, distance = TABLE_7[way]
-    found = run.result.measurements
-    table = "Predict by way of asking (table 7)"
-    yield _row(
-        table,
-        "table 7",
-        f"{way}: success rate",
-        find(found, "predict.success"),
-        percent / 100,
-    )
-    yield _row(
-        table,
-        "table 7",
-        f"{way}: Manhattan distance",
-        find(found, "predict.distance"),
-        distance,
-    )
 
 
 def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:

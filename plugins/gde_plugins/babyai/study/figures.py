@@ -1,6 +1,6 @@
 """The figures of Choukrani et al. (2025) that are drawn from a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gde.data.figure import Figure
@@ -22,77 +22,55 @@ def drawn(
     plan: Sequence[Measurement], decompose: Sequence[Measurement]
 ) -> list[Figure]:
     """Draw the figures for which there are numbers."""
-    by_size = _by(plan, "plan.success", "size")
+    by_size = _rows(plan, {"plan.success": ""}, ["size"])
+    overall = _rows(plan, OVERALL, [])
+    by_class = _rows(decompose, RATES, ["added"])
     candidates = [
-        ("Plan: success by size of the world", "As figure 1", by_size, _bars("size")),
-        ("Plan: success and efficiency", "As figure 10", _overall(plan), _bars("rate")),
-        (
-            "Plan: success by size and distractors",
-            "As figure 11",
-            _cells(plan),
-            _heat_map(),
-        ),
-        ("Decompose by subgoals added", "As figure 2", _rates(decompose), _grouped()),
+        ("Plan: success by size of the world", "1", by_size, _bars("size")),
+        ("Plan: success and efficiency", "10", overall, _bars("rate")),
+        ("Plan: success by size and distractors", "11", _cells(plan), _heat_map()),
+        ("Decompose by subgoals added", "2", by_class, _grouped()),
     ]
 
     figures = []
-    for title, which, rows, spec in candidates:
-        if not rows:
-            continue
-        whose = f"{which} of Choukrani et al. (2025), for the agent of this run"
-        caption = f"{whose}; an answer that cannot be used counts as 0."
-        data = {"values": rows}
-        figures.append(
-            Figure(title=title, caption=caption, spec={"data": data, **spec})
-        )
+    for title, number, rows, spec in candidates:
+        if rows:
+            caption = (
+                f"As figure {number} of Choukrani et al. (2025), for the agent of this run; "
+                "an answer that cannot be used counts as 0."
+            )
+            whole = {"data": {"values": rows}, **spec}
+            figures.append(Figure(title=title, caption=caption, spec=whole))
     return figures
 
 
-def _by(measurements: Sequence[Measurement], name: str, kind: str) -> list[Row]:
-    """Rows of the measurements of a name that are broken down by one kind of label
-    alone.
-    """
+def _rows(
+    measurements: Sequence[Measurement], rates: Mapping[str, str], by: list[str]
+) -> list[Row]:
+    """Rows of the measurements of some names that have exactly these labels."""
     rows: list[Row] = []
-    for one in measurements:
-        if one.name != name or one.value is None:
-            continue
-        broken_down_by = list(one.where)
-        if broken_down_by == [kind]:
-            rows.append({kind: str(one.where[kind]), "value": one.value})
-    return rows
-
-
-def _overall(measurements: Sequence[Measurement]) -> list[Row]:
-    rows: list[Row] = []
-    for one in measurements:
-        if one.name in OVERALL and not one.where and one.value is not None:
-            rows.append({"rate": OVERALL[one.name], "value": one.value})
+    for name, rate in rates.items():
+        for one in measurements:
+            if one.name == name and [*one.where] == by and one.value is not None:
+                labels = {label: str(value) for label, value in one.where.items()}
+                named = {"rate": rate} if rate else {}
+                rows.append({**labels, "value": one.value, **named})
     return rows
 
 
 def _cells(measurements: Sequence[Measurement]) -> list[Row]:
     rows: list[Row] = []
-    for row in _by(measurements, "plan.success", "level"):
-        level = row["level"]
-        if level not in PLAN_WORLDS:
-            continue
-        size = next(size for size in SIZES if f"-{size}-" in level)
-
-        # Sizes have different numbers of distractors, so columns are counted: the
-        # fewest of each size is the first.
-        _, n_distractors = PLAN_WORLDS[level]
-        _, choices = SIZES[size]
-        place = choices.index(n_distractors) + 1
-        column = f"{place}. of {len(choices)}"
-        rows.append({"size": size, "distractors": column, "value": row["value"]})
-    return rows
-
-
-def _rates(measurements: Sequence[Measurement]) -> list[Row]:
-    rows = []
-    for name, title in RATES.items():
-        for row in _by(measurements, name, "added"):
-            rows.append({**row, "rate": title})
+    for row in _rows(measurements, {"plan.success": ""}, ["level"]):
+        _, n_distractors = PLAN_WORLDS.get(row["level"], (0, 0))
+        for size, (_, choices) in SIZES.items():
+            # Sizes have different numbers of distractors, so columns are counted: the
+            # fewest of each size is the first.
+            if f"-{size}-" in row["level"]:
+                place = choices.index(n_distractors) + 1
+                column = f"{place}. of {len(choices)}"
+                rows.append(
+                    {"size": size, "distractors": column, "value": row["value"]}
+                )
     return rows
 
 

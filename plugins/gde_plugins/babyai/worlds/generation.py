@@ -81,7 +81,7 @@ def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
     """Return the class of a level, drawing as a release, and its settings."""
     if level in PLAN_WORLDS:
         room_size, n_distractors = PLAN_WORLDS[level]
-        level_class: type = GoToRedBallGrey
+        level_class: Any = GoToRedBallGrey
         settings = {
             "room_size": room_size,
             "num_dists": n_distractors,
