@@ -87,10 +87,10 @@ def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     # offers lack.
     for extra, packages in _declared().items():
         versions = {package: _version(package) for package in packages}
-        missing = [package for package in packages if not versions[package]]
+        absent = [package for package in packages if not versions[package]]
         lacking.pop((OURS, extra), None)
-        if missing:
-            advice = _advice(missing, users[OURS, extra], f"{OURS}[{extra}]")
+        if absent:
+            advice = _advice(absent, users[OURS, extra], f"{OURS}[{extra}]")
             yield Finding(f"extra {extra}", False, advice)
         else:
             shown = ", ".join(f"{package} {versions[package]}" for package in packages)

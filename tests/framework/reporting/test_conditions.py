@@ -10,7 +10,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.figures.drawing import svg
-from gde.reporting.page.conditions import condition_maps
+from gde.reporting.page.conditions import condition_maps, condition_table
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -116,3 +116,17 @@ def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
     (figure,) = condition_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)}))
     x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
     assert (x, y) == ([7, 9, 11], ["z", "a"])
+
+
+def test_the_headlines_stand_in_a_table_by_condition() -> None:
+    found = condition_table(swept({"size": SIZES}), frozenset({"size"}))
+    assert found is not None
+    assert found.columns == ("Success, %", "Usable answers, %")
+    (group,) = found.groups
+    cells = [(row.head, *(each.text for each in row.cells)) for row in group.rows]
+    assert cells == [
+        ("size\u00a07", "0.0", "100.0"),
+        ("size\u00a09", "5.0", "100.0"),
+        ("size\u00a011", "10.0", "100.0"),
+    ]
+    assert condition_table(swept({}), frozenset()) is None

@@ -4,14 +4,13 @@ swept.
 
 from collections.abc import Sequence
 
-from gde.data.evidence import Evidence
 from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.maps import heat_map, panels
 from gde.reporting.findings import headlines, probed, swept
-from gde.reporting.page.probe_tables import probe_condition_table
-from gde.reporting.page.tables import Table, condition_table
+from gde.reporting.page.tables import Cell, Row, Table, cell, pick, table
+from gde.reporting.wording import heading, labels_text
 
 MAPS = {2: heat_map, 3: panels}
 """What draws a map, by the number of settings."""
@@ -32,32 +31,43 @@ def condition_maps(result: Result) -> list[Figure]:
 
     figures = []
     for measure, one in _headline_numbers(result):
-        cells = _cells(one, result, settings)
-        if _differs(cells):
+        cells = []
+        for part in _parts(one, result):
+            is_condition = part.where.keys() == one.where.keys() | settings
+            if is_condition and part.value is not None:
+                cells.append(part)
+        if len({part.value for part in cells}) > 1:
             title, _ = measure.titled(one.where)
             figures.append(draw(title, _axes(cells, settings), cells))
     return figures
 
 
-def condition_tables(
-    result: Result,
-    evidence: Evidence,
-    conditions: frozenset[str],
-) -> list[tuple[str, Table]]:
-    """Caption and table of the headlines of the agent and of the first probe by
-    condition; none without a sweep.
-    """
-    tables = []
-    headlines_table = condition_table(result, conditions)
-    if headlines_table is not None:
-        tables.append(
-            ("The headlines by condition, with 95 % intervals.", headlines_table)
-        )
+def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
+    """The headlines of the run and of the main probe by condition; None without a
+    sweep.
 
-    probe_table = probe_condition_table(evidence, conditions, result.meanings)
-    if probe_table is not None:
-        tables.append(("The first probe above, by condition.", probe_table))
-    return tables
+    Args:
+        result: the result.
+        conditions: the names of the labels that tell conditions apart.
+    """
+    columns: dict[str, str] = {}
+    cells: dict[str, dict[str, Cell]] = {}
+    for measure, one in _headline_numbers(result):
+        title, _ = measure.titled(one.where)
+        for part in _parts(one, result):
+            labels = {
+                key: value for key, value in part.where.items() if key not in one.where
+            }
+            if labels.keys() <= conditions:
+                columns[title] = heading(title, part.unit)
+                cells.setdefault(labels_text(labels), {})[title] = cell(part)
+    if not cells:
+        return None
+
+    rows = []
+    for condition, row in cells.items():
+        rows.append(Row(head=condition, hint="", cells=pick(row, columns)))
+    return table(tuple(columns.values()), rows)
 
 
 def _headline_numbers(result: Result) -> list[Whole]:
@@ -71,19 +81,13 @@ def _headline_numbers(result: Result) -> list[Whole]:
     return numbers
 
 
-def _cells(
-    whole: Measurement, result: Result, settings: frozenset[str]
-) -> list[Measurement]:
-    """The number in each condition where it has a value."""
-    keys = whole.where.keys() | settings
-    cells = []
+def _parts(whole: Measurement, result: Result) -> list[Measurement]:
+    """The numbers of parts of the run: those with further labels."""
+    parts = []
     for one in result.measurements:
-        if one.name != whole.name or one.value is None:
-            continue
-        keeps_labels = one.where.items() >= whole.where.items()
-        if keeps_labels and one.where.keys() == keys:
-            cells.append(one)
-    return cells
+        if one.name == whole.name and one.where.items() > whole.where.items():
+            parts.append(one)
+    return parts
 
 
 def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
@@ -99,8 +103,3 @@ def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
 
     *others, row, column = sorted(counts, key=counts.__getitem__)
     return [row, column, *others]
-
-
-def _differs(cells: Sequence[Measurement]) -> bool:
-    values = {one.value for one in cells}
-    return len(values) > 1

@@ -12,7 +12,7 @@ from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import picture
 from gde.reporting.findings import of_metrics
 from gde.reporting.page.cards import cards
-from gde.reporting.page.conditions import condition_maps, condition_tables
+from gde.reporting.page.conditions import condition_maps, condition_table
 from gde.reporting.page.episodes import films, spread
 from gde.reporting.page.probe_tables import probe_tables
 from gde.reporting.page.tables import (
@@ -66,7 +66,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         cards=drawn_cards,
         groups=group_tables(result),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
-        condition_tables=condition_tables(result, evidence, conditions),
+        condition_table=condition_table(result, conditions),
         tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, meanings),

@@ -8,8 +8,7 @@ from gde.data.json import Labels
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
-from gde.reporting.claim import main_report
-from gde.reporting.page.tables import Cell, Group, Row, Table, cell, pick, table
+from gde.reporting.page.tables import Cell, Group, Row, Table, cell, pick
 from gde.reporting.wording import CONTROLS, caveats, heading, labels_text, place_text
 
 
@@ -28,11 +27,8 @@ class _Columns:
         reports: Sequence[ProbeReport],
         conditions: frozenset[str],
         meanings: Measures,
-        headlines: bool,
     ) -> "_Columns":
-        """The columns of all that the reports measured, or of the headlines alone where
-        any are declared.
-        """
+        """The columns of all that the reports measured."""
         examples: dict[str, Measurement] = {}
         for report in reports:
             for one in _whole(report, conditions):
@@ -46,9 +42,6 @@ class _Columns:
 
         order = meanings.ordered(names.values())
         keys = sorted(names, key=lambda key: order.index(names[key]))
-        if headlines:
-            declared = [key for key in keys if meanings[names[key]].headline]
-            keys = declared or keys
 
         headings = {}
         measures = []
@@ -92,36 +85,9 @@ def probe_tables(
 
     tables = []
     for name, reports in probes.items():
-        columns = _Columns.of(reports, conditions, meanings, headlines=False)
+        columns = _Columns.of(reports, conditions, meanings)
         tables.append((name, _table(reports, columns)))
     return tables
-
-
-def probe_condition_table(
-    evidence: Evidence,
-    conditions: frozenset[str],
-    meanings: Measures,
-) -> Table | None:
-    """The main fit's headlines by condition; None where it has none."""
-    main = main_report(evidence.probe_reports)
-    if main is None:
-        return None
-
-    by_condition: dict[str, list[Measurement]] = {}
-    for one in main.measurements:
-        condition = {
-            key: value for key, value in one.where.items() if key in conditions
-        }
-        if condition:
-            by_condition.setdefault(labels_text(condition), []).append(one)
-    if not by_condition:
-        return None
-
-    columns = _Columns.of([main], conditions, meanings, headlines=True)
-    rows = []
-    for title, found in by_condition.items():
-        rows.append(Row(head=title, hint="", cells=columns.cells(found)))
-    return table(tuple(columns.headings.values()), rows, columns.note([main]))
 
 
 def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:

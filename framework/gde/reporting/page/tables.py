@@ -7,11 +7,10 @@ from gde.data.evidence import Evidence
 from gde.data.json import Json
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
-from gde.reporting.findings import Finding, findings, headlines, of_metrics, whole
+from gde.reporting.findings import findings, of_metrics, whole
 from gde.reporting.wording import (
     bounds,
     caveats,
-    heading,
     labels_text,
     number,
     quantity,
@@ -126,32 +125,6 @@ def _number_row(measure: Measure, one: Measurement) -> Row:
         hint=f"{one.name} {labels_text(rest)}".strip(),
         cells=(cell(one, quantity), Cell(text=str(one.n))),
     )
-
-
-def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
-    """The headlines by condition; None without a sweep."""
-    shown: dict[str, Finding] = {}
-    for finding in headlines(result):
-        # A headline with labels ranks rivals: it has no single number in a condition.
-        if not finding.numbers[0].where:
-            shown[finding.measure.name] = finding
-
-    cells: dict[str, dict[str, Cell]] = {}
-    for one in result.measurements:
-        if one.name in shown and one.where and one.where.keys() <= conditions:
-            row = cells.setdefault(labels_text(one.where), {})
-            row[one.name] = cell(one)
-    if not cells:
-        return None
-
-    titles = {}
-    for name, finding in shown.items():
-        title, _ = finding.measure.titled({})
-        titles[name] = heading(title, finding.numbers[0].unit)
-    rows = []
-    for condition, row in cells.items():
-        rows.append(Row(head=condition, hint="", cells=pick(row, titles)))
-    return table(tuple(titles.values()), rows)
 
 
 def tests_tables(result: Result) -> list[tuple[str, Table]]:
