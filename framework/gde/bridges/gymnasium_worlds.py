@@ -234,8 +234,8 @@ def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[st
             )
         return tuple(names)
     own = getattr(environment.unwrapped, "actions", None)
-    if isinstance(own, EnumMeta) and len(own) == space.n:
-        return tuple(str(action.name) for action in own)
+    if isinstance(own, EnumMeta) and len(own.__members__) == space.n:
+        return tuple(own.__members__)
     return tuple(map(str, range(int(space.n))))
 
 

@@ -47,39 +47,42 @@ def episode_of(
     """An episode of these moves.
 
     Args:
-        moves: its turns, in order. world: the world, or only its number. condition: its
-        condition. index: the number of the world, where `world` is a `World`. repeat:
-        the number of the repeat in that world. ending: how it ends; "terminated" is at
-        the goal. reward: of the last turn at the goal, a success if positive. All other
-        turns earn nothing. horizon: the most turns allowed. given: other fields of the
-        trajectory.
+        moves: its turns, in order.
+        world: the world, or only its number.
+        condition: its condition.
+        index: the number of the world, where `world` is a `World`.
+        repeat: the number of the repeat in that world.
+        ending: its ending; "terminated" is at the goal.
+        reward: of the last turn at the goal, a success if positive. All other turns
+            earn nothing.
+        horizon: the most turns allowed.
+        given: other fields of the trajectory.
     """
     place = World(id=f"world{world}") if isinstance(world, int) else world
     number = world if isinstance(world, int) else index
-    at_goal = [
-        ending == "terminated" and i == len(moves) - 1 for i in range(len(moves))
-    ]
-    turns = tuple(
-        Turn(
-            index=i,
-            observation=Observation(text=move.text),
-            decision=move.decision,
-            reward=reward * over,
-            terminated=over,
-            truncated=False,
-            success=float(over and reward > 0),
-            state=move.state,
-            optimal=move.optimal,
-            value=move.value,
+    turns = []
+    for i, move in enumerate(moves):
+        at_goal = ending == "terminated" and i == len(moves) - 1
+        turns.append(
+            Turn(
+                index=i,
+                observation=Observation(text=move.text),
+                decision=move.decision,
+                reward=reward * at_goal,
+                terminated=at_goal,
+                truncated=False,
+                success=float(at_goal and reward > 0),
+                state=move.state,
+                optimal=move.optimal,
+                value=move.value,
+            )
         )
-        for i, (move, over) in enumerate(zip(moves, at_goal, strict=True))
-    )
     usual: dict[str, Any] = {"seed": number, "labels": {}}
     return Trajectory(
         key=EpisodeKey(condition=condition, world=number, repeat=repeat),
         world=place,
         horizon=horizon,
-        turns=turns,
+        turns=tuple(turns),
         ending=ending,
         **(usual | given),
     )

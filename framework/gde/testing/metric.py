@@ -16,9 +16,9 @@ def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -
     evidence.
 
     Args:
-        make: gives the metric. evidence: evidence that the metric must measure. By
-        default episodes in a corridor, for which it may give
-            nothing.
+        make: gives the metric.
+        evidence: evidence that the metric must measure. By default episodes in a
+            corridor, for which it may give nothing.
 
     Raises:
         AssertionError: a promise is broken.

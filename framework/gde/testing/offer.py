@@ -24,9 +24,10 @@ def check_offer(
     """Check what a user sees of an offer and, with a protocol, make the part.
 
     Args:
-        offer: the offer. protocol: the protocol of its kind, e.g. `gde.Agent`; without
-        it no part is made. config: the configuration of the part; by default its
-        defaults.
+        offer: the offer.
+        protocol: the protocol of its kind, e.g. `gde.Agent`; without it no part is
+            made.
+        config: the configuration of the part; by default its defaults.
 
     Raises:
         AssertionError: a promise is broken.

@@ -1,15 +1,13 @@
 """A small run in a corridor, as metrics, probes and reporters receive it."""
 
-import asyncio
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result
-from gde.data.trajectory import EpisodeKey, Trajectory, Turn
-from gde.parts.agent import Brief
-from gde.testing.parts import LEFT, RIGHT, Corridor, ScriptedAgent
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.testing.parts import LEFT, RIGHT, Corridor
 
 SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
 """Straight to the goal, by a detour, and never."""
@@ -19,7 +17,7 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
     """Episodes in corridors: some reach the goal, some do not, and one fails in its
     first turn.
     """
-    trajectories = [asyncio.run(_episode(world, length)) for world in range(episodes)]
+    trajectories = [_episode(world, length) for world in range(episodes)]
     failed = replace(
         trajectories[-1],
         key=EpisodeKey(condition=0, world=episodes),
@@ -73,23 +71,21 @@ def sample_result() -> Result:
     )
 
 
-async def _episode(world: int, length: int) -> Trajectory:
+def _episode(world: int, length: int) -> Trajectory:
     corridor = Corridor(length)
     observation = corridor.reset(world)
-    task = corridor.task()
-    agent = ScriptedAgent(SCRIPTS[world % len(SCRIPTS)])
-    agent.begin(Brief(task=task, seed=world))
-
+    horizon = corridor.task().horizon
+    script = SCRIPTS[world % len(SCRIPTS)]
     turns: list[Turn] = []
-    for index in range(task.horizon):
+    for index in range(horizon):
         state = corridor.state()
-        decision = await agent.act(observation)
-        outcome = corridor.step(decision.action or "")
+        action = script[index % len(script)]
+        outcome = corridor.step(action)
         turns.append(
             Turn(
                 index=index,
                 observation=observation,
-                decision=decision,
+                decision=Decision.act(action),
                 reward=outcome.reward,
                 terminated=outcome.terminated,
                 truncated=outcome.truncated,
@@ -108,7 +104,7 @@ async def _episode(world: int, length: int) -> Trajectory:
         seed=world,
         world=corridor.world(),
         labels=corridor.world().labels,
-        horizon=task.horizon,
+        horizon=horizon,
         turns=tuple(turns),
         ending="terminated" if turns[-1].terminated else "horizon",
         final_state=corridor.state(),

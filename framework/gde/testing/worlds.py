@@ -119,9 +119,11 @@ class Dictation:
 
     def optimum(self) -> Optimum:
         left = self._dictated[self._written :]
-        if not left:
-            return Optimum(actions=(), value=-0.0, means="the text itself")
-        return Optimum(actions=("\n".join(left),), value=-1.0, means="the text itself")
+        return Optimum(
+            actions=("\n".join(left),) if left else (),
+            value=-1.0 if left else -0.0,
+            means="the text itself",
+        )
 
     def close(self) -> None:
         """Nothing is held."""

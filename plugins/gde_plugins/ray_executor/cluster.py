@@ -1,6 +1,4 @@
-"""The Ray cluster of a run: joined, or started on this machine and ended with the
-run.
-"""
+"""The Ray cluster of a run: an existing one, or one started for the run."""
 
 import os
 import signal
@@ -80,16 +78,14 @@ def _connect(config: RayConfig) -> None:
 
 
 def _check_room(config: RayConfig) -> None:
-    wanted = {"CPU": float(cores(config)), "GPU": config.gpus}
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    if not any(
-        all(node.get(name, 0.0) >= n for name, n in wanted.items()) for node in nodes
-    ):
-        most = {
-            name: max((node.get(name, 0.0) for node in nodes), default=0.0)
-            for name in wanted
-        }
-        raise GdeError(
-            f"executor: wanted machines with {wanted['CPU']:g} cores and {wanted['GPU']:g} accelerators for a worker,"
-            f" got at most {most['CPU']:g} and {most['GPU']:g}: set executor.cpus or executor.gpus"
-        )
+    cpus = [node.get("CPU", 0.0) for node in nodes]
+    gpus = [node.get("GPU", 0.0) for node in nodes]
+    needed = cores(config)
+    for has_cpus, has_gpus in zip(cpus, gpus, strict=True):
+        if has_cpus >= needed and has_gpus >= config.gpus:
+            return
+    raise GdeError(
+        f"executor: wanted machines with {needed} cores and {config.gpus:g} accelerators for a worker,"
+        f" got at most {max(cpus, default=0):g} and {max(gpus, default=0):g}: set executor.cpus or executor.gpus"
+    )

@@ -1,6 +1,4 @@
-"""Jobs as tasks of Ray. A task that is lost with its process or machine begins anew, as
-the job says.
-"""
+"""Jobs as tasks of Ray. A task that is lost with its machine begins anew."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -73,21 +71,19 @@ class OnRay:
             desk = _Desk(self._config, job, answer)
             try:
                 waiting = [*items][::-1]
-                from_here = monotonic()
+                began = monotonic()
                 while waiting or desk.under_way:
-                    while waiting and len(desk.under_way) < self._wanted(
-                        monotonic() - from_here
-                    ):
+                    is_early = monotonic() - began < HEAD_START
+                    wanted = (
+                        1 if is_early and not self._config.address else self.workers
+                    )
+                    while waiting and len(desk.under_way) < wanted:
                         desk.begin(waiting.pop())
                     yield from desk.look()
                     if self._stopped:
                         raise RunFailed(STOPPED)
             finally:
                 desk.close()
-
-    def _wanted(self, seconds: float) -> int:
-        """Give the number of tasks to have under way so long after the first began."""
-        return 1 if seconds < HEAD_START and not self._config.address else self.workers
 
 
 class _Desk:

@@ -20,7 +20,7 @@ def gde_executors() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="ray",
-            summary="Episodes spread over the machines of a Ray cluster; this process alone writes.",
+            summary="Plays episodes on the machines of a Ray cluster.",
             config=RayConfig,
             make=_ray,
             imports=("ray",),

@@ -1,6 +1,4 @@
-"""A task on a worker of the cluster, and how it reaches the process that called for
-it.
-"""
+"""A task on a worker of the cluster, and the post that connects it to the caller."""
 
 import asyncio
 from typing import Any

@@ -54,12 +54,9 @@ class Corridor:
         if self.at == self.length - 1:
             raise ValueError("the episode is over: call reset")
         self.at = max(0, self.at - 1) if action == LEFT else self.at + 1
-        ended = self.at == self.length - 1
-        return (
-            Outcome.terminal(self._observe(), 1.0, success=1.0)
-            if ended
-            else Outcome.running(self._observe())
-        )
+        if self.at == self.length - 1:
+            return Outcome.terminal(self._observe(), 1.0, success=1.0)
+        return Outcome.running(self._observe())
 
     def state(self) -> State:
         return State(facts={"agent": [1, self.at + 1]}, index=self.at)
@@ -96,8 +93,6 @@ class Corridor:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        cells = "".join(
-            "A" if cell == self.at else "_" for cell in range(self.length - 1)
-        )
-        goal = "A" if self.at == self.length - 1 else "G"
-        return Observation(text=f"#{cells}{goal}#", actions=ACTIONS)
+        cells = ["_"] * (self.length - 1) + ["G"]
+        cells[self.at] = "A"
+        return Observation(text=f"#{''.join(cells)}#", actions=ACTIONS)
