@@ -1,7 +1,6 @@
 """The blocks world as an environment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
@@ -12,27 +11,6 @@ from gde_plugins.blocksworld.planning import Planner
 from gde_plugins.blocksworld.problem import Problem, facts, write_pddl
 from gde_plugins.blocksworld.problems import listed_problems, random_problem
 from gde_plugins.blocksworld.wording import Words, draw
-
-
-@dataclass(frozen=True)
-class _Episode:
-    """The problem of an episode, prepared for play."""
-
-    problem: Problem
-    words: Words
-    planner: Planner
-    distance: int
-    """Length of an optimal plan."""
-
-    @classmethod
-    def of(cls, problem: Problem) -> "_Episode":
-        planner = Planner(problem.goal)
-        distance = planner.distance(problem.start)
-        if distance == 0:
-            raise GdeError(
-                f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first"
-            )
-        return cls(problem, Words(problem.terms), planner, distance)
 
 
 class BlocksworldEnvironment:
@@ -49,7 +27,7 @@ class BlocksworldEnvironment:
         """
         self._config = config
         self._listed = listed_problems(config.problems)
-        self._played: _Episode | None = None
+        self._played: Problem | None = None
         self._below: Below = ()
 
     def worlds(self) -> Sequence[str]:
@@ -66,25 +44,30 @@ class BlocksworldEnvironment:
             GdeError: the problem cannot be used, cannot be solved, or is solved.
         """
         if self._listed:
-            listed = self._listed[seed % len(self._listed)]
-            problem = listed.read()
+            problem = self._listed[seed % len(self._listed)].read()
         else:
             problem = random_problem(self._config, seed)
-        self._played = _Episode.of(problem)
+        self._planner = Planner(problem.goal)
+        self._distance = self._planner.distance(problem.start)
+        if self._distance == 0:
+            raise GdeError(
+                f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first"
+            )
+        self._played = problem
+        self._words = Words(problem.terms)
         self._below = problem.start
         return self._observe()
 
     def task(self) -> Task:
-        episode = self._episode
         return Task(
-            objective=episode.words.objective(episode.problem.conditions),
-            rules=episode.words.rules(),
-            horizon=self._config.turns(episode.distance),
+            objective=self._words.objective(self._problem.conditions),
+            rules=self._words.rules(),
+            horizon=self._config.turns(self._distance),
         )
 
     def world(self) -> World:
         """Return the problem; the label `distance` is the length of an optimal plan."""
-        problem = self._episode.problem
+        problem = self._problem
         return World(
             id=problem.id,
             facts={
@@ -92,14 +75,14 @@ class BlocksworldEnvironment:
                 "pddl": write_pddl(problem),
                 "objective": self.task().objective,
             },
-            labels={"blocks": len(problem.blocks), "distance": self._episode.distance},
+            labels={"blocks": len(problem.blocks), "distance": self._distance},
         )
 
     def state(self) -> State:
         """Return the facts `towers`, each from the table up, `hand`, the block in it,
         and `view`.
         """
-        names = self._episode.problem.blocks
+        names = self._problem.blocks
         named_towers: list[Json] = []
         for tower in towers(self._below):
             named_towers.append([names[block] for block in tower])
@@ -115,20 +98,16 @@ class BlocksworldEnvironment:
         """Return all actions that begin an optimal plan, by exact search; every action
         costs 1.
         """
-        episode = self._episode
-        best = episode.planner.optimal(self._below)
-        distance = episode.planner.distance(self._below)
-        return Optimum(
-            actions=self._texts(best), value=-float(distance), means="exact search"
-        )
+        best = self._planner.optimal(self._below)
+        value = -float(self._planner.distance(self._below))
+        return Optimum(actions=self._texts(best), value=value, means="exact search")
 
     def demonstration(self) -> Sequence[str]:
         """Return an optimal plan from here."""
-        plan = self._episode.planner.plan(self._below)
-        return [*self._texts(plan)]
+        return [*self._texts(self._planner.plan(self._below))]
 
     def step(self, action: str) -> Outcome:
-        goal = self._episode.problem.goal
+        goal = self._problem.goal
         play_on = self._config.play_on
         if goal.holds(self._below) and not play_on:
             raise ValueError("the episode is over, the goal holds: call reset(seed)")
@@ -149,9 +128,8 @@ class BlocksworldEnvironment:
         return self._below
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, tuple) or len(snapshot) != len(
-            self._episode.problem.blocks
-        ):
+        n_blocks = len(self._problem.blocks)
+        if not isinstance(snapshot, tuple) or len(snapshot) != n_blocks:
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._below = snapshot
         return self._observe()
@@ -163,7 +141,7 @@ class BlocksworldEnvironment:
         """Nothing is held."""
 
     @property
-    def _episode(self) -> _Episode:
+    def _problem(self) -> Problem:
         if self._played is None:
             raise GdeError(
                 "the blocks world has no episode yet: call reset(seed) first"
@@ -171,18 +149,17 @@ class BlocksworldEnvironment:
         return self._played
 
     def _texts(self, actions: Sequence[Action]) -> tuple[str, ...]:
-        episode = self._episode
-        return tuple(
-            episode.words.text(action, episode.problem.blocks) for action in actions
-        )
+        blocks = self._problem.blocks
+        return tuple(self._words.text(action, blocks) for action in actions)
 
     def _choices(self) -> dict[str, Below]:
         """Return the possible actions, each with the arrangement that follows."""
-        moves = list(successors(self._below))
-        texts = self._texts([action for action, _ in moves])
-        return dict(zip(texts, [after for _, after in moves], strict=True))
+        blocks = self._problem.blocks
+        choices = {}
+        for action, after in successors(self._below):
+            choices[self._words.text(action, blocks)] = after
+        return choices
 
     def _observe(self) -> Observation:
-        episode = self._episode
-        text = episode.words.facts(facts(self._below, episode.problem.blocks))
+        text = self._words.facts(facts(self._below, self._problem.blocks))
         return Observation(text=text, actions=tuple(self._choices()))

@@ -88,11 +88,8 @@ class Planner:
             return False
         moving = must_move(below, goal)
         for block, under in enumerate(below):
-            if (
-                under in goal.clear
-                and under not in moving
-                and goal.unconstrained(block)
-            ):
+            is_in_the_way = under in goal.clear and under not in moving
+            if is_in_the_way and goal.unconstrained(block):
                 return True
         return False
 
@@ -136,12 +133,16 @@ class Planner:
     def _bound(self, below: Below) -> int:
         """Return a lower bound on the number of moves."""
         moving = must_move(below, self.goal)
-        twice = [
-            block
-            for block in moving
-            if _must_move_twice(block, below, moving, self.goal)
-        ]
-        return len(moving) + len(twice)
+        bound = len(moving)
+        for block in moving:
+            wanted = self.goal.under.get(block, TABLE)
+            if wanted in moving:
+                # A block above the one that it has to stand on moves twice.
+                lower = below[block]
+                while lower not in (wanted, TABLE):
+                    lower = below[lower]
+                bound += lower == wanted
+        return bound
 
     def _worth_trying(self, below: Below, moving: set[int]) -> Sequence[Below]:
         free = tops(below)
@@ -183,13 +184,3 @@ def _misplaced(block: int, under: int, goal: Goal) -> bool:
         return False
     # The block may also be in the way of another one, or of nothing at all.
     return under in goal.clear or goal.over.get(under, block) != block
-
-
-def _must_move_twice(block: int, below: Below, moving: set[int], goal: Goal) -> bool:
-    wanted = goal.under.get(block, TABLE)
-    if wanted == TABLE or wanted not in moving:
-        return False
-    lower = below[block]
-    while lower not in {wanted, TABLE}:
-        lower = below[lower]
-    return lower == wanted

@@ -120,9 +120,11 @@ def _furnished(
 
     placed = []
     for thing in contents:
-        place = _place(rng, thing, stands, aim)
-        if place is not None:
-            placed.append((thing, place))
+        # The task would be done from the start if its object lay at its goal.
+        goal = aim.recep if thing == aim.obj else ""
+        free = _holders(thing, stands, but=goal)
+        if free:
+            placed.append((thing, free[rng.integers(len(free))]))
     return Household(receptacles=tuple(stands), objects=tuple(placed)), aim
 
 
@@ -130,40 +132,23 @@ def _placing_aim(
     rng: np.random.Generator, things: Sequence[str], stands: Sequence[str]
 ) -> Aim:
     """Draw an object and a type of receptacle to bring it to."""
-    pairs = []
+    aims = []
     for thing in things:
         for stand in sorted(set(stands)):
-            if _placeable(thing, stand, stands):
-                pairs.append((thing, stand))
-    thing, stand = pairs[rng.integers(len(pairs))]
-    return Aim(obj=thing, recep=stand)
+            # The object must be somewhere else before.
+            if _holders(thing, [stand]) and _holders(thing, stands, but=stand):
+                aims.append(Aim(obj=thing, recep=stand))
+    return aims[rng.integers(len(aims))]
 
 
-def _placeable(thing: str, stand: str, stands: Sequence[str]) -> bool:
-    """Whether a thing may be put there, and be somewhere else before."""
-    if thing not in VAL_RECEPTACLE_OBJECTS[stand]:
-        return False
-    return any(
-        thing in VAL_RECEPTACLE_OBJECTS[other] for other in stands if other != stand
-    )
-
-
-def _place(
-    rng: np.random.Generator, thing: str, stands: Sequence[str], aim: Aim
-) -> int | None:
-    """Draw a receptacle that may hold a thing, by number; None if there is none."""
-    free = []
+def _holders(thing: str, stands: Sequence[str], but: str = "") -> list[int]:
+    """Return the receptacles that may hold a thing, by number, but those of a type."""
+    found = []
     for number, stand in enumerate(stands):
         if thing == LIGHT:
             may_hold = stand in LIGHT_STANDS
         else:
             may_hold = thing in VAL_RECEPTACLE_OBJECTS[stand]
-
-        # The task would be done from the start if its object lay there.
-        is_goal = thing == aim.obj and stand == aim.recep
-        if may_hold and not is_goal:
-            free.append(number)
-
-    if not free:
-        return None
-    return free[rng.integers(len(free))]
+        if may_hold and stand != but:
+            found.append(number)
+    return found
