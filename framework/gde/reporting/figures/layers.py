@@ -1,6 +1,6 @@
 """A curve of how well a probe reads each layer, beside its best control there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,11 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for fit in own:
         rows.append({"layer": fit.layer, "of": DECODED, **numbers(fits[fit])})
-        compared = beside(measure, fits[fit], _controls(fit, fits))
+        controls = {}
+        for other, one in fits.items():
+            if other != fit and replace(other, control="none") == fit:
+                controls[other] = [one]
+        compared = beside(measure, fits[fit], controls)
         if compared.rival is not None:
             rows.append({"layer": fit.layer, "of": CONTROL, **numbers(compared.rival)})
 
@@ -95,14 +99,3 @@ def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
         if fit is not None and one.where.keys() == fit.where.keys():
             found[fit] = one
     return found
-
-
-def _controls(
-    fit: Fit, fits: Mapping[Fit, Measurement]
-) -> Mapping[Fit, Sequence[Measurement]]:
-    """The controls of a fit, each with its number."""
-    controls = {}
-    for other, one in fits.items():
-        if other != fit and replace(other, control="none") == fit:
-            controls[other] = [one]
-    return controls
