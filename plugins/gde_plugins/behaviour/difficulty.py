@@ -1,8 +1,8 @@
 """Accuracy, success and policy by size, density and distance to the goal."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, isfinite, nan
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import ceil, isfinite
 from statistics import fmean
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ from gde.numerics.episodes import (
     over_worlds,
     unmeasured,
 )
-from gde.numerics.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
+from gde.numerics.stats import cluster_mean, cluster_share
+from gde_plugins.behaviour.visits import IDENTIFIED, visited
 
 KINDS = ("size", "density")
 """Labels by which worlds are broken down if they are numbers and vary."""
@@ -41,9 +41,15 @@ MARGINS = (
     ("size", "density"),
     ("size", DISTANCE),
     ("density", DISTANCE),
+    ("size", "density", DISTANCE),
 )
-PANELS = ("size", "density", DISTANCE)
-"""The heat maps of Arghal et al. (2026), fig. 4."""
+"""The last are the heat maps of Arghal et al. (2026), fig. 4."""
+UNITS = {
+    "difficulty.accuracy": "share",
+    "difficulty.success": "share",
+    "difficulty.jsd": "bits",
+    "difficulty.entropy": "bits",
+}
 NOTHING_VARIES = "size and density do not vary, and the optimal values are no distances"
 
 
@@ -59,16 +65,6 @@ class Sample(NamedTuple):
     distance: int | None
     """None if the goal is out of reach."""
     value: float
-
-
-@dataclass(frozen=True)
-class Breakdown:
-    """How one number is broken down."""
-
-    samples: Callable[[Iterable[Trajectory]], Iterable[Sample]]
-    unit: str = "share"
-    estimate: Callable[..., Estimate] = cluster_share
-    margins: tuple[tuple[str, ...], ...] = MARGINS
 
 
 def difficulty(evidence: Evidence) -> Sequence[Measurement]:
@@ -93,16 +89,15 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
         if not axes:
             reason = NOTHING_VARIES
     if reason:
-        return [
-            unmeasured(name, breakdown.unit, reason)
-            for name, breakdown in BREAKDOWNS.items()
-        ]
+        return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
 
     measured: list[Measurement] = []
-    for name, breakdown in BREAKDOWNS.items():
-        samples = list(breakdown.samples(trajectories))
-        for margin in breakdown.margins:
-            if axes.issuperset(margin):
+    for name in UNITS:
+        samples = list(_samples(name, trajectories))
+        for margin in MARGINS:
+            # Only steps are many enough for all three axes.
+            is_fine = len(margin) < 3 or name == "difficulty.accuracy"
+            if is_fine and axes.issuperset(margin):
                 measured += _measured(evidence, name, samples, margin)
     return measured
 
@@ -132,15 +127,14 @@ def _measured(
     evidence: Evidence, name: str, samples: Sequence[Sample], margin: tuple[str, ...]
 ) -> Iterator[Measurement]:
     """Measure every cell of one margin."""
-    unit = BREAKDOWNS[name].unit
+    unit = UNITS[name]
+    estimate = cluster_mean if name == "difficulty.entropy" else cluster_share
     for cell, worlds in _cells(samples, margin).items():
         if DISTANCE in margin and len(worlds) < FEWEST:
             reason = f"{len(worlds)} of the {FEWEST} worlds that it needs"
             measurement = unmeasured(name, unit, reason)
         else:
-            measurement = over_worlds(
-                evidence, name, unit, worlds, BREAKDOWNS[name].estimate
-            )
+            measurement = over_worlds(evidence, name, unit, worlds, estimate)
         where = dict(zip(margin, cell, strict=True))
         yield replace(measurement, where=where)
 
@@ -178,51 +172,32 @@ def _cell(sample: Sample, margin: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(coordinates[axis] for axis in margin)
 
 
-def _steps(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
+def _samples(name: str, trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
+    """Yield the values of one number."""
+    kinds: dict[Place, dict[str, float]] = {}
     for one in trajectories:
         place = Place.of(one)
         group = str(one.key)
-        kinds = _kinds(one)
-        for turn in one.turns:
-            yield Sample(place, group, kinds, _distance(turn.value), is_optimal(turn))
+        of_episode = _kinds(one)
+        kinds.setdefault(place, of_episode)
+        if name == "difficulty.accuracy":
+            for turn in one.turns:
+                distance = _distance(turn.value)
+                yield Sample(place, group, of_episode, distance, is_optimal(turn))
+        elif name == "difficulty.success":
+            distance = _distance(one.turns[0].value) if one.turns else None
+            yield Sample(place, group, of_episode, distance, one.succeeded)
 
-
-def _episodes(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
-    for one in trajectories:
-        distance = None
-        if one.turns:
-            distance = _distance(one.turns[0].value)
-        yield Sample(Place.of(one), str(one.key), _kinds(one), distance, one.succeeded)
-
-
-def _divergences(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
-    for sample, state in _states(trajectories):
-        # Without an optimal action there is no policy to diverge from.
-        if state.optimal:
-            yield sample._replace(value=state.divergence)
-
-
-def _entropies(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
-    for sample, state in _states(trajectories):
-        yield sample._replace(value=state.entropy)
-
-
-def _states(
-    trajectories: Iterable[Trajectory],
-) -> Iterator[tuple[Sample, VisitedState]]:
-    """Yield the states with a usable answer, each with a sample that still lacks its
-    value.
-    """
-    kinds: dict[Place, dict[str, float]] = {}
-    for one in trajectories:
-        kinds.setdefault(Place.of(one), _kinds(one))
+    if name not in {"difficulty.jsd", "difficulty.entropy"}:
+        return
     for place, states in visited(trajectories).items():
         for state in states:
-            if state.actions:
-                yield (
-                    Sample(place, "", kinds[place], _distance(state.value), nan),
-                    state,
-                )
+            distance = _distance(state.value)
+            if state.actions and name == "difficulty.entropy":
+                yield Sample(place, "", kinds[place], distance, state.entropy)
+            # Without an optimal action there is no policy to diverge from.
+            elif state.actions and state.optimal:
+                yield Sample(place, "", kinds[place], distance, state.divergence)
 
 
 def _kinds(trajectory: Trajectory) -> dict[str, float]:
@@ -239,11 +214,3 @@ def _distance(value: float | None) -> int | None:
     if value is None or not isfinite(value):
         return None
     return round(-value)
-
-
-BREAKDOWNS = {
-    "difficulty.accuracy": Breakdown(_steps, margins=(*MARGINS, PANELS)),
-    "difficulty.success": Breakdown(_episodes),
-    "difficulty.jsd": Breakdown(_divergences, unit="bits"),
-    "difficulty.entropy": Breakdown(_entropies, unit="bits", estimate=cluster_mean),
-}

@@ -1,8 +1,6 @@
 """Entropy of the agent's policy, and its divergence from optimal policies."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from operator import attrgetter
+from collections.abc import Sequence
 from statistics import fmean
 
 from gde.data.evidence import Evidence
@@ -15,19 +13,17 @@ from gde.numerics.episodes import (
     over_worlds,
     unmeasured,
 )
-from gde.numerics.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, VisitedState, visited
+from gde.numerics.stats import cluster_mean, cluster_share
+from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, visited
 
-States = Mapping[Place, Sequence[VisitedState]]
-UNITS = {
-    "policy.entropy": "bits",
-    "policy.entropy_optimal": "bits",
-    "policy.jsd": "bits",
-    "policy.jsd_nearest": "bits",
-    "policy.states.unanswered": "count",
-    "policy.states.hopeless": "count",
+MEANS = {
+    "policy.entropy": "entropy",
+    "policy.entropy_optimal": "optimal_entropy",
+    "policy.jsd": "divergence",
+    "policy.jsd_nearest": "least_divergence",
 }
-"""Measurements and their units."""
+"""Name to the attribute of a visited state."""
+COUNTS = ("policy.states.unanswered", "policy.states.hopeless")
 HOPELESS = "no usable answer was given where the goal could still be reached"
 
 
@@ -45,74 +41,46 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED)
     if reason:
-        return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
-    states = visited(trajectories)
-    answered = _where(states, lambda state: bool(state.actions))
-
+        units = {**dict.fromkeys(MEANS, "bits"), **dict.fromkeys(COUNTS, "count")}
+        return [unmeasured(name, unit, reason) for name, unit in units.items()]
     # Divergence needs the optimal actions, which only a certified model gives.
     unknown = lacking(trajectories, CERTIFIED)
-    if unknown:
-        hopeful: States = {}
-        hopeless = unmeasured("policy.states.hopeless", "count", unknown)
-    else:
-        hopeful = _where(answered, lambda state: bool(state.optimal))
-        hopeless = _count(
-            "policy.states.hopeless", states, lambda state: not state.optimal
-        )
-
-    mean = partial(_mean, evidence)
-    adrift = unknown or HOPELESS
-    return [
-        mean(
-            "policy.entropy", answered, attrgetter("entropy"), UNANSWERED, cluster_mean
-        ),
-        mean(
-            "policy.entropy_optimal",
-            hopeful,
-            attrgetter("optimal_entropy"),
-            adrift,
-            cluster_mean,
-        ),
-        mean("policy.jsd", hopeful, attrgetter("divergence"), adrift),
-        mean("policy.jsd_nearest", hopeful, attrgetter("least_divergence"), adrift),
-        _count("policy.states.unanswered", states, lambda state: not state.actions),
-        hopeless,
-    ]
-
-
-def _where(states: States, condition: Callable[[VisitedState], bool]) -> States:
-    """Return the states that meet the condition, and the worlds that have any."""
-    chosen: dict[Place, Sequence[VisitedState]] = {}
-    for place, of_world in states.items():
-        meeting = list(filter(condition, of_world))
-        # A world without states has no mean.
-        if meeting:
-            chosen[place] = meeting
-    return chosen
-
-
-def _mean(
-    evidence: Evidence,
-    name: str,
-    states: States,
-    number: Callable[[VisitedState], float],
-    reason: str,
-    estimate: Callable[..., Estimate] = cluster_share,
-) -> Measurement:
-    """Average over states, then over worlds; give the reason if there is no state."""
-    unit = UNITS[name]
-    if not states:
-        return unmeasured(name, unit, reason)
-    values = {place: fmean(map(number, of_world)) for place, of_world in states.items()}
-    return over_worlds(evidence, name, unit, values, estimate)
-
-
-def _count(
-    name: str, states: States, condition: Callable[[VisitedState], bool]
-) -> Measurement:
+    worlds = visited(trajectories)
     n_states = 0
-    n_meeting = 0
-    for of_world in states.values():
-        n_states += len(of_world)
-        n_meeting += sum(condition(state) for state in of_world)
-    return Measurement(name=name, value=float(n_meeting), unit=UNITS[name], n=n_states)
+    n_unanswered = 0
+    n_hopeless = 0
+    means: dict[str, dict[Place, float]] = {name: {} for name in MEANS}
+    for place, states in worlds.items():
+        n_states += len(states)
+        n_unanswered += sum(not state.actions for state in states)
+        n_hopeless += sum(not state.optimal for state in states)
+
+        # A world without such states has no mean.
+        answered = [state for state in states if state.actions]
+        hopeful = [state for state in answered if state.optimal and not unknown]
+        for name, attribute in MEANS.items():
+            chosen = answered if name == "policy.entropy" else hopeful
+            if chosen:
+                values = [getattr(state, attribute) for state in chosen]
+                means[name][place] = fmean(values)
+
+    measured = []
+    for name, of_worlds in means.items():
+        adrift = unknown or HOPELESS
+        missing = UNANSWERED if name == "policy.entropy" else adrift
+        estimate = cluster_mean if "entropy" in name else cluster_share
+        if of_worlds:
+            found = over_worlds(evidence, name, "bits", of_worlds, estimate)
+        else:
+            found = unmeasured(name, "bits", missing)
+        measured.append(found)
+    measured.append(_count("policy.states.unanswered", n_unanswered, n_states))
+    if unknown:
+        measured.append(unmeasured("policy.states.hopeless", "count", unknown))
+    else:
+        measured.append(_count("policy.states.hopeless", n_hopeless, n_states))
+    return measured
+
+
+def _count(name: str, count: int, n_states: int) -> Measurement:
+    return Measurement(name=name, value=float(count), unit="count", n=n_states)

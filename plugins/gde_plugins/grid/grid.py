@@ -74,7 +74,8 @@ class Grid:
 
 def walls_of(rows: Sequence[str]) -> NDArray[np.bool_]:
     """Return (height, width) True where a wall is."""
-    return np.array([list(row) for row in rows]) == WALL_SYMBOL
+    walls: NDArray[np.bool_] = np.array([list(row) for row in rows]) == WALL_SYMBOL
+    return walls
 
 
 def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:

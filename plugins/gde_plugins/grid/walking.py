@@ -5,6 +5,7 @@ tabulated world.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome
 from gde.errors import GdeError
@@ -17,8 +18,8 @@ class Walk:
     """A world as tables, made once an episode so that a step only looks things up."""
 
     mdp: TabularMDP
-    positions: list[list[int]]
-    """[row, column] of every state."""
+    positions: list[Position]
+    """Of every state."""
     moves: dict[str, list[int]]
     """Action to the successor of every state."""
     start: int
@@ -32,7 +33,7 @@ class Walk:
     def of(cls, mdp: TabularMDP, rows: Sequence[str], texts: Sequence[str]) -> "Walk":
         """Tabulate a deterministic world with the labels `row`, `column` and `goal`."""
         places = zip(mdp.labels["row"], mdp.labels["column"], strict=True)
-        positions = [[int(row), int(column)] for row, column in places]
+        positions = [(int(row), int(column)) for row, column in places]
         steps = zip(mdp.actions, mdp.transition, strict=True)
         return cls(
             mdp=mdp,

@@ -10,14 +10,13 @@ positive scale, a constant and a potential alone, sqrt(1/2) for unrelated reward
 for R and -R.
 """
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gde.data.mdp import TabularMDP
-from gde.numerics.stats import Estimate, Floats, cluster_mean
+from gde.numerics.stats import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +123,6 @@ def full_reward(reward: ArrayLike, setting: Setting) -> Floats:
         raise ValueError(f"a reward: wanted {wanted}, got {R.shape}")
     missing_axes = (1,) * (3 - R.ndim)
     return np.broadcast_to(R.reshape(R.shape + missing_axes), shape)
-
-
-def over_tasks(
-    distances: Sequence[float], tasks: Sequence[Hashable], rng: np.random.Generator
-) -> Estimate:
-    """The mean distance with an interval that resamples tasks."""
-    return cluster_mean(distances, [str(task) for task in tasks], rng)
 
 
 def _distance(a: Floats, b: Floats, weights: Floats) -> float:

@@ -90,25 +90,21 @@ class Scorer:
 
 
 def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
-    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did.
-    `whose` is the setting that names the folder.
+    """Read the card of a trained model: `base`, `domains`, `recipe`, and how it did.
+
+    Args:
+        folder: of the model.
+        whose: the setting that names the folder.
 
     Raises:
-        ConfigError: nothing is.
+        ConfigError: there is no card.
     """
     try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        complete = {
-            "base",
-            "domains",
-            "recipe",
-        } <= card.keys() and "max_length" in card["recipe"]
-    except (OSError, ValueError, AttributeError, TypeError):
-        complete = False
-    if not complete:
+        card: dict[str, Any] = json.loads((folder / CARD).read_bytes())
+    except (OSError, ValueError) as error:
         wanted = "the folder of a trained model, see `gde train-reward`"
-        raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}")
-    return dict(card)
+        raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}") from error
+    return card
 
 
 def begin(base: str, tokenizer: Any, rank: int, alpha: int) -> Any:

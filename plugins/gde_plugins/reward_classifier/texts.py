@@ -2,11 +2,12 @@
 such texts.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -23,6 +24,9 @@ class Preference:
     rejected: str
     domain: str
     task: str
+
+
+PREFERENCE = TypeAdapter(Preference)
 
 
 def beginnings(trajectory: Trajectory) -> list[str]:
@@ -63,16 +67,10 @@ def _lines(file: Path) -> Iterator[Preference]:
         raise GdeError(f"preferences {file}: {error}") from error
     for number, line in enumerate(lines, 1):
         try:
-            told = json.loads(line)
-            fields = {
-                name: told[name] for name in ("chosen", "rejected", "domain", "task")
-            }
-        except (ValueError, KeyError, TypeError) as error:
+            yield PREFERENCE.validate_json(line)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            field = ".".join(map(str, problem["loc"])) or "the line"
             raise GdeError(
-                f"preferences {file}, line {number}: {type(error).__name__}: {error}"
+                f"preferences {file}, line {number}: {field}: {problem['msg']}"
             ) from error
-        if not all(isinstance(value, str) for value in fields.values()):
-            raise GdeError(
-                f"preferences {file}, line {number}: wanted texts, got {str(fields)[:80]}"
-            )
-        yield Preference(**fields)

@@ -12,6 +12,7 @@ from gde.errors import ConfigError
 if TYPE_CHECKING:
     from gde.parts.executor import Executor
     from gde_plugins.reward_prediction.building import Order
+    from gde_plugins.reward_prediction.domains import Settings
 
 PARTIAL = 3
 """Exit code of a build with failures."""
@@ -133,7 +134,7 @@ def _orders(
         )
     orders: list[Order] = []
     for domain in chosen:
-        typed = asked.get(domain.name, {})
+        typed: Settings = asked.get(domain.name, {})
         try:
             offer_of(domain)
         except GdeError:

@@ -210,8 +210,6 @@ def _way(expert: Record) -> list[Json]:
 def _files(config: RewardBenchConfig) -> tuple[Recorded, ...]:
     if config.data is None:
         return ()
-    if not config.data:
-        raise ConfigError("env.data: wanted a folder, got an empty name")
     folder = Path(config.data) / config.domain
     found = recorded(folder, config.share)
     if not found:

@@ -116,17 +116,6 @@ def _episode_of(trajectory: Trajectory) -> tuple[Place, str]:
     return Place.of(trajectory), str(trajectory.key)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contrast:
-    """One measurement under one variation against no variation."""
-
-    measure: Measured[Place]
-    label: str
-    variation: Value
-    difference: Difference | None
-    """None if no cluster has both."""
-
-
 @dataclass(frozen=True)
 class Pairs:
     """Every variation of a world against the unvaried one (as Arghal et al. 2026,
@@ -202,25 +191,23 @@ def _family(
     label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int
 ) -> Iterator[Measurement]:
     """Test all variations by one label in all measures, corrected together."""
-    contrasts: list[Contrast] = []
+    contrasts: list[tuple[Measured[Place], Value, Difference | None]] = []
     p_values: list[float | None] = []
     for variation in _variations_by(label, places):
         for one in measures:
-            contrast = _contrast(one, label, variation, seed)
-            contrasts.append(contrast)
-            if contrast.difference is None:
-                p_values.append(None)
-            else:
-                p_values.append(contrast.difference.signed_rank.p_value)
+            difference = _difference(one, label, variation, seed)
+            contrasts.append((one, variation, difference))
+            p_values.append(difference.signed_rank.p_value if difference else None)
 
     # One family for all variations and measures: each is another chance of a false
     # alarm.
     by_holm = adjusted(p_values, holm)
     by_rate = adjusted(p_values, benjamini_hochberg)
     for contrast, p_holm, q in zip(contrasts, by_holm, by_rate, strict=True):
-        for found in _described(contrast, p_holm, q):
-            name = f"pairs.{contrast.measure.name}.{found.name}"
-            yield replace(found, name=name, where={label: contrast.variation})
+        one, variation, difference = contrast
+        for found in _described(difference, one.unit, p_holm, q):
+            name = f"pairs.{one.name}.{found.name}"
+            yield replace(found, name=name, where={label: variation})
 
 
 def _any_changes(
@@ -271,24 +258,22 @@ def _exchanged(
     return exchange_replicates(values, varied, counterfactuals, rng), len(values)
 
 
-def _contrast(
+def _difference(
     one: Measured[Place], label: str, variation: Value, seed: int
-) -> Contrast:
+) -> Difference | None:
+    """Compare one variation with no variation; None if no cluster has both."""
     varied = _means(one, label, variation)
     unvaried = _means(one, label, UNVARIED)
     # Sorted, since resampling depends on the order of the pairs.
     common = sorted(varied.keys() & unvaried.keys(), key=str)
     if not common:
-        return Contrast(measure=one, label=label, variation=variation, difference=None)
+        return None
 
     varied_values = [varied[counterfactual] for counterfactual in common]
     unvaried_values = [unvaried[counterfactual] for counterfactual in common]
     clusters = [cluster for cluster, _ in common]
     rng = generator(seed, "metric", "pairs", one.name, label, str(variation))
-    difference = paired_difference(varied_values, unvaried_values, clusters, rng)
-    return Contrast(
-        measure=one, label=label, variation=variation, difference=difference
-    )
+    return paired_difference(varied_values, unvaried_values, clusters, rng)
 
 
 def _means(
@@ -309,10 +294,8 @@ def _means(
 
 
 def _described(
-    contrast: Contrast, p_holm: float | None, q: float | None
+    found: Difference | None, unit: str, p_holm: float | None, q: float | None
 ) -> Iterator[Measurement]:
-    found = contrast.difference
-    unit = contrast.measure.unit
     if found is None:
         # All names appear in every run, so that tables of different runs have the same
         # rows.

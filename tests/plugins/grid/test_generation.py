@@ -134,12 +134,6 @@ def test_no_such_distance() -> None:
         generate(5, 0.0, generator(0), distances=range(5, 10))
 
 
-@pytest.mark.parametrize(("size", "density"), [(8, 0.5), (3, 0.5), (7, 1.5), (7, -0.1)])
-def test_refuses_what_cannot_be_generated(size: int, density: float) -> None:
-    with pytest.raises(ValueError, match="odd size of at least 5 and a density in"):
-        generate(size, density, generator(0))
-
-
 GOLDEN = """
   0 1 2 3 4 5 6 7 8
 0 # # # # # # # # #

@@ -227,19 +227,3 @@ def _length(scene: Scene) -> int:
         return steps_from(scene, scene.agent)[scene.goal]
     to_key = steps_from(scene, scene.agent, closed=scene.door)[scene.place]
     return to_key + steps_from(scene, scene.place)[scene.goal]
-
-
-@pytest.mark.parametrize("per_side", [1, 0, -1])
-def test_one_room_has_no_door(per_side: int) -> None:
-    with pytest.raises(
-        ValueError, match=f"needs at least 2 rooms a side, got {per_side}"
-    ):
-        draw_rooms(per_side, np.random.default_rng(0))
-
-
-def test_a_door_without_a_key_is_refused() -> None:
-    scene = draw_rooms(2, np.random.default_rng(0))
-    with pytest.raises(
-        ValueError, match="a scene with a door needs a key, got artefact 'coin'"
-    ):
-        replace(scene, artefact="coin")

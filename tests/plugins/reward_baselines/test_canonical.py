@@ -14,7 +14,6 @@ from gde_plugins.reward_baselines.canonical import (
     epic_canonical,
     epic_distance,
     full_reward,
-    over_tasks,
 )
 
 S, A = 5, 3
@@ -167,16 +166,3 @@ def test_a_process_is_compared_with_all_states_and_actions_alike() -> None:
     assert epic_distance(
         reward, shaped(full_reward(reward, where), potential, 0.5), where
     ) == pytest.approx(0, abs=1e-9)
-
-
-def test_intervals_resample_tasks() -> None:
-    rng = np.random.default_rng(0)
-    tasks = [task for task in range(20) for _ in range(5)]
-    distances = [0.3 + 0.01 * task for task in tasks]
-    found = over_tasks(distances, tasks, rng)
-    alone = over_tasks(distances, range(100), np.random.default_rng(0))
-    assert found.value == pytest.approx(np.mean(distances))
-    assert found.interval is not None and alone.interval is not None
-    assert found.interval[1] - found.interval[0] > 1.5 * (
-        alone.interval[1] - alone.interval[0]
-    )

@@ -195,6 +195,7 @@ def test_a_share_of_a_folder_is_its_first_tasks(tmp_path: Path) -> None:
     ]
     assert [*some] == [*all_][:4] and len(all_) == 6
     with pytest.raises(
-        GdeError, match=r"env\.data: wanted a folder, got an empty name"
+        GdeError,
+        match=r"env\.data: wanted a folder with TASK.*, got none in blocksworld",
     ):
         RewardBench(RewardBenchConfig(data=""))

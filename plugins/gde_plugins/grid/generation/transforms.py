@@ -98,7 +98,7 @@ class Transform:
         for indices in np.indices(original.walls.shape):
             # The map is affine, so three cells determine it: the corner is the offset,
             # its neighbours give the two directions.
-            found = self.rearrange(indices)
+            found = self.rearrange(np.asarray(indices))
             corner = int(found[0, 0])
             below = int(found[1, 0]) - corner
             beside = int(found[0, 1]) - corner

@@ -53,10 +53,9 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
     in_fog = played(evidence).where(_in_fog)
     reason = lacking(in_fog, CERTIFIED)
     if reason:
-        shares = [
-            unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)
-        ]
-        return [*shares, unmeasured(RATIO, "ratio", reason)]
+        names = (*ACCURACIES, *PATHOLOGIES)
+        missing = [unmeasured(name, "share", reason) for name in names]
+        return [*missing, unmeasured(RATIO, "ratio", reason)]
 
     shares: dict[str, dict[Place, list[float]]] = {name: {} for name in ACCURACIES}
     counts: dict[str, list[Count]] = {name: [] for name in PATHOLOGIES}

@@ -64,9 +64,12 @@ def _payload(text: str) -> list[Any]:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The outermost JSON objects and lists of a text, in order."""
+    """Yield the outermost JSON objects and lists of a text, in order."""
     position = 0
-    while opening := OPENING.search(text, position):
+    while True:
+        opening = OPENING.search(text, position)
+        if opening is None:
+            return
         try:
             value, position = DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
@@ -78,8 +81,8 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _end(text: str, start: int) -> int:
-    """Index after the bracket that closes the one at `start`; the end of the text where
-    none does.
+    """Return the index after the bracket that closes the one at `start`; the end of the
+    text if none does.
     """
     depth = 0
     for bracket in BRACKET.finditer(text, start):
