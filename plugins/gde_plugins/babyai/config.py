@@ -68,7 +68,7 @@ class PlanConfig(WorldConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class OmniBotConfig:
-    """How able the bot is."""
+    """How the bot is weakened."""
 
     noise: Annotated[float, Interval(ge=0, le=1)] = 0.0
     """Probability of a random action in the place of the bot's own, in each turn."""

@@ -46,19 +46,14 @@ ASKED = {
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The worlds, and the three kinds of questions about them (Choukrani et al.
-    2025).
-    """
+    """The worlds, and three tasks about them (Choukrani et al. 2025)."""
     from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
 
-    world_gives = {
+    both_give = {
         Capability.STATE,
-        Capability.OPTIMUM,
         Capability.SNAPSHOT,
-        Capability.SIMULATOR,
         Capability.WORLDS,
         Capability.MAP,
-        BABYAI,
     }
     offers: list[AnyOffer] = [
         EnvironmentOffer(
@@ -66,25 +61,20 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
             make=_world,
-            gives=frozenset(world_gives),
+            gives=frozenset(
+                {*both_give, Capability.OPTIMUM, Capability.SIMULATOR, BABYAI}
+            ),
             imports=IMPORTS,
             extra=EXTRA,
         )
     ]
-    question_gives = {
-        Capability.STATE,
-        Capability.SNAPSHOT,
-        Capability.WORLDS,
-        Capability.MAP,
-        QUESTIONS,
-    }
     for task, summary in ASKED.items():
         question = EnvironmentOffer(
             name=f"babyai-{task}",
             summary=summary,
             config=PlanConfig if task == "plan" else WorldConfig,
             make=partial(_question, task),
-            gives=frozenset({*question_gives, f"babyai-{task}"}),
+            gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -112,7 +102,7 @@ def gde_agents() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="omnibot",
-            summary="in BabyAI: an expert that sees everything and works off subgoals, as able as one likes",
+            summary="an expert for BabyAI that sees the whole world; noise, sight and forgotten subgoals weaken it",
             config=OmniBotConfig,
             make=_omnibot,
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
@@ -121,7 +111,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-prompter",
-            summary="a language model that is asked a question about a BabyAI world in one of four ways",
+            summary="a language model prompted with questions about BabyAI worlds: zero-shot, few-shot, CoT or ToT",
             config=PrompterConfig,
             make=_prompter,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
@@ -131,7 +121,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-scripted",
-            summary="answers to questions about BabyAI worlds whose scores are known beforehand",
+            summary="scripted answers with known scores, for checking the BabyAI questions",
             config=ScriptedConfig,
             make=_scripted,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
@@ -167,7 +157,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return tuple(
         MetricOffer(
             name=f"babyai-{task}",
-            summary=f"of answers to {task} questions: success, what comes with it, and what could not be used",
+            summary=f"scores of answers to {task} questions, and the shares of unusable answers",
             config=NoConfig,
             make=partial(_metric, task),
             measures=measures,

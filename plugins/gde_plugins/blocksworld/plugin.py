@@ -20,7 +20,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="blocksworld",
-            summary="blocks to be stacked with one hand: PDDL problems or random ones, told in sentences",
+            summary="the blocks world in sentences: random problems, or problems in PDDL",
             config=BlocksworldConfig,
             make=_make,
             gives=frozenset(

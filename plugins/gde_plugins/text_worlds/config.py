@@ -53,9 +53,7 @@ class TextWorldConfig(HostConfig):
     quest_length: Annotated[int, Interval(ge=1, le=20)] = 4
     """Custom: actions of the chain."""
     route: bool = False
-    """Whether the objective tells the whole way, as TextWorld does by default, or its
-    end alone.
-    """
+    """Whether the objective gives the whole path, as in TextWorld's default."""
     horizon: Annotated[int, Ge(1)] = 100
     """Turns of an episode."""
 
@@ -80,9 +78,7 @@ TaskType = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class AlfworldConfig(HostConfig):
-    """ALFWorld's games of one split, or games that are made, where every seed is
-    another one.
-    """
+    """ALFWorld's games of one split, or one generated game for every seed."""
 
     data: Folder | None = None
     """Folder of the official games, which holds json_2.1.1; none for the folder in
@@ -99,9 +95,7 @@ class AlfworldConfig(HostConfig):
     objects: Annotated[int, Interval(ge=1, le=40)] = 10
     """Made games: objects in the room besides those of the task."""
     play_on: bool = False
-    """Whether the episode goes on when the goal has been reached; success is then that
-    of each moment.
-    """
+    """Whether the episode goes on after the goal, with the success of each moment."""
     horizon: Annotated[int, Ge(1)] = 50
     """Turns of an episode."""
 

@@ -46,7 +46,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         ),
         EnvironmentOffer(
             name="alfworld",
-            summary="household tasks of ALFWorld: its own games where they are, else games that are made for it",
+            summary="household tasks of ALFWorld: the official games where installed, else generated ones",
             config=AlfworldConfig,
             make=_alfworld,
             gives=frozenset(

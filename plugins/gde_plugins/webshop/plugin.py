@@ -20,7 +20,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="webshop",
-            summary="a shop to be searched for a product as wanted: pages, options and the reward of WebShop",
+            summary="an online shop with search, pages and options, and WebShop's reward (Yao et al. 2022)",
             config=WebshopConfig,
             make=_make,
             gives=frozenset(

@@ -1,4 +1,4 @@
-"""OmniBot as an agent, as able as one likes."""
+"""OmniBot as an agent, which settings can weaken."""
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -11,7 +11,7 @@ from gde_plugins.babyai.oracle.subgoals import of_mission
 from gde_plugins.babyai.worlds.scene import ACTIONS
 
 IDLE = "left"
-"""What it does when it has nothing left to do."""
+"""The action when nothing is left to do."""
 
 
 class OmniBotAgent:
@@ -23,12 +23,18 @@ class OmniBotAgent:
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed
         self._turn = 0
-        world = brief.environment
-        self._world = world if isinstance(world, BabyAIEnvironment) else None
-        self._bot = self._made() if self._world else None
+        self._world = brief.environment
+        if not isinstance(self._world, BabyAIEnvironment):
+            return
+        now = self._world.now
+        subgoals = None
+        if self._config.forgets:
+            subgoals = of_mission(now.scene.mission, now.done)[::-1]
+            del subgoals[self._config.forgets - 1 : self._config.forgets]
+        self._bot = OmniBot(now, subgoals, sight=self._config.sight)
 
     async def act(self, _observation: Observation) -> Decision:
-        if self._world is None or self._bot is None:
+        if not isinstance(self._world, BabyAIEnvironment):
             return Decision.unusable(
                 "error", "OmniBot acts in the environment babyai and in no other"
             )
@@ -38,15 +44,3 @@ class OmniBotAgent:
                 ACTIONS[derive(self._seed, "action", self._turn) % len(ACTIONS)]
             )
         return Decision.act(self._bot.suggest(self._world.now) or IDLE)
-
-    def _made(self) -> OmniBot:
-        assert self._world is not None
-        now = self._world.now
-        forgets = self._config.forgets
-        if not forgets:
-            return OmniBot(now, sight=self._config.sight)
-        plan = [*reversed(of_mission(now.scene.mission, now.done))]
-        kept = [
-            subgoal for place, subgoal in enumerate(plan, start=1) if place != forgets
-        ]
-        return OmniBot(now, kept, sight=self._config.sight)

@@ -1,6 +1,4 @@
-"""A language model that is asked a question about a world, in one of four ways
-(Choukrani et al. 2025, section 5.1).
-"""
+"""A language model prompted in four ways (Choukrani et al. 2025, section 5.1)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,13 +27,11 @@ WAYS: Mapping[str, str] = {
         "asked for."
     ),
 }
-"""What is said after the question."""
+"""The instructions after the question."""
 
 
 class Prompter:
-    """Hands the whole answer on; how it is read is the question's business. It has no
-    memory: a question is a turn.
-    """
+    """Passes the whole answer on, which the question parses."""
 
     def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
         self._config = config
@@ -43,15 +39,11 @@ class Prompter:
 
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed
+        self._examples: list[tuple[str, str]] = []
         world = brief.environment
-        examples = self._config.prompting == "few_shot" and isinstance(
-            world, QuestionEnvironment
-        )
-        self._examples = (
-            [*world.examples(N_EXAMPLES)]
-            if examples and isinstance(world, QuestionEnvironment)
-            else []
-        )
+        is_few_shot = self._config.prompting == "few_shot"
+        if is_few_shot and isinstance(world, QuestionEnvironment):
+            self._examples = [*world.examples(N_EXAMPLES)]
 
     async def act(self, observation: Observation) -> Decision:
         if observation.actions is not None:

@@ -1,4 +1,4 @@
-"""Answerers whose scores are known beforehand."""
+"""Scripted answers with known scores."""
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -19,14 +19,10 @@ class ScriptedAnswerer:
         self._how = config.how
 
     def begin(self, brief: Brief) -> None:
-        self._world = (
-            brief.environment
-            if isinstance(brief.environment, QuestionEnvironment)
-            else None
-        )
+        self._world = brief.environment
 
     async def act(self, _observation: Observation) -> Decision:
-        if self._world is None:
+        if not isinstance(self._world, QuestionEnvironment):
             return Decision.unusable(
                 "error",
                 "the scripted answerer answers questions about BabyAI worlds and no others",
