@@ -14,6 +14,7 @@ from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.finite_horizon import Finite
 from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import Pursuit, standing_still
 
 Part = tuple[Episode, Finite, slice]
@@ -21,6 +22,20 @@ Part = tuple[Episode, Finite, slice]
 by side.
 """
 _PARTS: WeakKeyDictionary[Behaviour, list[Part]] = WeakKeyDictionary()
+
+
+_SAMPLES: WeakKeyDictionary[Behaviour, Sample] = WeakKeyDictionary()
+"""The episodes behind each behaviour that was read while these tests run."""
+_read = Behaviour.of
+
+
+def _remembered(episodes: Sequence[Episode], pursuit: Pursuit) -> Behaviour:
+    behaviour = _read(episodes, pursuit)
+    _SAMPLES[behaviour] = Sample.of(episodes)
+    return behaviour
+
+
+Behaviour.of = staticmethod(_remembered)  # type: ignore[method-assign]
 
 
 def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats:
@@ -104,7 +119,7 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
 
 
 def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Floats:
-    earned = self.reward if reward is None else reward
+    earned = self.mdp.reward if reward is None else reward
     return np.array(
         [
             _score(one, process, earned[place], beta)
@@ -116,7 +131,7 @@ def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Float
 def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
     return np.array(
         [
-            _score(one, process, self.reward[place], beta, True)
+            _score(one, process, self.mdp.reward[place], beta, True)
             for one, process, place in _parts(self)
         ]
     )
@@ -138,9 +153,11 @@ def _parts(behaviour: Behaviour) -> list[Part]:
 
 
 def _apart(behaviour: Behaviour) -> Iterator[Part]:
-    starts = np.cumsum([0, *(world.n_states for world in behaviour.sample.worlds)])
-    stands_still = behaviour.scene.mdp.terminal is None
-    for one, number in zip(behaviour.sample, behaviour.sample.world_of, strict=True):
+    sample = _SAMPLES[behaviour]
+    starts = np.cumsum([0, *(world.n_states for world in sample.worlds)])
+    assert behaviour.mdp.terminal is not None
+    stands_still = not behaviour.mdp.terminal.any()
+    for one, number in zip(sample, sample.world_of, strict=True):
         start, size = starts[number], one.mdp.n_states
         world = standing_still(one.mdp, np.zeros(size)) if stands_still else one.mdp
         yield (

@@ -13,7 +13,7 @@ from random_worlds import random_mdp
 from sampled import recorded, sample
 
 from gde.data.evidence import Evidence
-from gde.data.mdp import Policy, TabularMDP
+from gde.data.mdp import TabularMDP
 from gde.data.result import Measurement
 from gde.parts.metric import Metric
 from gde_plugins.grid.config import GridConfig
@@ -21,24 +21,11 @@ from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.metrics.goals import known, towards, unknown
 from gde_plugins.meg.metrics.recorded import observed
-from gde_plugins.meg.solvers.dynamics import Dynamics
-from gde_plugins.meg.solvers.linearly_solvable import Desirability
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.linear_utility import Linear
-from gde_plugins.meg.trajectories.sample import Scene
 from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 from gde_plugins.meg.worlds import cliff_world
-
-
-class LongWay(Scene):
-    """A scene without the linear recursion."""
-
-    desirability = None
-
-    def __init__(self, scene: Scene) -> None:
-        super().__init__(scene.mdp, scene.decisions)
-
 
 BETAS = [0.0, 1e-3, 0.3, -0.3, 4.0, -25.0, 3e2, -1e3, inf, -inf]
 """Some are beyond what the linear recursion can do in floating point."""
@@ -133,12 +120,9 @@ def check_scores(episodes: Sequence[Episode], pursuit: Pursuit) -> None:
     behaviour = Behaviour.of(episodes, pursuit)
     expected = np.array([scores(episodes, pursuit, beta) for beta in BETAS])
     np.testing.assert_allclose(behaviour.table(BETAS), expected, rtol=1e-10, atol=1e-10)
-    without_short_cut = Behaviour(
-        sample=behaviour.sample, scene=LongWay(behaviour.scene), reward=behaviour.reward
-    )
-    np.testing.assert_allclose(
-        without_short_cut.table(BETAS), expected, rtol=1e-10, atol=1e-10
-    )
+    # The general recursion, which serves worlds with chance, agrees.
+    behaviour.choices._is_linear = False
+    np.testing.assert_allclose(behaviour.table(BETAS), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("beta", [-2.0, inf])
@@ -172,7 +156,7 @@ def check_slopes(
     episodes: Sequence[Episode], utilities: Linear, size: float, seed: int
 ) -> None:
     behaviour, rng = Behaviour.of(episodes, utilities), np.random.default_rng(seed)
-    reward = size * rng.normal(size=behaviour.scene.mdp.n_states)
+    reward = size * rng.normal(size=behaviour.mdp.n_states)
     chosen = rng.integers(3, size=len(episodes)).astype(np.float64)
     nats, slope = behaviour.accuracy(reward, chosen)
     with without_batches():
@@ -225,23 +209,6 @@ def numbers(measurement: Measurement) -> list[float]:
         np.nan if each is None else each
         for each in (measurement.value, *(measurement.interval or ()))
     ]
-
-
-def test_the_linear_recursion_is_for_certain_and_undiscounted_worlds() -> None:
-    assert Desirability.applies(Dynamics(grid(5, 0.5, 0)))
-    assert not Desirability.applies(Dynamics(replace(grid(5, 0.5, 0), discount=0.9)))
-    assert not Desirability.applies(Dynamics(cliff_world()))
-
-
-def test_what_nobody_can_reach_in_time_is_not_looked_at() -> None:
-    mdp = grid(9, 1.0, 0)
-    uniform = Policy(
-        probabilities=np.full((3, mdp.n_states, mdp.n_actions), 1 / mdp.n_actions)
-    )
-    (one,) = sample(mdp, uniform, 1, np.random.default_rng(0), 3, decisions=1)
-    unrolled = Behaviour.of([one], own_reward).scene.unrolled
-    assert unrolled.horizon == 2
-    assert unrolled.size < mdp.n_states / 2
 
 
 def test_a_run_is_prepared_once_for_all_metrics() -> None:

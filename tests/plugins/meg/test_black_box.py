@@ -1,7 +1,6 @@
 """Bounds from black boxes, against worlds that are tabulated as well."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,8 +91,6 @@ def test_an_action_that_cannot_be_taken_is_no_alternative() -> None:
     assert lower_bound(
         tries, lambda: torch.nn.Linear(2, 1), rng
     ).value == pytest.approx(0, abs=0.05)
-    with pytest.raises(ValueError, match="taken: wanted actions that can be taken"):
-        replace(tries, taken=np.full(200, 2))
 
 
 def _nothing(_: Environment, __: Observation) -> list[float]:
@@ -104,8 +101,7 @@ def test_what_cannot_be_tried_is_said() -> None:
     box = grid()
     episode = box.play(np.random.default_rng(0))
     for wrong, said in (
-        ({"tries": 0}, "tries: wanted a whole number, at least 1, got 0"),
-        ({"tries": 2.5}, "tries: wanted a whole number"),
+        ({"tries": 0}, "tries: wanted at least 1, got 0"),
         ({"inputs": _nothing}, "inputs: wanted .* finite numbers in every state"),
         ({"inputs": lambda *_: [[1.0]]}, "inputs: wanted"),
         ({"episodes": []}, "episodes: wanted at least one with a decision"),
@@ -113,7 +109,6 @@ def test_what_cannot_be_tried_is_said() -> None:
             {"episodes": [Played(0, ())]},
             "episodes: wanted at least one with a decision",
         ),
-        ({"episodes": ["UP"]}, "episodes: wanted a list of Played, got str"),
         ({"discount": 1.1}, "discount must be above 0 and at most 1"),
     ):
         arguments = {"episodes": [episode], "inputs": box.told, **wrong}

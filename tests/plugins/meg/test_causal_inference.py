@@ -1,7 +1,6 @@
 """Inference and separation against pgmpy, on random networks."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +12,8 @@ from gde_plugins.meg.causal import (
     Diagram,
     chance,
     from_pgmpy,
-    from_pycid,
     joint,
-    known_utility,
     mouse,
-    utility,
 )
 from gde_plugins.meg.causal.graph import d_separated, descendants
 
@@ -115,52 +111,3 @@ def test_elimination_keeps_a_long_chain_small() -> None:
 def test_a_name_given_twice() -> None:
     with pytest.raises(ValueError, match="wanted every variable once, got S, S"):
         joint(mouse(), ["S", "S"])
-
-
-def influence_diagram(**changed: Any) -> Any:
-    """A `pycid.CID` by its structure: pgmpy's network with names of states and of what
-    kind variables are.
-    """
-    hypothesis = mouse(0.8).posit(utilities=[utility("U", [-1, 1], ["T"])])
-    network = to_pgmpy(mouse(0.8))
-    network.add_edge("T", "U")
-    names = {"U": [-1, 1], "T": [0, 1]}
-    network.add_cpds(
-        TabularCPD(
-            "U", 2, np.eye(2), ["T"], [2], state_names=changed.pop("state_names", names)
-        )
-    )
-    network.decisions, network.utilities = list(hypothesis.decisions), ["U"]
-    for name, value in changed.items():
-        setattr(network, name, value)
-    return network
-
-
-def test_an_influence_diagram_of_pycid_is_read_with_its_policy() -> None:
-    found = known_utility(from_pycid(influence_diagram(agents=[0])))
-    wanted = known_utility(mouse(0.8).posit(utilities=[utility("U", [-1, 1], ["T"])]))
-    assert (found.value, found.beta) == (wanted.value, wanted.beta)
-
-
-def test_what_is_no_influence_diagram_of_one_agent_is_refused() -> None:
-    with pytest.raises(
-        ValueError,
-        match="wanted an influence diagram of pycid, got DiscreteBayesianNetwork",
-    ):
-        from_pycid(to_pgmpy(mouse()))
-    with pytest.raises(ValueError, match="the diagram of a single agent, got 0, 1"):
-        from_pycid(influence_diagram(agents=[0, 1]))
-    with pytest.raises(
-        ValueError,
-        match="utility 'U': wanted numbers as its values, got \\['bad', 'good'\\]",
-    ):
-        from_pycid(influence_diagram(state_names={"U": ["bad", "good"], "T": [0, 1]}))
-
-
-def test_pycid_itself() -> None:
-    pycid = pytest.importorskip("pycid")
-    diagram = pycid.CID([("D", "U")], decisions=["D"], utilities=["U"])
-    diagram.add_cpds(D=[0, 1], U=lambda D: D)
-    assert (
-        known_utility(from_pycid(diagram)).value == 0
-    )  # no policy is imputed: uniform choice

@@ -24,7 +24,6 @@ from gde_plugins.meg.config import CliffWorldStudyConfig
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, perceptron
 from gde_plugins.meg.solvers.unknown import unknown_utility
-from gde_plugins.meg.worlds import greedy, mouse
 
 EXACT = (40.2025, 21.3672, 19.4146, 18.8806)
 PUBLISHED = (37.8398, 21.3672, 16.7935, 18.8806)
@@ -124,11 +123,6 @@ def test_the_published_rule_is_never_more_accurate_than_the_exact_one() -> None:
         published = published_known_utility(case.mdp, case.policy, HORIZON)
         assert published.value <= exact.value + 1e-9
         assert (published.beta > 0) == (exact.beta > 0)
-
-
-def test_the_published_rule_is_for_worlds_without_end() -> None:
-    with pytest.raises(ValueError, match="wanted a model without terminal states"):
-        published_known_utility(mouse(), greedy(mouse(), 2), 2)
 
 
 def test_what_is_not_certified_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,17 @@ from gde_plugins.meg.causal import (
     target_variables,
     utility,
 )
-from gde_plugins.meg.causal.branch_and_bound import _most_random_beside, most_random
+from gde_plugins.meg.causal.branch_and_bound import (
+    Cells,
+    Space,
+    _most_random_beside,
+    at,
+    most_random,
+    point_of,
+    policies_at,
+)
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import chance
-from gde_plugins.meg.causal.simplices import Cells, Simplices, point_of, policies_at
 
 XOR = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
 
@@ -119,7 +126,7 @@ def test_no_policy_of_highest_entropy_exceeds_the_bounds(seed: int) -> None:
     problem = DecisionProblem(
         two_hands(*rng.uniform(0.05, 0.95, size=2), outcome), [("T",)]
     )
-    space = Simplices.of(problem, pays)
+    space = Space.of(problem, pays)
     assert space is not None
     found = known_utility(problem.diagram.posit(utilities=[utility("U", pays, ["T"])]))
     assert found.converged
@@ -136,22 +143,19 @@ def test_no_policy_of_highest_entropy_exceeds_the_bounds(seed: int) -> None:
 def test_what_cells_promise_holds_within_them(seed: int, two: bool) -> None:
     rng = np.random.default_rng(seed)
     mouse = DecisionProblem(forgetful_mouse(rng.uniform()), [("C3",)])
-    problem = mouse if two else DecisionProblem(three_and_two(rng), [("T",)])
-    space = Simplices.of(problem, rng.normal(size=2))
+    hands = DecisionProblem(hands_at_random(rng), [("T",)])
+    problem = mouse if two else hands
+    space = Space.of(problem, rng.normal(size=2))
     assert space is not None
-    corners = Cells(
-        tuple(rng.dirichlet(np.ones(n), size=(1, n)) for n in space.worth.shape)
-    )
+    sides = np.sort(rng.uniform(size=(2, 1, len(space.taken))), axis=0)
     cell = (
-        corners
+        Cells(sides[0], sides[1])
         if rng.random() < 0.5
         else space.whole().halves().halves().where(np.arange(4) == 0)
     )
     for _ in range(8):
-        inside = np.concatenate(
-            [rng.dirichlet(np.ones(each.shape[1])) @ each[0] for each in cell.rows]
-        )
-        here = space.at(inside)
+        inside = rng.uniform(cell.low[0], cell.high[0])
+        here = at(inside)
         assert space.accuracy(inside) <= space.accuracies(cell)[0] + 1e-12
         assert space.accuracies(here)[0] == pytest.approx(space.accuracy(inside))
         for bounds, values in (
@@ -160,60 +164,29 @@ def test_what_cells_promise_holds_within_them(seed: int, two: bool) -> None:
         ):
             assert bounds[0][0] <= values[0][0] + 1e-12
             assert values[1][0] <= bounds[1][0] + 1e-12
-        for (low, high), value in zip(
-            space._derivatives(cell)[0], space.gradients(inside)[0], strict=True
+        for (low, high), (value, _) in zip(
+            space.gradients(cell)[0], space.gradients(here)[0], strict=True
         ):
-            assert low[0] - 1e-9 <= value <= high[0] + 1e-9
+            assert low[0] - 1e-9 <= value[0] <= high[0] + 1e-9
         assert space.entropies(here)[0][0] == pytest.approx(
             problem.entropy(policies_at(problem, inside))
         )
 
 
 def test_halves_of_a_cell_are_all_of_it() -> None:
-    space = Simplices.of(
-        DecisionProblem(three_and_two(np.random.default_rng(0)), [("T",)]),
-        np.array([0.0, 1.0]),
-    )
-    assert space is not None
-    cells = space.whole()
+    cells = Cells(np.zeros((1, 2)), np.ones((1, 2)))
     for _ in range(5):
         cells = cells.halves()
-    volume = np.prod([np.abs(np.linalg.det(each)) for each in cells.rows], axis=0)
-    assert volume.sum() == pytest.approx(1)
+    assert (cells.high - cells.low).prod(axis=1).sum() == pytest.approx(1)
 
 
-def three_and_two(rng: np.random.Generator) -> Diagram:
-    """Two hands that know nothing of each other, one of which has three fingers."""
-    outcome = rng.dirichlet(np.ones(2), size=(3, 2))
-    first, second = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(2))
-    return Diagram(
-        decision("D1", first),
-        decision("D2", second),
-        chance("T", outcome, ["D1", "D2"]),
-    )
+def hands_at_random(rng: np.random.Generator) -> Diagram:
+    outcome = rng.dirichlet(np.ones(2), size=(2, 2))
+    return two_hands(*rng.uniform(size=2), outcome)
 
 
-def drawn(space: Simplices, rng: np.random.Generator) -> np.ndarray:
-    return np.concatenate([rng.dirichlet(np.ones(n)) for n in space.worth.shape])
-
-
-def test_bounds_of_three_options_close_around_brute_force() -> None:
-    """Policies drawn at random and made most random for their utility: none predicts
-    better than the upper bound, and the best comes near.
-    """
-    rng = np.random.default_rng(1)
-    diagram, pays = three_and_two(rng), np.array([0.0, 1.0])
-    problem = DecisionProblem(diagram, [("T",)])
-    space = Simplices.of(problem, pays)
-    assert space is not None
-    found = known_utility(diagram.posit(utilities=[utility("U", pays, ["T"])]))
-    assert found.converged
-    points = [_most_random_beside(space, drawn(space, rng)) for _ in range(10)]
-    best = [
-        space.accuracy(point) for point in points if most_random(space, point, 1e-5)
-    ]
-    assert len(best) >= 3
-    assert max(best) <= found.bounds[1] + 1e-9
+def drawn(space: Space, rng: np.random.Generator) -> np.ndarray:
+    return rng.uniform(size=len(space.taken))
 
 
 def test_many_rows_or_options_are_left_to_the_local_search() -> None:
@@ -222,7 +195,7 @@ def test_many_rows_or_options_are_left_to_the_local_search() -> None:
         decision("D2", np.full(3, 1 / 3)),
         chance("T", np.full((4, 3, 2), 0.5), ["D1", "D2"]),
     )
-    assert Simplices.of(DecisionProblem(many, [("T",)]), np.array([0.0, 1.0])) is None
+    assert Space.of(DecisionProblem(many, [("T",)]), np.array([0.0, 1.0])) is None
 
 
 def test_target_variables_are_at_least_as_good_as_any_utility_of_theirs() -> None:

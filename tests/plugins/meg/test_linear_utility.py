@@ -47,7 +47,7 @@ def test_the_gradient_is_that_of_the_accuracy(mdp: TabularMDP) -> None:
         sample(mdp, soft_policy(mdp, 0.3, HORIZON), 5, rng(), HORIZON), utilities
     )
     fit, at, counts = (
-        LinearFit(behaviour, utilities.values(behaviour.scene.mdp)),
+        LinearFit(behaviour, utilities.values(behaviour.mdp)),
         np.array([0.7, -1.2, 0.4]),
         np.arange(5.0),
     )

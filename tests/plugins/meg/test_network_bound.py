@@ -1,12 +1,16 @@
 """Lower bounds by networks against tabular optima."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from gde.data.mdp import Floats
 from gde_plugins.meg import unknown_utility
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries, lower_bound
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
 from gde_plugins.meg.trajectories.tabular_agent import Tabulated
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, random_policy
 
@@ -32,10 +36,10 @@ def test_a_network_is_a_lower_bound_that_reaches_the_tabular_optimum() -> None:
         return torch.nn.Linear(width, 1)
 
     one_hot = lower_bound(
-        Tries.tabulated(episodes, [np.eye(12)[states]] * 150), lambda: make(12), rng
+        tabulated(episodes, [np.eye(12)[states]] * 150), lambda: make(12), rng
     )
     coarse = lower_bound(
-        Tries.tabulated(episodes, [(states % 4 / 4)[:, None]] * 150),
+        tabulated(episodes, [(states % 4 / 4)[:, None]] * 150),
         lambda: make(1),
         rng,
     )
@@ -52,10 +56,70 @@ def test_too_few_clusters_are_said() -> None:
         probabilities=random_policy(np.random.default_rng(0), WORLD).probabilities,
         steps=3,
     )
-    tries = Tries.tabulated(
+    tries = tabulated(
         [agent.draw(np.random.default_rng(0), "one")] * 3, [np.eye(12)] * 3
     )
     with pytest.raises(
         ValueError, match="at least 2 clusters of episodes, one for each fold, got 1"
     ):
         lower_bound(tries, lambda: None, np.random.default_rng(0))  # type: ignore[arg-type, return-value]
+
+
+def tabulated(episodes: Sequence[Episode], inputs: Sequence[Floats]) -> Tries:
+    """Read exact successors from tabulated worlds, with (S, F) inputs each, in
+    which nothing need be sampled.
+    """
+    # Arrays of all episodes are as wide as the action with the most successors;
+    # what is left over has chance 0.
+    most = 0
+    for episode in episodes:
+        for matrix in episode.mdp.transition:
+            n_successors = np.diff(matrix.indptr)
+            most = max(most, int(n_successors.max()))
+
+    following = []
+    chances = []
+    taken = []
+    weights = []
+    for episode, features in zip(episodes, inputs, strict=True):
+        times = np.flatnonzero(episode.actions != UNUSABLE)
+        successors, probabilities = _successors(episode, times, features, most)
+        following.append(successors)
+        chances.append(probabilities)
+        taken.append(episode.actions[times])
+        exponents = times.astype(np.float64)
+        weights.append(episode.mdp.discount**exponents)
+
+    lengths = [len(actions) for actions in taken]
+    return Tries(
+        following=np.concatenate(following).astype(np.float32),
+        chances=np.concatenate(chances).astype(np.float32),
+        taken=np.concatenate(taken),
+        episodes=np.repeat(np.arange(len(episodes)), lengths),
+        clusters=clusters_of(episodes),
+        weights=np.concatenate(weights),
+        discount=episodes[0].mdp.discount,
+    )
+
+
+def _successors(
+    episode: Episode, times: Indices, inputs: Floats, most: int
+) -> tuple[Floats, Floats]:
+    """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these
+    times.
+    """
+    n_decisions = len(times)
+    shape = (n_decisions, episode.mdp.n_actions, most)
+    following = np.zeros((*shape, inputs.shape[1]))
+    chances = np.zeros(shape)
+    for action, matrix in enumerate(episode.mdp.transition):
+        rows = matrix.tocsr()[episode.states[times]]
+        counts = np.diff(rows.indptr)
+
+        # Number the entries of each row from 0, which is their place along M.
+        decision = np.repeat(np.arange(n_decisions), counts)
+        row_starts = np.repeat(rows.indptr[:-1], counts)
+        place = np.arange(rows.nnz) - row_starts
+        following[decision, action, place] = inputs[rows.indices]
+        chances[decision, action, place] = rows.data
+    return following, chances

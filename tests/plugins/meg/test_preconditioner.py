@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from gde import Policy, TabularMDP
 from gde.data.mdp import Floats
 from gde_plugins.meg import known_utility, soft_policy, unknown_utility, worlds
-from gde_plugins.meg.solvers.preconditioner import Preconditioner, initial_utility
+from gde_plugins.meg.solvers.preconditioner import initial_utility, preconditioner
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
@@ -44,8 +44,8 @@ def test_the_preconditioner_inverts_the_curvature(
             0.1 * np.random.default_rng(0).normal(size=mdp.n_states) - 1
         )
     )
-    solve = Preconditioner(process.dynamics, everywhere).solve(
-        fit.deciding, fit.counts(on_actions=False)
+    solve = preconditioner(
+        process.dynamics, everywhere, fit.deciding, fit.counts(on_actions=False)
     )
 
     def curvature(step: Floats) -> Floats:

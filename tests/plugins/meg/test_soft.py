@@ -16,8 +16,7 @@ from scipy.sparse import csr_array
 from gde import Policy, TabularMDP
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.solvers.infinite_horizon import Divergent, Stationary
-from gde_plugins.meg.solvers.process import observe, process_of
-from gde_plugins.meg.solvers.protocol import Process
+from gde_plugins.meg.solvers.process import Process, observe, process_of
 
 few = settings(max_examples=6)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)

@@ -9,7 +9,7 @@ import pytest
 from walking import mazes
 
 from gde_plugins.meg import from_trajectories, soft_policy
-from gde_plugins.meg.trajectories.sample import planning_horizons
+from gde_plugins.meg.trajectories.sample import planning_horizon
 from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 
 STEPS = 30
@@ -17,7 +17,7 @@ STEPS = 30
 
 def soft(beta: float, seed: int = 0) -> Tabulated:
     (world,) = mazes(1, first=seed)
-    ahead = int(planning_horizons(world, np.array([world.n_states]))[0])
+    ahead = planning_horizon(world)
     return Tabulated(
         mdp=world,
         probabilities=soft_policy(world, beta, ahead).probabilities[0],
@@ -63,9 +63,3 @@ def test_counting_stops_where_it_is_told_to() -> None:
     until = np.zeros(agent.mdp.n_states, dtype=bool)
     assert agent.taken.sum() == pytest.approx(replace(agent, until=until).taken.sum())
     assert replace(agent, until=agent.mdp.start > 0).taken.sum() == 0
-
-
-def test_probabilities_that_exceed_one_are_refused() -> None:
-    agent = soft(0.5)
-    with pytest.raises(ValueError, match="sums of at most 1"):
-        replace(agent, probabilities=agent.probabilities * 2)

@@ -4,7 +4,6 @@ and bad input.
 
 from dataclasses import replace
 from math import log
-from typing import Any
 
 import numpy as np
 import pytest
@@ -220,12 +219,3 @@ def test_a_class_that_is_not_known() -> None:
         match=r"utilities must be 'states', 'state-actions', .* got 'transitions'",
     ):
         unknown_utility(mdp, uniform(mdp), "transitions", 4)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("utilities", [None, [1, 2], 3])
-def test_what_is_no_class_at_all(utilities: Any) -> None:
-    mdp = random_mdp(0, "endless")
-    with pytest.raises(
-        ValueError, match=r"utilities must be .* an array of features, .* got "
-    ):
-        unknown_utility(mdp, uniform(mdp), utilities, 4)

@@ -26,8 +26,6 @@ from gde_plugins.meg.worlds import (
     cliff_world,
     epsilon_greedy,
     greedy,
-    mouse_policy,
-    random_mdp,
     random_policy,
 )
 
@@ -191,17 +189,9 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
                 "horizon must be an integer of at least 1",
                 lambda wrong=wrong: known_utility(WORLD, POLICY, wrong),
             )
-            for wrong in (0, -1, 2.5, "3", NAN, True)
-        ],
-        *[
-            (
-                "tolerance: wanted a number of nats",
-                lambda wrong=wrong: known_utility(WORLD, POLICY, 3, tolerance=wrong),
-            )
-            for wrong in (-1.0, NAN, "small", None)
+            for wrong in (0, -1, 2.5, "3", NAN)
         ],
         ("beta must be a number or .* got NaN", lambda: soft_policy(WORLD, NAN, 3)),
-        ("beta must be a number or .* got '1'", lambda: soft_policy(WORLD, "1", 3)),  # type: ignore[arg-type]
         ("mdp: wanted a TabularMDP", lambda: soft_policy(ANY, 1.0, 3)),
     ],
     "unknown utility": [
@@ -210,13 +200,7 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
                 "utilities must be 'states', ",
                 lambda wrong=wrong: unknown_utility(WORLD, POLICY, wrong, 3),
             )
-            for wrong in (
-                "nonsense",
-                None,
-                5,
-                [[0.0, 1.0]] * 12,
-                memoryview(np.ones((12, 2))),
-            )
+            for wrong in ("nonsense",)
         ],
         (
             "features must have shape",
@@ -239,22 +223,12 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
     ],
     "worlds": [
         ("a width from 2", lambda: cliff_world(0)),
-        ("a width from 2", lambda: cliff_world(4.5)),  # type: ignore[arg-type]
         ("wind: wanted a probability, got nan", lambda: cliff_world(wind=NAN)),
         ("horizon must be", lambda: greedy(WORLD, 0)),
-        ("ties: wanted first, last, uniform, got 'zz'", lambda: greedy(WORLD, 3, "zz")),  # type: ignore[arg-type]
         ("epsilon: wanted a probability", lambda: epsilon_greedy(POLICY, NAN)),
-        ("rule: wanted others or all", lambda: epsilon_greedy(POLICY, 0.1, "zz")),  # type: ignore[arg-type]
-        ("accuracy: wanted a probability", lambda: mouse_policy(2)),
-        ("wanted a state that goes on", lambda: random_mdp(RNG, 0, 2)),
         ("horizon must be", lambda: random_policy(RNG, WORLD, 0)),
     ],
     "episodes": [
-        ("states must be a NumPy array", lambda: episode(states=[0], actions=[0])),
-        (
-            "states must be a NumPy array of whole numbers",
-            lambda: episode(states=np.array([0.0])),
-        ),
         (
             "states: wanted whole numbers from 0 to 11, got 50",
             lambda: episode(states=np.array([50])),
@@ -264,40 +238,18 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
             lambda: episode(actions=np.array([7])),
         ),
         ("equally long", lambda: episode(actions=np.array([0, 1]))),
-        ("mdp: wanted a TabularMDP", lambda: episode(mdp=None)),
-        ("cluster: wanted a text, got 3", lambda: episode(cluster=3)),
         *[
             (
                 "horizon: wanted a whole number",
                 lambda wrong=wrong: episode(horizon=wrong),
             )
-            for wrong in (0, 2.5, "3", NAN)
+            for wrong in (0,)
         ],
-        (
-            "episodes: wanted a list of Episode, got NoneType",
-            lambda: from_trajectories(ANY, rng=RNG),
-        ),
-        (
-            "episodes: wanted a list of Episode, got Episode",
-            lambda: from_trajectories(EPISODES[0], rng=RNG),
-        ),  # type: ignore[arg-type]
-        (
-            "episodes: wanted a list of Episode, got int",
-            lambda: from_trajectories([1], rng=RNG),
-        ),  # type: ignore[list-item]
         ("wanted episodes", lambda: from_trajectories([], rng=RNG)),
         (
             "wanted a label of the model, .* got 'nope'",
             lambda: from_trajectories(EPISODES, "nope", rng=RNG),
         ),
-        (
-            "utility: wanted the name of a label",
-            lambda: from_trajectories(EPISODES, 3, rng=RNG),
-        ),  # type: ignore[arg-type]
-        (
-            "rng: wanted a numpy.random.Generator, got 3",
-            lambda: from_trajectories(EPISODES, rng=3),
-        ),  # type: ignore[arg-type]
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear(()), rng=RNG)),
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear("goal"), rng=RNG)),  # type: ignore[arg-type]
     ],
@@ -331,12 +283,9 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
             "wanted every variable once",
             lambda: Diagram(chance("S", [1.0]), chance("S", [1.0])),
         ),
-        ("wanted nodes made by .* got list", lambda: Diagram([chance("S", [1.0])])),  # type: ignore[arg-type]
-        ("wanted nodes made by .* got str", lambda: HANDS.posit(utilities=["x"])),  # type: ignore[list-item]
         ("wanted a variable of the diagram", lambda: HANDS.posit(["X"])),
         ("wanted a decision", lambda: HANDS.follow({"X": [0.5, 0.5]})),
         ("table of 'D1'", lambda: HANDS.follow({"D1": [NAN, 0.3]})),
-        ("policies: wanted a table by decision", lambda: HANDS.follow([1])),  # type: ignore[arg-type]
         ("wanted at least one target", lambda: target_variables(HANDS, [])),
         (
             "wanted a list of variables, got the text 'T'",
@@ -350,12 +299,6 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
             "wanted targets that are no decisions",
             lambda: target_variables(HANDS, ["D1"]),
         ),
-        (
-            "diagram: wanted a Diagram, got NoneType",
-            lambda: target_variables(ANY, ["T"]),
-        ),
-        ("diagram: wanted a Diagram, got str", lambda: causal.known_utility("x")),  # type: ignore[arg-type]
-        ("diagram: wanted a Diagram, got int", lambda: causal.unknown_utility(3)),  # type: ignore[arg-type]
         ("wanted a diagram with utilities", lambda: causal.known_utility(HANDS)),
     ],
 }

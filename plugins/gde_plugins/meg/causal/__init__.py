@@ -8,7 +8,7 @@ from gde_plugins.meg.causal.known import known_utility
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
 from gde_plugins.meg.causal.parametric import unknown_utility
-from gde_plugins.meg.causal.pgmpy_models import from_pgmpy, from_pycid
+from gde_plugins.meg.causal.pgmpy_models import from_pgmpy
 from gde_plugins.meg.causal.recall import with_recall
 from gde_plugins.meg.causal.targets import target_variables
 
@@ -20,7 +20,6 @@ __all__ = [
     "decision",
     "forgetful_mouse",
     "from_pgmpy",
-    "from_pycid",
     "joint",
     "known_utility",
     "mouse",

@@ -146,11 +146,6 @@ class Diagram:
     def __init__(self, *nodes: Node) -> None:
         by_name: dict[str, Node] = {}
         for node in nodes:
-            if not isinstance(node, Node):
-                wanted = (
-                    "nodes made by chance, decision or utility, one after the other"
-                )
-                raise ValueError(f"wanted {wanted}, got {type(node).__name__}")
             if node.name in by_name:
                 raise ValueError(f"wanted every variable once, got {node.name!r} twice")
             by_name[node.name] = node
@@ -224,11 +219,6 @@ class Diagram:
         Raises:
             ValueError: a name is no decision, or a policy does not fit.
         """
-        if not isinstance(policies, Mapping):
-            raise ValueError(
-                f"policies: wanted a table by decision, got {type(policies).__name__}"
-            )
-
         nodes = dict(self.nodes)
         for name, table in policies.items():
             if name not in self.decisions:
@@ -236,17 +226,6 @@ class Diagram:
                 raise ValueError(f"wanted a decision ({known}), got {name!r}")
             nodes[name] = decision(name, table, self.parents[name])
         return Diagram(*nodes.values())
-
-
-def checked(diagram: Diagram) -> Diagram:
-    """Return the diagram.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if not isinstance(diagram, Diagram):
-        raise ValueError(f"diagram: wanted a Diagram, got {type(diagram).__name__}")
-    return diagram
 
 
 def _check_parents(node: Node, nodes: Mapping[str, Node]) -> None:

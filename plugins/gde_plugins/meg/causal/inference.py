@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from string import ascii_letters
+from typing import Any
 
 import numpy as np
 
@@ -120,22 +120,17 @@ def _multiply(
             " name fewer targets or decisions, or merge values of variables"
         )
 
-    # Names of variables can be long; einsum wants one letter for each.
-    names: dict[str, None] = {}
+    # For einsum, variables are numbers.
+    numbers: dict[str, int] = {}
+    operands: list[Any] = []
     for factor in factors:
-        names.update(dict.fromkeys(factor.names))
-    letters = dict(zip(names, ascii_letters, strict=False))
-
-    inputs = [_spelled(factor.names, letters) for factor in factors]
-    output = _spelled(keep, letters)
-    subscripts = f"{','.join(inputs)}->{output}"
+        operands.append(factor.table)
+        operands.append(
+            [numbers.setdefault(name, len(numbers)) for name in factor.names]
+        )
+    output = [numbers[name] for name in keep]
 
     # A path through few factors takes longer to find than it saves.
-    tables = [factor.table for factor in factors]
-    many = len(tables) > 2
-    table: Floats = np.einsum(subscripts, *tables, optimize=many)
+    many = len(factors) > 2
+    table: Floats = np.einsum(*operands, output, optimize=many)
     return Factor(keep, table)
-
-
-def _spelled(names: Sequence[str], letters: dict[str, str]) -> str:
-    return "".join(letters[name] for name in names)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from gde.data.mdp import Floats
 from gde_plugins.meg.causal.branch_and_bound import CLOSE, search
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
-from gde_plugins.meg.causal.diagram import Diagram, checked
+from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.recall import proven
 from gde_plugins.meg.causal.soft_optimal import FINAL, QUALIFYING, soft_optimal
@@ -50,7 +50,7 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
         ValueError: the diagram has no decision or no utility, or exact inference is too
         large.
     """
-    nodes = [diagram.nodes[name] for name in checked(diagram).names("utility")]
+    nodes = [diagram.nodes[name] for name in diagram.names("utility")]
     if not nodes:
         raise ValueError(
             "wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])"

@@ -1,13 +1,11 @@
-"""Networks of the library pgmpy, and influence diagrams of pycid, which is built on
-it.
-"""
+"""Networks of the library pgmpy."""
 
 from typing import Any
 
 import numpy as np
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
+from gde_plugins.meg.causal.diagram import Diagram, chance
 
 
 def from_pgmpy(network: Any) -> Diagram:
@@ -23,40 +21,6 @@ def from_pgmpy(network: Any) -> Diagram:
     for variable in network.nodes():
         table, parents = _table(network, variable)
         nodes.append(chance(str(variable), table, parents))
-    return Diagram(*nodes)
-
-
-def from_pycid(diagram: Any) -> Diagram:
-    """Read an influence diagram of pycid (`CID`) by its structure.
-
-    Decisions have the policies imputed to them, or uniform ones where pycid has none. A
-    utility is the expectation of its values, which must be numbers.
-
-    Raises:
-        ValueError: it is no influence diagram of a single agent, a utility's value is
-        no number, or as `from_pgmpy`.
-    """
-    if not hasattr(diagram, "decisions") or not hasattr(diagram, "utilities"):
-        raise ValueError(
-            f"wanted an influence diagram of pycid, got {type(diagram).__name__}: see from_pgmpy"
-        )
-    agents = [str(agent) for agent in getattr(diagram, "agents", ())]
-    if len(agents) > 1:
-        raise ValueError(
-            f"wanted the diagram of a single agent, got {', '.join(agents)}"
-        )
-
-    nodes: list[Node] = []
-    for variable in diagram.nodes():
-        name = str(variable)
-        table, parents = _table(diagram, variable)
-        if variable in diagram.utilities:
-            expected = table @ _values(diagram, variable)
-            nodes.append(utility(name, expected, parents))
-        elif variable in diagram.decisions:
-            nodes.append(decision(name, table, parents))
-        else:
-            nodes.append(chance(name, table, parents))
     return Diagram(*nodes)
 
 
@@ -81,14 +45,3 @@ def _table(network: Any, variable: Any) -> tuple[Floats, list[str]]:
     # pgmpy has the variable's own axis first.
     own_axis_last = np.moveaxis(table.values, 0, -1)
     return own_axis_last, [str(parent) for parent in parents]
-
-
-def _values(diagram: Any, variable: Any) -> Floats:
-    """Return the numbers that a utility can be."""
-    names = diagram.get_cpds(variable).state_names[variable]
-    try:
-        return np.array([float(each) for each in names])
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"utility {variable!r}: wanted numbers as its values, got {names}"
-        ) from None

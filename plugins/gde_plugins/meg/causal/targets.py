@@ -10,7 +10,7 @@ import numpy as np
 from gde.data.mdp import Floats
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
-from gde_plugins.meg.causal.diagram import Diagram, checked
+from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.known import DIGITS, best_rationality
 from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.parametric import ascended
@@ -44,7 +44,7 @@ def target_variables(
         or target, or exact inference
             is too large (the number of entries is named).
     """
-    checked(diagram).check(targets)
+    diagram.check(targets)
     if not targets:
         raise ValueError("wanted at least one target variable, got none")
     posited = diagram.posit(decisions)

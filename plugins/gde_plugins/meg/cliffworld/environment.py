@@ -2,17 +2,15 @@
 
 from dataclasses import asdict
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from gde.data.json import Json
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.meg.config import CliffWorldConfig
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.worlds import CLIFF_MOVES, cliff_world, unrolled
 
 ACTIONS = tuple(CLIFF_MOVES)
@@ -138,24 +136,12 @@ class CliffWorldEnvironment:
     def _successor(self, action: str) -> int:
         if self._seed is None:
             raise GdeError("the cliff world has no episode yet: call reset(seed) first")
-        cells, chances = self._following[action][self._cell]
+        matrix = self._map.transition[ACTIONS.index(action)]
+        following = matrix[[self._cell]]
         # A generator for each time, so that a restored snapshot meets the same wind
         # again.
         rng = generator(self._seed, "wind", self._time)
-        return int(rng.choice(cells, p=chances))
-
-    @cached_property
-    def _following(self) -> dict[str, list[tuple[Indices, Floats]]]:
-        """By action and cell: the next cells and their probabilities."""
-        # Looking up a row of a sparse matrix takes longer than all the rest of a step.
-        following = {}
-        for action, matrix in zip(ACTIONS, self._map.transition, strict=True):
-            rows = []
-            for first, end in pairwise(matrix.indptr):
-                row = (matrix.indices[first:end], matrix.data[first:end])
-                rows.append(row)
-            following[action] = rows
-        return following
+        return int(rng.choice(following.indices, p=following.data))
 
     @cached_property
     def _rows(self) -> tuple[str, ...]:

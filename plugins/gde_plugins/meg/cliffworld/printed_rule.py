@@ -50,15 +50,7 @@ def published_known_utility(
         mdp: a model without terminal states, with a reward (S,).
         policy: (S, A), or (T, S, A) with T >= horizon.
         horizon: number of decisions.
-
-    Raises:
-        ValueError: the model has terminal states or a reward (S, A), for which the rule
-        is not defined.
     """
-    if mdp.terminal is not None or mdp.reward.ndim != 1:
-        raise ValueError(
-            "wanted a model without terminal states and with a reward of states"
-        )
     wanted = _earned(mdp, policy, horizon)
 
     def missing(beta: float) -> float:

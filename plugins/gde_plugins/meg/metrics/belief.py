@@ -15,7 +15,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import finished_in, model_of, one_turn
+from gde_plugins.meg.metrics.recorded import finished_in, missing, model_of, one_turn
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
@@ -53,9 +53,7 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
-        return [
-            _missing("meg.belief", {}, "no probe decoded maps; choose --probe cogmap")
-        ]
+        return [missing("meg.belief", "no probe decoded maps; choose --probe cogmap")]
     first = reports[0].fit.variant
     # One variant is enough: others of the same probe decode the same maps in another
     # way.
@@ -83,7 +81,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     try:
         turns = _held_out(report, evidence)
     except GdeError as error:
-        yield _missing("meg.belief", where, str(error))
+        yield missing("meg.belief", str(error), where)
         return
 
     if fit.control == "none":
@@ -129,11 +127,8 @@ def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement
     clusters = turns.true.clusters[at]
     distinct, numbers = np.unique(clusters, return_inverse=True)
     if len(distinct) < 2:
-        return _missing(
-            name,
-            where,
-            "decoded and true goal differ in the turns of fewer than 2 worlds",
-        )
+        reason = "decoded and true goal differ in the turns of fewer than 2 worlds"
+        return missing(name, reason, where)
 
     # (magnitudes, T) and, summed over the turns of a world, (magnitudes, worlds).
     tables = []
@@ -203,9 +198,9 @@ def _goal_probabilities(
     """Return (S,) decoded probabilities of the goal, given that it is in one of the
     states' cells.
     """
-    missing = {"row", "column", "goal"} - set(model.labels)
-    if missing:
-        names = ", ".join(sorted(missing))
+    lacking = {"row", "column", "goal"} - set(model.labels)
+    if lacking:
+        names = ", ".join(sorted(lacking))
         raise GdeError(f"the model of episode {trajectory.key} has no label {names}")
     rows = model.labels["row"].astype(np.intp)
     columns = model.labels["column"].astype(np.intp)
@@ -222,14 +217,3 @@ def _goal_probabilities(
         return np.full(len(cells), 1 / len(cells))
     shares: Floats = cells / total
     return shares
-
-
-def _missing(name: str, where: Labels, reason: str) -> Measurement:
-    return Measurement(
-        name=name,
-        value=None,
-        unit="nats",
-        n=0,
-        where=where,
-        reason=reason,
-    )

@@ -14,7 +14,7 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import observed
+from gde_plugins.meg.metrics.recorded import missing, observed
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import (
     SampledMeg,
@@ -90,17 +90,7 @@ def _measured(
     try:
         return measure(observed(evidence, deadline), evidence)
     except (GdeError, ValueError) as error:
-        return [_missing(name, str(error))]
-
-
-def _missing(name: str, reason: str) -> Measurement:
-    return Measurement(
-        name=name,
-        value=None,
-        unit="nats",
-        n=0,
-        reason=reason,
-    )
+        return [missing(name, str(error))]
 
 
 def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
@@ -149,7 +139,7 @@ def _beyond(episodes: Sample, seed: int) -> Iterator[Measurement]:
     try:
         found = beyond_placebo(episodes, generator(seed, "metric", name))
     except ValueError as error:
-        yield _missing(name, str(error))
+        yield missing(name, str(error))
         return
     yield found.estimate.measurement(name, "nats")
     yield Measurement(
@@ -167,8 +157,8 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
     found = from_trajectories(episodes, Linear(features), rng=rng)
     measurements = [*_sizes("meg.unknown", found, {})]
     if found.reason or found.weights is None:
-        measurements.append(_missing("meg.unknown.weight", found.reason))
-        measurements.append(_missing("meg.unknown.due", found.reason))
+        measurements.append(missing("meg.unknown.weight", found.reason))
+        measurements.append(missing("meg.unknown.due", found.reason))
         return measurements
 
     for name, weight in zip(features, found.weights, strict=True):

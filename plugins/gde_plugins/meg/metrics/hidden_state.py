@@ -14,7 +14,7 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import finished_in, model_of, one_turn
+from gde_plugins.meg.metrics.recorded import finished_in, missing, model_of, one_turn
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, held_out
 from gde_plugins.meg.trajectories.utilities import menu, standing_still
@@ -54,7 +54,11 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _is_of_components(report)]
     if not reports:
-        return [_missing({}, "no probe decoded components; choose --probe components")]
+        return [
+            missing(
+                "meg.inside", "no probe decoded components; choose --probe components"
+            )
+        ]
 
     found: list[_Found] = []
     measurements: list[Measurement] = []
@@ -89,12 +93,16 @@ def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
     try:
         turns, features = _turns(report, evidence)
     except GdeError as error:
-        return _Found(report=report, measurements=[_missing(where, str(error))])
+        return _Found(
+            report=report, measurements=[missing("meg.inside", str(error), where)]
+        )
     clusters = [turn.cluster for turn in turns]
     n_clusters = len(set(clusters))
     if n_clusters < FOLDS:
         reason = f"wanted held-out turns of at least {FOLDS} worlds, got {n_clusters}"
-        return _Found(report=report, measurements=[_missing(where, reason)])
+        return _Found(
+            report=report, measurements=[missing("meg.inside", reason, where)]
+        )
 
     # The same seed gives the same folds, so that the difference is paired.
     key = evidence.seed, "metric", "meg.inside"
@@ -191,14 +199,3 @@ def _with_hidden(
     # The reward is not used: the labels are the utilities.
     no_reward = standing_still(model, np.zeros(model.n_states))
     return replace(no_reward, labels=labels)
-
-
-def _missing(where: Labels, reason: str) -> Measurement:
-    return Measurement(
-        name="meg.inside",
-        value=None,
-        unit="nats",
-        n=0,
-        where=where,
-        reason=reason,
-    )

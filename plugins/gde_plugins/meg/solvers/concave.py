@@ -28,9 +28,8 @@ from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.family import Family
 from gde_plugins.meg.solvers.infinite_horizon import Divergent
-from gde_plugins.meg.solvers.preconditioner import Preconditioner, initial_utility
-from gde_plugins.meg.solvers.process import Observed
-from gde_plugins.meg.solvers.protocol import Fit, Process
+from gde_plugins.meg.solvers.preconditioner import initial_utility, preconditioner
+from gde_plugins.meg.solvers.process import Fit, Observed, Process
 from gde_plugins.meg.solvers.softmax import divergence
 
 ROUNDING = 1e-13
@@ -136,10 +135,6 @@ class Problem:
         self._family = family
         self._tolerance = tolerance
 
-        self._preconditioner = None
-        if family.where is not None:
-            self._preconditioner = Preconditioner(process.dynamics, family.where)
-
         counts = seen.occupancy.counts(family.on_actions)
         self._target = family.moments(counts)
         largest = float(np.abs(self._target).max(initial=0.0))
@@ -230,7 +225,7 @@ class Problem:
         def enough(step: Floats, left: Floats, products: int) -> bool:
             remaining = np.linalg.norm(left)
             if self.is_far(here, step):
-                has_patience = self._preconditioner is None or products < PATIENCE
+                has_patience = self._family.where is None or products < PATIENCE
                 return bool(remaining <= most) or not has_patience
             lost = 2 * float(np.abs(left) @ np.abs(here.weights + step))
             return lost <= LEFT * self._tolerance or bool(remaining <= self._rounding)
@@ -239,14 +234,13 @@ class Problem:
             change = here.fit.change(self._direction(step), on_actions)
             return self._family.moments(change)
 
-        solved = conjugate_gradients(
+        step = conjugate_gradients(
             product=curvature,
             precondition=self._precondition(here.fit),
             wanted=here.missing,
             enough=enough,
             most=min(2 * len(here.missing), MOST),
         )
-        step = solved.step
 
         # Take the bounded step only if it keeps a third of what the whole one promises.
         careful: Floats = np.clip(step, -BOLD, BOLD)
@@ -321,9 +315,10 @@ class Problem:
 
     def _precondition(self, fit: Fit) -> Callable[[Floats], Floats]:
         """Return an approximate inverse of the curvature."""
-        if self._preconditioner:
+        where = self._family.where
+        if where is not None:
             visits = fit.counts(on_actions=False)
-            return self._preconditioner.solve(fit.deciding, visits)
+            return preconditioner(self._process.dynamics, where, fit.deciding, visits)
 
         # A feature that is never met has no spread.
         spread = self._family.squares(fit.counts(self._family.on_actions))
@@ -355,22 +350,13 @@ def _feasible_share(now: Floats, change: Floats, cut: float) -> float:
     return float(shares.min(initial=1.0))
 
 
-class Solved(NamedTuple):
-    """An approximate solution x of A x = b."""
-
-    step: Floats
-    """x."""
-    products: int
-    """How often A was applied."""
-
-
 def conjugate_gradients(
     product: Callable[[Floats], Floats],
     precondition: Callable[[Floats], Floats],
     wanted: Floats,
     enough: Callable[[Floats, Floats, int], bool],
     most: int,
-) -> Solved:
+) -> Floats:
     """Solve A x = b for a symmetric positive semidefinite A, until the residual
     suffices for the purpose.
 
@@ -389,14 +375,14 @@ def conjugate_gradients(
         curvature = float(direction @ changed)
         if not (promise > 0 and curvature > 0):
             # Nothing but rounding is left.
-            return Solved(step, number)
+            return step
 
         length = promise / curvature
         step += length * direction
         left -= length * changed
         n_products = number + 1
         if enough(step, left, n_products):
-            return Solved(step, n_products)
+            return step
 
         # Were `precondition` exactly linear and symmetric, the ratio of promises would
         # say the same.
@@ -404,4 +390,4 @@ def conjugate_gradients(
         turned = -length * float(changed @ eased) / promise
         promise = float(left @ eased)
         direction = eased + turned * direction
-    return Solved(step, most)
+    return step

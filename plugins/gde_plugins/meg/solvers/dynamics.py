@@ -139,15 +139,6 @@ class Dynamics(Transitions):
         successors = vstack(mdp.transition, format="csr")
         successors.eliminate_zeros()
 
-        # Half of what a product reads are indices, so small indices save time.
-        largest = max(successors.nnz, successors.shape[0])
-        if largest < 2**31:
-            indices = successors.indices.astype(np.int32, copy=False)
-            ends = successors.indptr.astype(np.int32, copy=False)
-            successors = csr_array(
-                (successors.data, indices, ends), shape=successors.shape
-            )
-
         ending = np.flatnonzero(~self.going)
         super().__init__(successors, mdp.n_actions, mdp.discount, ending)
         self.start = mdp.start

@@ -2,8 +2,6 @@
 maximisation.
 """
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,40 +9,9 @@ from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Mask, Occupancy
 
 
-class Family(Protocol):
-    """Utilities with K weights."""
-
-    size: int
-    """K."""
-    on_actions: bool
-    """Whether utilities are (S, A) rather than (S,)."""
-    where: Mask | None
-    """(S,) which states have a weight of their own, their utility; None if weights are
-    of something else.
-    """
-
-    def utility(self, weights: Floats) -> Floats:
-        """Return the utility, (S,) or (S, A)."""
-
-    def direction(self, weights: Floats) -> Floats:
-        """Return the finite change of the utility, (S,) or (S, A), for a change of
-        weights.
-        """
-
-    def moments(self, counts: Floats) -> Floats:
-        """Return the (K,) derivative of expected utility by the weights, given (S,)
-        visits or (S, A) actions.
-        """
-
-    def squares(self, counts: Floats) -> Floats:
-        """Return the same for squared features: about how much the moments vary between
-        episodes.
-        """
-
-
 class Table:
-    """Any utility of states, or of states and actions: one weight for each that the
-    measured policy ever visits.
+    """Any utility of states, or of states and actions: one of K weights for each that
+    the measured policy ever visits.
 
     The others have utility -inf. That loses nothing: the derivative of the accuracy
     there is minus the occupancy of the soft-optimal policy, so the accuracy never falls
@@ -57,19 +24,24 @@ class Table:
         self._visited = counts > 0
         self.size = int(np.count_nonzero(self._visited))
 
-        # Weights of actions are not utilities of states, which the preconditioner
-        # needs.
+        # (S,) which states have a weight of their own, their utility, as the
+        # preconditioner needs; None if weights are of something else.
         self.where: Mask | None = None
         if not on_actions:
             self.where = self._visited
 
     def utility(self, weights: Floats) -> Floats:
+        """Return the utility, (S,) or (S, A)."""
         return self._spread(weights, -np.inf)
 
     def direction(self, weights: Floats) -> Floats:
+        """Return the finite change of the utility for a change of weights."""
         return self._spread(weights, 0.0)
 
     def moments(self, counts: Floats) -> Floats:
+        """Return the (K,) derivative of expected utility by the weights, given (S,)
+        visits or (S, A) actions.
+        """
         return counts[self._visited]
 
     squares = moments
@@ -82,6 +54,7 @@ class Table:
 
 class Features:
     """Weighted sums of features of states, (S, K), or of states and actions, (S, A, K).
+    Its methods are those of `Table`.
 
     Raises:
         ValueError: the features do not fit the model or are not finite.
@@ -113,5 +86,11 @@ class Features:
         return np.tensordot(counts, self._features, axes=counts.ndim)
 
     def squares(self, counts: Floats) -> Floats:
+        """Return the moments of squared features, about how much the moments vary
+        between episodes.
+        """
         squared = self._features**2
         return np.tensordot(counts, squared, axes=counts.ndim)
+
+
+Family = Table | Features

@@ -18,19 +18,43 @@ So do terminal states: they act as if decisions without effect went on after the
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice, repeat
+from math import prod
+from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import Limit, backwards, limit
-from gde_plugins.meg.solvers.protocol import Fit, Moments, check_horizon, check_size
 from gde_plugins.meg.solvers.softmax import SoftStep, soft_step
+
+MOST_NUMBERS = 2**28
+"""Numbers of the largest array that is made (2 GiB)."""
+
+
+class Moments(NamedTuple):
+    """The soft value of the start as a function of rationality beta, with its
+    derivatives.
+    """
+
+    value: float
+    mean: float
+    """First derivative: the expected utility of the soft-optimal policy."""
+    variance: float
+    """Second derivative."""
+
+
+def check_horizon(horizon: int) -> None:
+    """Raise a ValueError unless the horizon is a positive whole number."""
+    if not isinstance(horizon, Integral) or horizon < 1:
+        raise ValueError(
+            f"horizon must be an integer of at least 1 state visited, got {horizon!r}"
+        )
 
 
 class Finite:
-    """Episodes of at most `horizon` states; policies depend on the time step. A
-    `Process`.
+    """Episodes of at most `horizon` states; policies depend on the time step.
 
     Raises:
         ValueError: the horizon is not a positive integer.
@@ -42,8 +66,8 @@ class Finite:
         self.horizon = horizon
 
     def moments(self, utility: Utility, beta: float) -> Moments:
-        """Compute the moments in one backward pass that holds two arrays of S * A
-        numbers at a time.
+        """Return the soft value of the start at rationality `beta`, and its derivatives
+        by beta; two arrays of S * A numbers are held at a time.
         """
         dynamics = self.dynamics
         ending = dynamics.ending
@@ -79,9 +103,15 @@ class Finite:
         )
 
     def limit(self, utility: Utility) -> Limit:
+        """Return soft-optimal behaviour as beta goes to +inf."""
         return limit(self.dynamics, utility, self.horizon)
 
     def flow_of(self, policy: Policy) -> Iterator[Occupancy]:
+        """Return the occupancies of a policy, like `FiniteFit.flow`.
+
+        Raises:
+            ValueError: the policy does not fit the model.
+        """
         table = policy.probabilities
         wanted = (self.dynamics.n_states, self.dynamics.n_actions)
         is_stationary = table.shape == wanted
@@ -101,8 +131,12 @@ class Finite:
         return self.flow(np.ascontiguousarray(table[t].T) for t in range(self.horizon))
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
-        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
-        check_size(shape, "the policy")
+        """Return the soft-optimal policy at rationality `beta`, which may be +-inf.
+
+        Raises:
+            ValueError: it is too large to tabulate.
+        """
+        shape = self._checked_shape("the policy")
         table: Floats = np.empty(shape)
         for to_go, policy in enumerate(self.policies(utility, beta), start=1):
             table[-to_go] = policy.T
@@ -131,16 +165,27 @@ class Finite:
             values = step.values
             yield step
 
-    def fit(self, utility: Utility) -> Fit:
-        """See `Process.fit`.
+    def fit(self, utility: Utility) -> "FiniteFit":
+        """Find the soft-optimal policy for a utility in nats; -inf is avoided at any
+        price.
 
         Raises:
             ValueError: the policy, which bounds need as a whole, is too large to be
             held.
         """
-        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
-        check_size(shape, "the soft-optimal policy")
+        self._checked_shape("the soft-optimal policy")
         return FiniteFit(self, utility)
+
+    def _checked_shape(self, what: str) -> tuple[int, int, int]:
+        """Return (H, S, A), the shape of policies; raise if they cannot be held."""
+        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
+        if prod(shape) > MOST_NUMBERS:
+            sizes = " x ".join(f"{n:,}" for n in shape)
+            raise ValueError(
+                f"{what} has {sizes} = {prod(shape):,} numbers, more than {MOST_NUMBERS:,}: too large to tabulate;"
+                " shorten the horizon, or estimate with gde_plugins.meg.from_trajectories"
+            )
+        return shape
 
     def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
         """Yield the occupancy at each time, given the (A, S) probabilities of a policy
@@ -155,8 +200,8 @@ class Finite:
 
 
 class FiniteFit:
-    """The soft-optimal policy for a utility and its response to a change of the
-    utility. A `Fit`.
+    """The soft-optimal policy for a utility in nats, and its response to a change of
+    the utility.
     """
 
     def __init__(self, process: Finite, utility: Utility) -> None:
@@ -177,12 +222,14 @@ class FiniteFit:
 
     @property
     def flow(self) -> Iterator[Occupancy]:
+        """The occupancy at each time step."""
         for visits, policy in zip(self._visits, self._policies, strict=True):
             deciding = visits * self._dynamics.going
             yield Occupancy(deciding * policy, visits)
 
     @cached_property
     def deciding(self) -> Floats:
+        """(A, S) actions taken in a whole episode that have consequences."""
         # The last decision has no consequence.
         last = len(self._policies) - 1
         total = np.zeros_like(self._policies[0])
@@ -191,15 +238,20 @@ class FiniteFit:
         return total
 
     def counts(self, on_actions: bool) -> Floats:
+        """Return (S,) visits in a whole episode, or (S, A) actions taken."""
         if on_actions:
             return Occupancy.counted(self.flow, on_actions)
         visits: Floats = self._visits.sum(axis=0)
         return visits
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
+        """Return the derivative of the counts in a direction of the utility."""
         return Occupancy.counted(self.tangent(direction), on_actions)
 
     def tangent(self, direction: Utility) -> Iterator[Occupancy]:
+        """Return the derivative of the flow in a direction of the utility. It sums to
+        zero at each time step.
+        """
         dynamics = self._dynamics
         ending = dynamics.ending
 

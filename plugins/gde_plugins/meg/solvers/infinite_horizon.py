@@ -22,8 +22,8 @@ from gde.data.mdp import Floats, Policy, TabularMDP
 from gde.errors import GdeError
 from gde.numerics.tabular import solve, steps_to
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Occupancy, Utility
+from gde_plugins.meg.solvers.finite_horizon import Moments
 from gde_plugins.meg.solvers.limits import TIE, Limit, compare
-from gde_plugins.meg.solvers.protocol import Moments
 from gde_plugins.meg.solvers.softmax import soften
 
 ORDERING = "MMD_AT_PLUS_A"
@@ -46,7 +46,8 @@ class Divergent(ValueError):
 
 
 class Stationary:
-    """Episodes without horizon; policies do not depend on time. A `Process`.
+    """Episodes without horizon; policies do not depend on time. Its methods are
+    those of `Finite`.
 
     Raises:
         ValueError: undiscounted, and from some state that can be reached no terminal
@@ -93,7 +94,7 @@ class Stationary:
         )
 
     def fit(self, utility: Utility) -> "StationaryFit":
-        """See `Process.fit`.
+        """See `Finite.fit`.
 
         Raises:
             Divergent: the soft value is infinite.
@@ -118,7 +119,7 @@ class Stationary:
         return [whole]
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
-        """See `Process.tabulate`.
+        """See `Finite.tabulate`.
 
         Raises:
             Divergent: there is no such policy, as it would never end.
@@ -270,7 +271,7 @@ class Evaluation:
 
 class StationaryFit:
     """The stationary soft-optimal policy for a utility and its response to a change of
-    the utility. A `Fit`.
+    the utility. Its methods are those of `FiniteFit`.
 
     Policy iteration begins at the (A, S) policy `near` if that takes exactly the
     actions that can be taken, else at uniform choice.
@@ -346,7 +347,7 @@ class StationaryFit:
         return whole.counts(on_actions)
 
     def tangent(self, direction: Utility) -> list[Occupancy]:
-        """See `Fit.tangent`."""
+        """See `FiniteFit.tangent`."""
         dynamics = self._dynamics
         values = self.evaluation.values(direction)
 

@@ -11,7 +11,6 @@ from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.line_search import Point, climb
 from gde_plugins.meg.solvers.process import observe, process_of
-from gde_plugins.meg.solvers.protocol import check_tolerance
 from gde_plugins.meg.solvers.result import Meg
 
 TOLERANCE = 1e-9
@@ -56,7 +55,6 @@ def known_utility(
         ValueError: the horizon is not positive, the tolerance negative, or the policy
         does not fit the model.
     """
-    check_tolerance(tolerance)
     process = process_of(mdp, horizon)
     reward, scale = _normal(mdp)
     utility = process.dynamics.utility(reward)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Occupancy
-from gde_plugins.meg.solvers.protocol import Process
+from gde_plugins.meg.solvers.process import Process
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:

@@ -40,79 +40,71 @@ deadline.
 Solve = Callable[[Floats], Floats]
 
 
-class Preconditioner:
-    """The approximate inverse curvature in a world where K states have a finite
-    utility.
+def preconditioner(
+    dynamics: Dynamics, where: Mask, taken: Floats, visits: Floats
+) -> Solve:
+    """Return a function from a (K,) difference in visits to about the (K,) utilities
+    that close it.
+
+    Args:
+        dynamics: the world.
+        where: (S,) the K states with a finite utility.
+        taken: (A, S) decisions of a whole episode that have consequences.
+        visits: (S,) of a whole episode.
     """
+    invert = _inverse_of_choices(dynamics, taken)
+    chances = np.zeros_like(taken)
+    np.divide(taken, visits, where=visits > 0, out=chances)
 
-    def __init__(self, dynamics: Dynamics, where: Mask) -> None:
-        """Take the world and (S,) which states have a finite utility."""
-        self._dynamics = dynamics
-        self._where = where
+    # (I - P) C^-1 (I - P)', from right to left.
+    def step(missing: Floats) -> Floats:
+        whole = np.zeros(dynamics.n_states)
+        whole[where] = missing
+        left = whole - dynamics.arrivals(chances * whole)
 
-    def solve(self, taken: Floats, visits: Floats) -> Solve:
-        """Return a function from a (K,) difference in visits to about the (K,)
-        utilities that close it.
+        values = invert(left)
+        expected = (chances * dynamics.ahead(values)).sum(axis=0)
+        utilities = values - expected
+        return np.asarray(utilities[where])
 
-        Args:
-            taken: (A, S) decisions of a whole episode that have consequences.
-            visits: (S,) of a whole episode.
-        """
-        dynamics = self._dynamics
-        where = self._where
-        invert = self._inverse_of_choices(taken)
-        chances = np.zeros_like(taken)
-        np.divide(taken, visits, where=visits > 0, out=chances)
+    return step
 
-        # (I - P) C^-1 (I - P)', from right to left.
-        def step(missing: Floats) -> Floats:
-            whole = np.zeros(dynamics.n_states)
-            whole[where] = missing
-            left = whole - dynamics.arrivals(chances * whole)
 
-            values = invert(left)
-            expected = (chances * dynamics.ahead(values)).sum(axis=0)
-            utilities = values - expected
-            return np.asarray(utilities[where])
+def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
+    """Solve with C, the covariance between actions of where they lead, by conjugate
+    gradients.
+    """
+    decided = taken.sum(axis=0)
+    inverse = np.zeros_like(decided)
+    np.divide(1.0, decided, where=decided > 0, out=inverse)
+    shares = taken * inverse
 
-        return step
+    # Scale the diagonal to one. What should be zero may be less, by rounding.
+    squared = dynamics.successors.power(2).T @ taken.ravel()
+    diagonal = np.maximum(dynamics.discount**2 * squared, 0)
 
-    def _inverse_of_choices(self, taken: Floats) -> Solve:
-        """Solve with C, the covariance between actions of where they lead, by conjugate
-        gradients.
-        """
-        dynamics = self._dynamics
-        decided = taken.sum(axis=0)
-        inverse = np.zeros_like(decided)
-        np.divide(1.0, decided, where=decided > 0, out=inverse)
-        shares = taken * inverse
+    # Where no choice leads anywhere else, C is zero, and one in its place keeps the
+    # system solvable.
+    largest = float(diagonal.max(initial=0.0))
+    nothing = float(not diagonal.any())
+    added = ROUNDING * diagonal + LEAST * largest + nothing
+    scale = 1 / np.sqrt(diagonal + added)
 
-        # Scale the diagonal to one. What should be zero may be less, by rounding.
-        squared = dynamics.successors.power(2).T @ taken.ravel()
-        diagonal = np.maximum(dynamics.discount**2 * squared, 0)
+    def product(values: Floats) -> Floats:
+        values = scale * values
+        expected = dynamics.ahead(values)
+        expected -= (shares * expected).sum(axis=0)
+        covaried = dynamics.arrivals(taken * expected)
+        return np.asarray(scale * (covaried + added * values))
 
-        # Where no choice leads anywhere else, C is zero, and one in its place keeps the
-        # system solvable.
-        largest = float(diagonal.max(initial=0.0))
-        nothing = float(not diagonal.any())
-        added = ROUNDING * diagonal + LEAST * largest + nothing
-        scale = 1 / np.sqrt(diagonal + added)
+    n_states = dynamics.n_states
+    system = LinearOperator((n_states, n_states), matvec=product, dtype=np.float64)
 
-        def product(values: Floats) -> Floats:
-            values = scale * values
-            expected = dynamics.ahead(values)
-            expected -= (shares * expected).sum(axis=0)
-            covaried = dynamics.arrivals(taken * expected)
-            return np.asarray(scale * (covaried + added * values))
+    def invert(missing: Floats) -> Floats:
+        solved, _ = cg(system, scale * missing, rtol=CLOSE)
+        return np.asarray(scale * solved)
 
-        n_states = dynamics.n_states
-        system = LinearOperator((n_states, n_states), matvec=product, dtype=np.float64)
-
-        def invert(missing: Floats) -> Floats:
-            solved, _ = cg(system, scale * missing, rtol=CLOSE)
-            return np.asarray(scale * solved)
-
-        return invert
+    return invert
 
 
 def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:

@@ -3,17 +3,18 @@ policy.
 """
 
 from math import isnan
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Occupancy
-from gde_plugins.meg.solvers.finite_horizon import Finite
-from gde_plugins.meg.solvers.infinite_horizon import Stationary
-from gde_plugins.meg.solvers.protocol import Process
+from gde_plugins.meg.solvers.finite_horizon import Finite, FiniteFit
+from gde_plugins.meg.solvers.infinite_horizon import Stationary, StationaryFit
 from gde_plugins.meg.solvers.softmax import divergence
+
+Process = Finite | Stationary
+Fit = FiniteFit | StationaryFit
 
 
 def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
@@ -53,8 +54,6 @@ def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Polic
         ValueError: the horizon is not positive, beta is NaN, or the policy is too large
         to tabulate.
     """
-    if not isinstance(beta, Real):
-        raise ValueError(f"beta must be a number or +-inf, got {beta!r}")
     if isnan(beta):
         raise ValueError("beta must be a number or +-inf, got NaN")
     process = process_of(mdp, horizon)

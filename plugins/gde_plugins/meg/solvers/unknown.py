@@ -2,7 +2,6 @@
 4.3, Algorithm 2).
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,6 @@ from gde_plugins.meg.solvers.family import Family, Features, Table
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
 from gde_plugins.meg.solvers.process import observe, process_of
-from gde_plugins.meg.solvers.protocol import check_tolerance
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:
@@ -67,16 +65,19 @@ def unknown_utility(
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
-    _check_class(utilities)
-    check_tolerance(tolerance)
     process = process_of(mdp, horizon)
 
     # A network is bounded from above by any function of states.
     features = None
-    on_actions = isinstance(utilities, str) and utilities == "state-actions"
+    on_actions = False
     if isinstance(utilities, np.ndarray):
         features = Features(utilities, mdp)
         on_actions = features.on_actions
+    elif isinstance(utilities, str):
+        on_actions = utilities == "state-actions"
+        if utilities not in {"states", "state-actions"}:
+            wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
+            raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
     seen = observe(process, policy, on_actions)
     family: Family = features or Table(seen.occupancy, on_actions)
 
@@ -98,19 +99,6 @@ def unknown_utility(
     if isinstance(utilities, str | np.ndarray):
         return meg
     return train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
-
-
-def _check_class(utilities: object) -> None:
-    if isinstance(utilities, str):
-        known = utilities in {"states", "state-actions"}
-    else:
-        # Nothing is a torch module as long as nobody has imported torch.
-        torch = sys.modules.get("torch")
-        is_module = torch is not None and isinstance(utilities, torch.nn.Module)
-        known = is_module or isinstance(utilities, np.ndarray)
-    if not known:
-        wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
-        raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
 
 
 def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:

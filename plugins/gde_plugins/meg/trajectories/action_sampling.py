@@ -8,7 +8,6 @@ tabulate, or one of Gymnasium (`gde.bridges.from_gymnasium`).
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,24 +83,21 @@ def try_out(
             that the environment would only repeat; an environment that lists no
             actions; inputs that are not as many finite numbers in every state.
     """
-    if not isinstance(tries, Integral) or tries < 1:
-        raise ValueError(f"tries: wanted a whole number, at least 1, got {tries!r}")
+    if tries < 1:
+        raise ValueError(f"tries: wanted at least 1, got {tries}")
     if reseed is None and isinstance(environment, HasSimulator):
         reseed = environment.reseed
     if tries > 1 and reseed is None:
         raise ValueError(
             f"tries: wanted 1 where chance cannot be drawn anew, got {tries}: give `reseed`"
         )
-    for episode in episodes:
-        if not isinstance(episode, Played):
-            raise ValueError(
-                f"episodes: wanted a list of Played, got {type(episode).__name__} among them"
-            )
+    if not 0 < discount <= 1:
+        raise ValueError(f"discount must be above 0 and at most 1, got {discount}")
 
     table = _Table(
         environment=restorable(environment),
         inputs=inputs,
-        tries=int(tries),
+        tries=tries,
         reseed=reseed,
         rng=rng or np.random.default_rng(0),
     )

@@ -4,30 +4,27 @@ episodes at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isinf, log
 
 import numpy as np
 
-from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Utility
-from gde_plugins.meg.solvers.unrolled import Response
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.solvers.choices import Choices
+from gde_plugins.meg.solvers.dynamics import Dynamics
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.sample import Sample, Scene
+from gde_plugins.meg.trajectories.sample import Decisions, Sample, join_worlds
 from gde_plugins.meg.trajectories.utilities import Pursuit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Behaviour:
-    """The decisions of N episodes, as behaviour towards a utility in their joined
+    """The decisions of N episodes, as behaviour towards the reward of their joined
     worlds.
     """
 
-    sample: Sample
-    scene: Scene
-    reward: Floats
-    """(S,) or (S, A) of the joined worlds: the utility that behaviour is measured
-    against.
-    """
+    mdp: TabularMDP
+    decisions: Decisions
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], pursuit: Pursuit) -> "Behaviour":
@@ -39,13 +36,28 @@ class Behaviour:
             discount or in kind of reward.
         """
         sample = Sample.of(episodes)
-        scene, reward = sample.pursuing(pursuit)
-        return cls(sample=sample, scene=scene, reward=reward)
+        mdp = join_worlds([pursuit(world) for world in sample.worlds])
+        return cls(mdp=mdp, decisions=sample.decisions)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The decisions, ready to be predicted."""
+        return Choices(self.dynamics, self.decisions.states, self.decisions.to_go)
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The transitions of the joined worlds."""
+        return Dynamics(self.mdp)
+
+    @property
+    def n_episodes(self) -> int:
+        """N."""
+        return int(self.decisions.summed.shape[0])
 
     @property
     def n_actions(self) -> int:
         """A."""
-        return self.scene.mdp.n_actions
+        return self.mdp.n_actions
 
     def scores(self, beta: float, reward: Floats | None = None) -> Floats:
         """Return (N,) nats by which the soft-optimal policy predicts each episode
@@ -60,9 +72,10 @@ class Behaviour:
             reward: (S,) or (S, A) of the joined worlds; None for their own.
         """
         if reward is None:
-            reward = self.reward
-        decisions = self.scene.decisions
-        policy = self._policy(self._utility(reward), beta)
+            reward = self.mdp.reward
+        decisions = self.decisions
+        utility = self.dynamics.utility(reward)
+        policy = self.choices.policy(utility, beta)
 
         probabilities = policy[decisions.taken]
         by_decision = above_chance(probabilities, self.n_actions, limit=isinf(beta))
@@ -71,7 +84,7 @@ class Behaviour:
 
     def table(self, betas: Sequence[float] | Floats) -> Floats:
         """Return (B, N) `scores` at each of B rationalities."""
-        table = np.empty((len(betas), len(self.sample)))
+        table = np.empty((len(betas), self.n_episodes))
         for i, beta in enumerate(betas):
             table[i] = self.scores(float(beta))
         return table
@@ -80,12 +93,12 @@ class Behaviour:
         """Return (N,) the expectation of `scores` for uniform choice in the same
         states.
         """
-        utility = self._utility(self.reward)
-        policy = self._policy(utility, beta)
+        utility = self.dynamics.utility(self.mdp.reward)
+        policy = self.choices.policy(utility, beta)
 
         # The mean over actions, since chance takes each of them equally often.
         by_action = above_chance(policy, self.n_actions, limit=isinf(beta))
-        expected: Floats = self.scene.decisions.summed @ by_action.mean(axis=0)
+        expected: Floats = self.decisions.summed @ by_action.mean(axis=0)
         return expected
 
     def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
@@ -96,37 +109,17 @@ class Behaviour:
         whether it is the one, less its probability. Values change with the utility of
         the states that they come from.
         """
-        decisions = self.scene.decisions
-        utility = self._utility(reward)
-        response = self._response(utility)
+        decisions = self.decisions
+        policy, pull = self.choices.response(self.dynamics.utility(reward))
 
         counts = chosen @ decisions.summed
-        probabilities = response.policy[decisions.taken]
+        probabilities = policy[decisions.taken]
         nats = counts @ above_chance(probabilities, self.n_actions)
 
         # Of log-softmax: the indicator of the action taken, less the probabilities.
-        change = -response.policy * counts
+        change = -policy * counts
         change[decisions.taken] += counts
-        return float(nats), response.pull(change)
-
-    def _policy(self, utility: Utility, beta: float) -> Floats:
-        """Return (A, D) soft-optimal probabilities."""
-        # The exponentials of the linear recursion have no limit, so only the unrolled
-        # one knows infinity.
-        if isinf(beta):
-            return self.scene.unrolled.policy(utility, beta)
-        scaled = utility.scaled(beta)
-        return self._response(scaled).policy
-
-    def _response(self, utility: Utility) -> Response:
-        """Find the soft-optimal choices, by the faster recursion where it applies."""
-        linear = self.scene.desirability
-        if linear is not None and linear.within(utility):
-            return linear.response(utility)
-        return self.scene.unrolled.response(utility)
-
-    def _utility(self, reward: Floats) -> Utility:
-        return self.scene.dynamics.utility(reward)
+        return float(nats), pull(change)
 
 
 def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> Floats:

@@ -16,7 +16,7 @@ Only V(s') may enter, and the samples must be drawn apart from the fit, as they 
 other episodes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from gde.data.mdp import Floats
 from gde.numerics.stats import Estimate, cluster_mean
 from gde_plugins.meg.solvers.dynamics import Indices, Mask
-from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,12 +40,7 @@ RATE = 0.02
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tries:
-    """The D decisions of N episodes, with M sampled successors of each action.
-
-    Raises:
-        ValueError: shapes that disagree, an action taken that has no successor, or a
-        discount outside (0, 1].
-    """
+    """The D decisions of N episodes, with M sampled successors of each action."""
 
     following: NDArray[np.float32]
     """(D, A, M, F) inputs of the network for the states that followed."""
@@ -63,64 +57,6 @@ class Tries:
     weights: Floats
     """(D,) discount ** t."""
     discount: float = 1.0
-
-    def __post_init__(self) -> None:
-        following = self.following.shape
-        chances = self.chances.shape
-        taken = self.taken.shape
-        if len(following) != 4 or chances != following[:3] or taken != following[:1]:
-            wanted = "following (D, A, M, F), chances (D, A, M) and taken (D,)"
-            raise ValueError(f"wanted {wanted}, got {following}, {chances} and {taken}")
-
-        decisions = np.arange(len(self.taken))
-        is_tried = self.chances[decisions, self.taken].any(axis=1)
-        if not is_tried.all():
-            raise ValueError(
-                "taken: wanted actions that can be taken, got one without any try"
-            )
-        if not 0 < self.discount <= 1:
-            raise ValueError(
-                f"discount must be above 0 and at most 1, got {self.discount}"
-            )
-
-    @classmethod
-    def tabulated(
-        cls, episodes: Sequence[Episode], inputs: Sequence[Floats]
-    ) -> "Tries":
-        """Read exact successors from tabulated worlds, with (S, F) inputs each, in
-        which nothing need be sampled.
-        """
-        # Arrays of all episodes are as wide as the action with the most successors;
-        # what is left over has chance 0.
-        most = 0
-        for episode in episodes:
-            for matrix in episode.mdp.transition:
-                n_successors = np.diff(matrix.indptr)
-                most = max(most, int(n_successors.max()))
-
-        following = []
-        chances = []
-        taken = []
-        weights = []
-        for episode, features in zip(episodes, inputs, strict=True):
-            times = np.flatnonzero(episode.actions != UNUSABLE)
-            successors, probabilities = _successors(episode, times, features, most)
-            following.append(successors)
-            chances.append(probabilities)
-            taken.append(episode.actions[times])
-            exponents = times.astype(np.float64)
-            weights.append(episode.mdp.discount**exponents)
-
-        lengths = [len(actions) for actions in taken]
-        return cls(
-            following=np.concatenate(following).astype(np.float32),
-            chances=np.concatenate(chances).astype(np.float32),
-            taken=np.concatenate(taken),
-            episodes=np.repeat(np.arange(len(episodes)), lengths),
-            clusters=clusters_of(episodes),
-            weights=np.concatenate(weights),
-            discount=episodes[0].mdp.discount,
-        )
 
     def of(self, chosen: Mask) -> "Tries":
         """Return the decisions of the chosen (N,) episodes."""
@@ -216,26 +152,3 @@ def _nats(network: "Module", tries: Tries) -> "Tensor":
     taken = torch.from_numpy(tries.taken)
     of_taken = logs.gather(-1, taken[:, None])
     return of_taken[:, 0]
-
-
-def _successors(
-    episode: Episode, times: Indices, inputs: Floats, most: int
-) -> tuple[Floats, Floats]:
-    """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these
-    times.
-    """
-    n_decisions = len(times)
-    shape = (n_decisions, episode.mdp.n_actions, most)
-    following = np.zeros((*shape, inputs.shape[1]))
-    chances = np.zeros(shape)
-    for action, matrix in enumerate(episode.mdp.transition):
-        rows = matrix.tocsr()[episode.states[times]]
-        counts = np.diff(rows.indptr)
-
-        # Number the entries of each row from 0, which is their place along M.
-        decision = np.repeat(np.arange(n_decisions), counts)
-        row_starts = np.repeat(rows.indptr[:-1], counts)
-        place = np.arange(rows.nnz) - row_starts
-        following[decision, action, place] = inputs[rows.indices]
-        chances[decision, action, place] = rows.data
-    return following, chances

@@ -9,13 +9,13 @@ import numpy as np
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
 from gde_plugins.meg.solvers.limits import backwards
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode, resampling_units
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, Linear, LinearFit
 from gde_plugins.meg.trajectories.rationality import Profile
-from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.sample import Sample, join_worlds
 from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
 PER_WEIGHT = 5
@@ -80,13 +80,6 @@ class SampledMeg:
     n_unusable: int
     """The number of decisions without an action; each is worth 0 nats."""
 
-    @property
-    def bias(self) -> float | None:
-        """Estimated optimism of `plug_in`; None without `cross_fitted`."""
-        if self.cross_fitted is None:
-            return None
-        return (self.plug_in - self.cross_fitted) / 2
-
 
 def from_trajectories(
     episodes: Sequence[Episode],
@@ -120,50 +113,43 @@ def from_trajectories(
             without the feature.
     """
     pursuit = Feature(utility) if isinstance(utility, str) else utility
-    if not isinstance(pursuit, Linear) and not callable(pursuit):
-        raise ValueError(
-            f"utility: wanted the name of a label, a function of a model or Linear, got {utility!r}"
-        )
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng: wanted a numpy.random.Generator, got {rng!r}: use numpy.random.default_rng"
-        )
-    behaviour = Behaviour.of(episodes, pursuit)
-    if not behaviour.sample.n_decisions.any():
+    sample = Sample.of(episodes)
+    behaviour = Behaviour.of(sample, pursuit)
+    if not sample.n_decisions.any():
         raise ValueError("wanted episodes with decisions, got none that has any")
     if behaviour.n_actions < 2:
         raise ValueError(
             "wanted worlds with at least two actions, got one: there is nothing to decide"
         )
 
-    clusters = behaviour.sample.clusters
+    # The most nats that the decisions of each episode can have.
+    ceilings = sample.n_decisions * log(behaviour.n_actions)
+    clusters = sample.clusters
     if isinstance(pursuit, Linear):
-        found = _fitted_utility(behaviour, pursuit, clusters, rng)
+        found = _fitted_utility(behaviour, pursuit, clusters, ceilings, rng)
     else:
-        found = _given_utility(behaviour, clusters, rng, signed)
+        found = _given_utility(behaviour, clusters, ceilings, rng, signed)
 
     # The other numbers stay, since they describe these very episodes.
-    reason = _too_little(behaviour, pursuit, clusters)
+    reason = _too_little(sample, pursuit)
     if reason:
         found |= dict.fromkeys(("value", "interval", "share", "share_interval"))
     return SampledMeg(
         **found,
         reason=reason,
-        ceiling=float(_ceilings(behaviour).mean()),
-        n=len(episodes),
+        ceiling=float(ceilings.mean()),
+        n=len(sample),
         n_clusters=int(clusters.max()) + 1,
-        n_decisions=int(behaviour.sample.lengths.sum()),
-        n_unusable=behaviour.sample.n_unusable,
+        n_decisions=int(sample.lengths.sum()),
+        n_unusable=sample.n_unusable,
     )
 
 
-def _too_little(
-    behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indices
-) -> str:
+def _too_little(sample: Sample, pursuit: Pursuit | Linear) -> str:
     """Return why these episodes say too little of the agent; empty if they do not."""
-    has_actions = len(behaviour.scene.decisions.states) > 0
-    if not has_actions:
-        return f"none of the {behaviour.sample.n_unusable} decisions names an action"
+    if not len(sample.decisions.states):
+        return f"none of the {sample.n_unusable} decisions names an action"
+    clusters = sample.clusters
 
     if isinstance(pursuit, Linear):
         n_clusters = int(clusters.max()) + 1
@@ -182,13 +168,16 @@ def _too_little(
 
 
 def _given_utility(
-    behaviour: Behaviour, clusters: Indices, rng: np.random.Generator, signed: bool
+    behaviour: Behaviour,
+    clusters: Indices,
+    ceilings: Floats,
+    rng: np.random.Generator,
+    signed: bool,
 ) -> dict[str, Any]:
     """Return the numbers of a `SampledMeg` for a utility that is known."""
     n = len(clusters)
     units = resampling_units(clusters)
     profile = Profile.of(behaviour, units)
-    ceilings = _ceilings(behaviour)
 
     # The one is too high by as much as the other is too low.
     plug_in = profile.best / n
@@ -227,10 +216,14 @@ def _given_utility(
 
 
 def _fitted_utility(
-    behaviour: Behaviour, utilities: Linear, clusters: Indices, rng: np.random.Generator
+    behaviour: Behaviour,
+    utilities: Linear,
+    clusters: Indices,
+    ceilings: Floats,
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Return the numbers of a `SampledMeg` for a class of utilities."""
-    values = utilities.values(behaviour.scene.mdp)
+    values = utilities.values(behaviour.mdp)
     fit = LinearFit(behaviour, values)
     n_weights = len(utilities.features)
     weights = fit.fit(np.ones(len(clusters)), np.zeros(n_weights))
@@ -246,7 +239,7 @@ def _fitted_utility(
         middle = (scores + held_out) / 2
 
     per_episode = cluster_mean(middle, clusters, rng)
-    share = cluster_ratio(middle, _ceilings(behaviour), clusters, rng)
+    share = cluster_ratio(middle, ceilings, clusters, rng)
     return {
         "value": max(0.0, per_episode.value),
         "interval": _at_least_0(per_episode.interval),
@@ -258,11 +251,6 @@ def _fitted_utility(
         "weights": weights,
         "evidence": None,
     }
-
-
-def _ceilings(behaviour: Behaviour) -> Floats:
-    """Return (N,) the most nats that the decisions of each episode can have."""
-    return behaviour.sample.n_decisions * log(behaviour.n_actions)
 
 
 def _folded(interval: Interval | None) -> Interval | None:
@@ -304,13 +292,13 @@ def optimal_share(episodes: Sequence[Episode]) -> float:
     decide nothing.
     """
     sample = Sample.of(episodes)
-    scene, reward = sample.pursuing(own_reward)
-    dynamics = scene.dynamics
-    utility = dynamics.utility(reward)
-    horizon = int(scene.decisions.to_go.max(initial=1))
+    mdp = join_worlds(sample.worlds)
+    dynamics = Dynamics(mdp)
+    utility = dynamics.utility(mdp.reward)
+    horizon = int(sample.decisions.to_go.max(initial=1))
 
     # Backwards in time: decisions still to come, by state.
-    decided = np.zeros(scene.mdp.n_states)
+    decided = np.zeros(mdp.n_states)
     for step in backwards(dynamics, utility, horizon):
         later = (step.policy * dynamics.ahead(decided)).sum(axis=0)
         decided = dynamics.going * (1 + later)
@@ -319,7 +307,7 @@ def optimal_share(episodes: Sequence[Episode]) -> float:
     # The start of joined worlds weighs all worlds alike; here each counts as often as
     # it was played.
     sizes = [world.n_states for world in sample.worlds]
-    played = scene.mdp.start * np.repeat(sample.plays, sizes)
+    played = mdp.start * np.repeat(sample.plays, sizes)
     decisions = float(played @ decided)
     if not decisions:
         return 0.0

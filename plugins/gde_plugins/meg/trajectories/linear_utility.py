@@ -8,7 +8,6 @@ concave; its expectation is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,6 +16,7 @@ from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import standing_still
 
 FOLDS = 5
@@ -38,7 +38,6 @@ class Linear:
     """
 
     features: tuple[str, ...]
-    stands_still: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         different = set(self.features)
@@ -47,8 +46,8 @@ class Linear:
                 f"features: wanted at least one and each once, got {self.features}"
             )
 
-    def reward(self, mdp: TabularMDP) -> Floats:
-        """Return (S,) zeros: there is no utility before weights are fitted.
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """Return the world without any utility, since no weights are fitted yet.
 
         Raises:
             ValueError: the world lacks a feature.
@@ -58,11 +57,7 @@ class Linear:
                 raise ValueError(
                     f"features: wanted labels of every model, got {name!r}, which one has not"
                 )
-        return np.zeros(mdp.n_states)
-
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        """Return the world without any utility."""
-        return standing_still(mdp, self.reward(mdp))
+        return standing_still(mdp, np.zeros(mdp.n_states))
 
     def values(self, mdp: TabularMDP) -> Floats:
         """Return (K, S) the features, each scaled to run from 0 to 1 over all
@@ -158,11 +153,12 @@ def held_out(
     if not features:
         return np.zeros(len(episodes))
     utilities = Linear(features)
-    behaviour = Behaviour.of(episodes, utilities)
-    values = utilities.values(behaviour.scene.mdp)
+    sample = Sample.of(episodes)
+    behaviour = Behaviour.of(sample, utilities)
+    values = utilities.values(behaviour.mdp)
     fit = LinearFit(behaviour, values, spread)
 
     # The weights for all episodes are close to those of every fold, which saves steps.
-    every = np.ones(len(behaviour.sample))
+    every = np.ones(len(sample))
     start = fit.fit(every, np.zeros(len(features)))
-    return fit.cross_fitted(behaviour.sample.clusters, start, FOLDS, rng)
+    return fit.cross_fitted(sample.clusters, start, FOLDS, rng)

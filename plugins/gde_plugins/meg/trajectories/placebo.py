@@ -17,11 +17,10 @@ import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.stats import Estimate, Finding, cluster_mean, cluster_means, sign_flip
-from gde.numerics.tabular import steps_to, union
 from gde_plugins.meg.solvers.dynamics import Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.sample import Sample, steps_from_start
 from gde_plugins.meg.trajectories.utilities import Feature
 
 TARGET = "target"
@@ -129,12 +128,7 @@ def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
         ValueError: the model does not tell what is where.
     """
     goal = goal_of(world)
-
-    # Steps to the nearest start on the reversed graph are steps from there.
-    reversed_graph = union(world).T.tocsr()
-    starts = np.flatnonzero(world.start)
-    steps: Floats = steps_to(reversed_graph, starts)
-
+    steps = steps_from_start(world)
     distance = steps[goal].min()
     is_alike = (steps == distance) & ~same_cell(world, goal)
     alike = np.flatnonzero(is_alike)

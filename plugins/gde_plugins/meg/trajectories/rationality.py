@@ -74,7 +74,7 @@ class Profile:
             behaviour: of N episodes.
             clusters: (N,) number of each episode's cluster.
         """
-        span = float(np.ptp(behaviour.reward)) or 1.0
+        span = float(np.ptp(behaviour.mdp.reward)) or 1.0
         grid, coarse = _scan(behaviour, MAGNITUDES / span)
         beta, scores = _refine(behaviour, grid, coarse)
 
@@ -289,6 +289,12 @@ class Profile:
         return totals
 
 
+def best_rationality(behaviour: Behaviour) -> tuple[float, Floats]:
+    """Return the best rationality and the scores (N,) at it."""
+    span = float(np.ptp(behaviour.mdp.reward)) or 1.0
+    return _refine(behaviour, *_scan(behaviour, MAGNITUDES / span))
+
+
 def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
     """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
@@ -309,7 +315,7 @@ def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     """
     scores = behaviour.table(betas)
     table = dict(zip(betas.tolist(), scores, strict=True))
-    slack = TIE * len(behaviour.sample)
+    slack = TIE * behaviour.n_episodes
 
     inwards = (float(betas[0]), exp(-STEP))
     outwards = (float(betas[-1]), exp(STEP))
@@ -335,7 +341,7 @@ def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, F
     finite is better.
     """
     totals = table.sum(axis=1)
-    slack = TIE * len(behaviour.sample)
+    slack = TIE * behaviour.n_episodes
 
     # Chance comes first, then the limits, which stand at the end of the grid.
     specials = (0, len(grid) - 2, len(grid) - 1)

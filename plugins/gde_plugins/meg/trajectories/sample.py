@@ -2,26 +2,23 @@
 to be solved in one batch.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import block_diag, coo_array, csr_array
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import steps_to, union
-from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
-from gde_plugins.meg.solvers.linearly_solvable import Desirability
-from gde_plugins.meg.solvers.unrolled import Unrolled
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.episodes import (
     UNUSABLE,
     Episode,
     clusters_of,
     shared_labels,
 )
-from gde_plugins.meg.trajectories.utilities import Pursuit, Statewise, standing_still
 
 LENGTHS = 3
 """Steps planned ahead, in units of the way from the start to the farthest state. Where
@@ -54,32 +51,6 @@ class Decisions:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """Decisions in joined worlds, whatever utility they are measured against."""
-
-    mdp: TabularMDP
-    decisions: Decisions
-
-    @cached_property
-    def dynamics(self) -> Dynamics:
-        """The transitions of the worlds."""
-        return Dynamics(self.mdp)
-
-    @cached_property
-    def unrolled(self) -> Unrolled:
-        """The values that the decisions' policies depend on."""
-        decisions = self.decisions
-        return Unrolled(self.dynamics, decisions.states, decisions.to_go)
-
-    @cached_property
-    def desirability(self) -> Desirability | None:
-        """The faster recursion of deterministic worlds; None in others."""
-        if not Desirability.applies(self.dynamics):
-            return None
-        return Desirability(self.unrolled)
-
-
-@dataclass(frozen=True, eq=False)
 class Sample(Sequence[Episode]):
     """N episodes, with what measurements of different utilities have in common."""
 
@@ -89,23 +60,10 @@ class Sample(Sequence[Episode]):
     def of(cls, episodes: Sequence[Episode]) -> "Sample":
         """Return the episodes as a sample; a sample is returned as it is, with what it
         has prepared.
-
-        Raises:
-            ValueError: they are no episodes.
         """
         if isinstance(episodes, Sample):
             return episodes
-        if not isinstance(episodes, Iterable):
-            raise ValueError(
-                f"episodes: wanted a list of Episode, got {type(episodes).__name__}"
-            )
-        found = tuple(episodes)
-        for episode in found:
-            if not isinstance(episode, Episode):
-                raise ValueError(
-                    f"episodes: wanted a list of Episode, got {type(episode).__name__} among them"
-                )
-        return cls(found)
+        return cls(tuple(episodes))
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -170,61 +128,11 @@ class Sample(Sequence[Episode]):
         )
         return summed.astype(np.float64)
 
-    def pursuing(self, pursuit: Pursuit) -> tuple[Scene, Floats]:
-        """Return the worlds that a pursuit makes of these, joined, and their reward,
-        (S,) or (S, A).
-
-        Raises:
-            ValueError: no episodes, or worlds that differ in number of actions, in
-            discount or in kind of reward.
-        """
-        if not isinstance(pursuit, Statewise):
-            changed = [pursuit(world) for world in self.worlds]
-            scene = self._scene(changed)
-            return scene, scene.mdp.reward
-
-        # The two scenes are kept, so that further utilities of states need no new ones.
-        if pursuit.stands_still:
-            scene = self._standing_still
-        else:
-            scene = self._played
-        return scene, pursuit.reward(scene.mdp)
-
     @cached_property
-    def _played(self) -> Scene:
-        return self._scene(self.worlds)
-
-    @cached_property
-    def _standing_still(self) -> Scene:
-        # Decisions are placed first, since agents plan in worlds that end.
-        scene = self._scene(self.worlds, rewarded=False)
-        lasting = standing_still(scene.mdp, scene.mdp.reward)
-        return Scene(lasting, scene.decisions)
-
-    def _scene(self, worlds: Sequence[TabularMDP], rewarded: bool = True) -> Scene:
-        """Join the worlds with their rewards, or with none."""
-        rewards = []
-        for world in worlds:
-            reward = world.reward if rewarded else np.zeros(world.n_states)
-            rewards.append(reward)
-
-        kinds = set()
-        for world, reward in zip(worlds, rewards, strict=True):
-            kinds.add((world.n_actions, world.discount, reward.ndim))
-        if len(kinds) != 1:
-            kind = (
-                "worlds of one number of actions, one discount and one shape of reward"
-            )
-            got = sorted(kinds) or "no episode"
-            raise ValueError(f"wanted episodes in {kind}, got {got}")
-
-        joined = join_worlds(worlds, rewards)
-        sizes = np.array([world.n_states for world in worlds])
-        return Scene(joined, self._decisions(joined, sizes))
-
-    def _decisions(self, joined: TabularMDP, sizes: Indices) -> Decisions:
-        """Place the decisions in joined worlds of these sizes."""
+    def decisions(self) -> Decisions:
+        """The usable decisions of all episodes."""
         # The states of a world are numbered from where the worlds before it end.
+        sizes = np.array([world.n_states for world in self.worlds])
         starts = np.cumsum(sizes) - sizes
         own_states = np.concatenate([episode.states for episode in self])
         states = np.repeat(starts[self.world_of], self.lengths) + own_states
@@ -232,12 +140,11 @@ class Sample(Sequence[Episode]):
 
         # Time counts down to the deadline, or never runs out where the agent knows
         # none.
-        horizons = [episode.horizon or 0 for episode in self]
-        deadlines = np.repeat(horizons, self.lengths)
-        to_go = deadlines - self._times
-        if not all(horizons):
-            ahead = np.repeat(planning_horizons(joined, sizes), sizes)
-            to_go = np.where(deadlines > 0, to_go, ahead[states])
+        planned = np.array([planning_horizon(world) for world in self.worlds])
+        deadlines = np.array([episode.horizon or 0 for episode in self])
+        until = np.repeat(deadlines, self.lengths) - self._times
+        always = np.repeat(planned[self.world_of], self.lengths)
+        to_go = np.where(np.repeat(deadlines, self.lengths) > 0, until, always)
 
         # Stable, so that the order does not depend on the platform.
         usable = np.flatnonzero(actions != UNUSABLE)
@@ -277,39 +184,44 @@ class Sample(Sequence[Episode]):
         return weights
 
 
-def planning_horizons(joined: TabularMDP, sizes: Indices) -> Indices:
-    """Return (W,) how many states count from any decision on, for agents that know no
+def planning_horizon(world: TabularMDP) -> int:
+    """Return how many states count from any decision on, for agents that know no
     deadline.
 
-    It is the same for every decision of a world, so policies depend on the state alone:
-    the end of the planned time moves on with the agent, no state is ever out of reach,
-    and walking away is always a loss.
-
-    Args:
-        joined: W worlds.
-        sizes: (W,) their numbers of states.
+    Policies then depend on the state alone: the end of the planned time moves on with
+    the agent, no state is ever out of reach, and walking away is always a loss.
     """
+    steps = steps_from_start(world)
+    farthest = steps.max(where=np.isfinite(steps), initial=0.0)
+    return LENGTHS * int(farthest) + 1
+
+
+def steps_from_start(world: TabularMDP) -> Floats:
+    """Return the (S,) fewest steps in which each state may be reached."""
     # Steps to the nearest start on the reversed graph are steps from there.
-    reversed_graph = union(joined).T.tocsr()
-    starts = np.flatnonzero(joined.start)
-    steps = steps_to(reversed_graph, starts)
-    reached = np.where(np.isfinite(steps), steps, 0.0)
-
-    first_states = np.cumsum(sizes) - sizes
-    farthest = np.maximum.reduceat(reached, first_states)
-    horizons: Indices = LENGTHS * farthest.astype(np.intp) + 1
-    return horizons
+    reversed_graph = union(world).T.tocsr()
+    steps: Floats = steps_to(reversed_graph, np.flatnonzero(world.start))
+    return steps
 
 
-def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> TabularMDP:
-    """Join worlds with equally many actions into one, with these rewards; states follow
-    one another by world.
+def join_worlds(worlds: Sequence[TabularMDP]) -> TabularMDP:
+    """Join worlds into one without a way between them; states follow one another by
+    world.
+
+    Raises:
+        ValueError: no worlds, or worlds that differ in number of actions, in discount
+        or in kind of reward.
     """
-    sizes = np.array([world.n_states for world in worlds])
+    kinds = {(each.n_actions, each.discount, each.reward.ndim) for each in worlds}
+    if len(kinds) != 1:
+        kind = "worlds of one number of actions, one discount and one shape of reward"
+        got = sorted(kinds) or "no episode"
+        raise ValueError(f"wanted episodes in {kind}, got {got}")
+
     transition = []
     for action in range(worlds[0].n_actions):
         matrices = [world.transition[action] for world in worlds]
-        transition.append(_block_diagonal(matrices, sizes))
+        transition.append(block_diag(matrices, format="csr"))
 
     terminal = []
     for world in worlds:
@@ -327,25 +239,8 @@ def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> Tabu
     return TabularMDP(
         transition=tuple(transition),
         start=starts / len(worlds),
-        reward=np.concatenate(rewards),
+        reward=np.concatenate([world.reward for world in worlds]),
         terminal=np.concatenate(terminal),
         discount=worlds[0].discount,
         labels=labels,
     )
-
-
-def _block_diagonal(matrices: Sequence[csr_array], sizes: Indices) -> csr_array:
-    """Join matrices several times as fast as scipy.sparse.block_diag, which goes
-    through coordinates.
-    """
-    # The columns of each block are moved by the sizes of those before it.
-    n_stored = np.array([matrix.nnz for matrix in matrices])
-    firsts = np.cumsum(sizes) - sizes
-    own_columns = np.concatenate([matrix.indices for matrix in matrices])
-    columns = own_columns + np.repeat(firsts, n_stored)
-
-    counts = np.concatenate([np.diff(matrix.indptr) for matrix in matrices])
-    ends = np.cumsum([0, *counts])
-    values = np.concatenate([matrix.data for matrix in matrices])
-    n_states = len(counts)
-    return csr_array((values, columns, ends), shape=(n_states, n_states))

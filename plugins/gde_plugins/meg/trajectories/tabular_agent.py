@@ -5,23 +5,22 @@ without sampling.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import copysign, exp, inf, log
+from math import copysign
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
 
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.rationality import best_rationality
+from gde_plugins.meg.trajectories.sample import (
+    Decisions,
+    join_worlds,
+    planning_horizon,
+)
 from gde_plugins.meg.trajectories.utilities import Pursuit, own_reward
-
-MAGNITUDES = np.geomspace(0.003, 100, 40)
-"""Rationalities that are tried, in units of 1 / the utility's range; the best is
-refined.
-"""
-PRECISION = 1e-6
-"""Error of the logarithm of the best rationality."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,15 +38,6 @@ class Tabulated:
     """(S,) states that cut it off too, beside the world's terminal states; None for
     none.
     """
-
-    def __post_init__(self) -> None:
-        wanted = (self.mdp.n_states, self.mdp.n_actions)
-        found = self.probabilities.shape
-        is_table = found == wanted and not (self.probabilities < 0).any()
-        if not is_table or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
-            raise ValueError(
-                f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}"
-            )
 
     @cached_property
     def taken(self) -> Floats:
@@ -128,47 +118,31 @@ def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expe
         agents: the agent in each of the worlds.
         utility: as in `from_trajectories`.
     """
-    # Each state and action is an episode of one decision, weighed by its expected
-    # number.
-    decisions = []
-    counts = []
+    # Each state and action is a decision, weighed by its expected number.
+    states: list[int] = []
+    actions: list[int] = []
+    to_go: list[int] = []
+    weights: list[float] = []
+    first = 0
     for agent in agents:
+        horizon = planning_horizon(agent.mdp)
         for state, action in np.argwhere(agent.taken > 0):
-            states = np.array([state])
-            actions = np.array([action])
-            decisions.append(Episode(mdp=agent.mdp, states=states, actions=actions))
-            counts.append(agent.taken[state, action])
-    behaviour = Behaviour.of(decisions, utility)
-    weights = np.array(counts) / len(agents)
+            states.append(first + state)
+            actions.append(action)
+            to_go.append(horizon)
+            weights.append(agent.taken[state, action] / len(agents))
+        first += agent.mdp.n_states
 
-    def accuracy(beta: float) -> float:
-        nats = behaviour.scores(beta)
-        return float(nats @ weights)
-
-    unit = float(np.ptp(behaviour.reward)) or 1.0
-    magnitudes = MAGNITUDES / unit
-    grid = [*magnitudes.tolist(), *(-magnitudes).tolist(), inf, -inf]
-    tried = {beta: accuracy(beta) for beta in grid}
-    best = max(tried, key=tried.__getitem__)
-    if tried[best] <= 0:
-        return Expected(value=0.0, beta=0.0)
-    if np.isinf(best):
-        return Expected(value=tried[best], beta=best)
-
-    # Refine the best of the grid between its neighbours, on the logarithm since the
-    # unit of utility is arbitrary.
-    width = log(MAGNITUDES[1] / MAGNITUDES[0])
-    center = log(abs(best))
-    sign = float(np.sign(best))
-
-    def loss(log_magnitude: float) -> float:
-        return -accuracy(sign * exp(log_magnitude))
-
-    found = minimize_scalar(
-        loss,
-        bounds=(center - width, center + width),
-        method="bounded",
-        options={"xatol": PRECISION},
+    order = np.argsort(to_go, kind="stable")
+    decisions = Decisions(
+        states=np.array(states)[order],
+        to_go=np.array(to_go)[order],
+        taken=(np.array(actions)[order], np.arange(len(order))),
+        summed=csr_array(np.array(weights)[None, order]),
     )
-    refined = -float(found.fun)
-    return Expected(value=max(refined, tried[best]), beta=sign * exp(found.x))
+    mdp = join_worlds([utility(agent.mdp) for agent in agents])
+    beta, scores = best_rationality(Behaviour(mdp=mdp, decisions=decisions))
+    value = float(scores.sum())
+    if value <= 0:
+        return Expected(value=0.0, beta=0.0)
+    return Expected(value=value, beta=beta)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -16,36 +15,9 @@ reward.
 """
 
 
-@runtime_checkable
-class Statewise(Protocol):
-    """A pursuit whose utility is the same for worlds joined as for each alone, so it is
-    computed once for all.
-    """
-
-    stands_still: bool
-    """Whether terminal states last and earn up to the horizon, see `standing_still`."""
-
-    def reward(self, mdp: TabularMDP) -> Floats:
-        """Return the utility, (S,) or (S, A)."""
-
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        """Return the world that earns it."""
-
-
-@dataclass(frozen=True)
-class OwnReward:
-    """The world's own reward."""
-
-    stands_still: ClassVar[bool] = False
-
-    def reward(self, mdp: TabularMDP) -> Floats:
-        return mdp.reward
-
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        return mdp
-
-
-own_reward = OwnReward()
+def own_reward(mdp: TabularMDP) -> TabularMDP:
+    """Return the world as it is: the utility is its own reward."""
+    return mdp
 
 
 @dataclass(frozen=True)
@@ -59,10 +31,9 @@ class Feature:
     """
 
     name: str
-    stands_still: ClassVar[bool] = True
 
-    def reward(self, mdp: TabularMDP) -> Floats:
-        """Return the (S,) feature.
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """Return the world that earns the feature.
 
         Raises:
             ValueError: the world has no such label.
@@ -70,11 +41,7 @@ class Feature:
         if self.name not in mdp.labels:
             known = ", ".join(mdp.labels) or "of which it has none"
             raise ValueError(f"wanted a label of the model, {known}, got {self.name!r}")
-        return mdp.labels[self.name]
-
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        """Return the world that earns the feature."""
-        return standing_still(mdp, self.reward(mdp))
+        return standing_still(mdp, mdp.labels[self.name])
 
 
 def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:

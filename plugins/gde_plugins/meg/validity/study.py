@@ -165,7 +165,7 @@ def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
     significant = p_value is not None and p_value <= LEVEL
 
     behaviour = Behaviour.of(episodes, Feature("goal"))
-    evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
+    evidence = Profile.of(behaviour, episodes.clusters).evidence()
     with_habits = posterior({"goal": evidence}, episodes)["goal"]
     # Against random choice alone the evidence is the log-odds of the goal.
     sure = np.log(SURE / (1 - SURE))

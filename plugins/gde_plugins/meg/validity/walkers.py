@@ -11,7 +11,7 @@ from gde.numerics.tabular import solve
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.solvers.process import soft_policy
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.sample import planning_horizons
+from gde_plugins.meg.trajectories.sample import planning_horizon
 
 UP, DOWN, LEFT, RIGHT = range(4)
 RIGHT_HAND = {
@@ -122,8 +122,7 @@ def soft(beta: float) -> Maker:
     """Return soft-optimal walkers towards the goal, which are told of no deadline."""
 
     def make(world: TabularMDP) -> Walker:
-        sizes = np.array([world.n_states])
-        horizon = int(planning_horizons(world, sizes)[0])
+        horizon = planning_horizon(world)
         # Without a deadline every turn is the first of the planned time.
         policy = soft_policy(world, beta, horizon).probabilities
         return _memoryless(policy[0])
