@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -71,7 +72,7 @@ class TabularMDP:
         """
         matrices = _matrices(transition)
         first = _array("start", start)
-        if first.ndim == 0 and matrices:
+        if first.ndim == 0:
             first = _at(first, matrices[0].shape[0])
         if terminal is not None:
             terminal = np.asarray(terminal)
@@ -92,10 +93,8 @@ class TabularMDP:
         )
 
     def __post_init__(self) -> None:
-        if not self.transition:
-            raise ValueError("transition must have a matrix for each action, got none")
-        if not 0 <= self.discount <= 1:
-            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
+        # Shapes are read from arrays, so the types come first.
+        self._check_types()
         S = self.n_states
         A = self.n_actions
 
@@ -112,11 +111,13 @@ class TabularMDP:
                 f"actions must name all {A} transitions, got {len(self.actions)} names"
             )
 
-        ends = self.terminal
-        if ends is not None and (ends.shape != (S,) or ends.dtype != np.bool_):
-            raise ValueError(
-                f"terminal must be bool of shape ({S},), got {ends.dtype} of shape {ends.shape}"
-            )
+        if self.terminal is not None:
+            is_flags = self.terminal.dtype == np.bool_
+            if self.terminal.shape != (S,) or not is_flags:
+                got = _kind(self.terminal)
+                raise ValueError(
+                    f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)"
+                )
 
         for name, values in self.labels.items():
             if np.shape(values) != (S,):
@@ -128,6 +129,35 @@ class TabularMDP:
                     f"labels[{name!r}] must be finite in every state, got NaN or infinity"
                 )
         self._check_probabilities(S)
+
+    def _check_types(self) -> None:
+        matrices = self.transition
+        got = ""
+        if not isinstance(matrices, tuple):
+            got = type(matrices).__name__
+        elif not all(hasattr(each, "tocsr") for each in matrices):
+            got = type(matrices[0]).__name__
+        if got:
+            raise ValueError(
+                f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of"
+            )
+        if not matrices:
+            raise ValueError(
+                "transition must have a matrix for each action, got no action"
+            )
+
+        for name in ("start", "reward"):
+            values = getattr(self, name)
+            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+                raise ValueError(
+                    f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of"
+                )
+        if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
+            raise ValueError(
+                f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of"
+            )
+        if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
+            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):
@@ -189,9 +219,11 @@ class Policy:
 
     def __post_init__(self) -> None:
         values = self.probabilities
-        if values.ndim not in {2, 3}:
+        is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
+        if not is_numbers or values.ndim not in {2, 3}:
+            wanted = "a NumPy array of shape (S, A) or (T, S, A)"
             raise ValueError(
-                f"probabilities must be of shape (S, A) or (T, S, A), got {values.shape}"
+                f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists"
             )
         if not _sum_to_one(values):
             raise ValueError(
@@ -211,22 +243,42 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
     """A sparse matrix for each action."""
     from scipy.sparse import csr_array
 
-    if not np.iterable(transition):
-        raise ValueError(f"transition must be (A, S, S), got {transition!r}")
+    if hasattr(transition, "tocsr"):
+        raise ValueError(
+            "transition must be one matrix for each action, got a single one: put them in a list"
+        )
+    given = []
+    if np.iterable(transition):
+        given = list(transition)
+    if not given:
+        raise ValueError(f"transition must be (A, S, S), got {_kind(transition)}")
+
     matrices = []
-    for a, one in enumerate(transition):
-        matrix = one if hasattr(one, "tocsr") else _array(f"transition[{a}]", one)
+    for a, one in enumerate(given):
+        is_sparse = hasattr(one, "tocsr")
+        matrix = one if is_sparse else _array(f"transition[{a}]", one)
         matrices.append(csr_array(matrix, dtype=np.float64))
+
+    # (S, A, S) is the order of other libraries.
+    shape = (len(matrices), *matrices[0].shape)
+    if shape[0] == shape[-1] != shape[1]:
+        raise ValueError(
+            f"transition must be (A, S, S), got {shape}: from (S, A, S), give transition.swapaxes(0, 1)"
+        )
     return tuple(matrices)
 
 
 def _array(name: str, values: ArrayLike) -> Floats:
     try:
-        return np.asarray(values, dtype=np.float64)
+        # NumPy takes None for NaN, and reads texts.
+        if values is None or isinstance(values, str):
+            raise TypeError
+        array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be an array of numbers, got {type(values).__name__}"
+            f"{name} must be an array of numbers, got {_kind(values)}"
         ) from None
+    return array
 
 
 def _at(state: Floats, n_states: int) -> Floats:
@@ -238,3 +290,10 @@ def _at(state: Floats, n_states: int) -> Floats:
     start = np.zeros(n_states)
     start[index] = 1.0
     return start
+
+
+def _kind(values: object) -> str:
+    """The type of something, for a message; of an array also its shape."""
+    if isinstance(values, np.ndarray):
+        return f"{values.dtype} of shape {values.shape}"
+    return type(values).__name__

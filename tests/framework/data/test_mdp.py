@@ -112,10 +112,14 @@ def test_an_episode_begins_in_the_named_state() -> None:
 @pytest.mark.parametrize(
     ("transition", "said"),
     [
-        ([], "a matrix for each action, got none"),
-        (np.ones((2, 3, 2)) / 2, r"reward must have shape|must have shape"),
+        ([], r"transition must be \(A, S, S\), got list"),
+        (STAY, "got a single one: put them in a list"),
+        (
+            np.ones((2, 3, 2)) / 2,
+            r"got \(2, 3, 2\): from \(S, A, S\), give transition.swapaxes\(0, 1\)",
+        ),
         ([["a", "b"]], r"transition\[0\] must be an array of numbers, got list"),
-        (None, r"transition must be \(A, S, S\), got None"),
+        (None, r"transition must be \(A, S, S\), got NoneType"),
     ],
 )
 def test_what_is_no_transition_is_said(transition: Any, said: str) -> None:
@@ -126,25 +130,42 @@ def test_what_is_no_transition_is_said(transition: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"transition": ()}, "a matrix for each action, got none"),
+        (
+            {"transition": (np.eye(2),)},
+            "sparse .* arrays, got ndarray: use TabularMDP.of",
+        ),
+        ({"transition": [STAY]}, "sparse .* arrays, got csr_array|got list"),
+        ({"transition": ()}, "got no action"),
+        ({"start": [1.0, 0.0]}, "start must be a NumPy array of numbers, got list"),
+        (
+            {"reward": np.array(["a", "b"])},
+            "reward must be a NumPy array of numbers, got <U1 of shape",
+        ),
+        ({"terminal": [True, False]}, "terminal must be a NumPy array, got list"),
         ({"discount": 1.1}, "discount must be from 0 to 1, got 1.1"),
         ({"discount": float("nan")}, "discount must be from 0 to 1, got nan"),
+        ({"discount": "one"}, "discount must be from 0 to 1, got 'one'"),
         (
             {"labels": {"row": np.zeros(3)}},
             r"labels\['row'\] must have shape \(2,\), got \(3,\)",
         ),
     ],
 )
-def test_wrong_values_are_named_when_the_process_is_made(
+def test_wrong_types_are_named_when_the_process_is_made(
     changed: Any, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
         model(**changed)
 
 
-def test_a_policy_is_an_array_of_two_or_three_axes() -> None:
-    with pytest.raises(ValueError, match=r"of shape \(S, A\) or \(T, S, A\), got"):
-        Policy(probabilities=np.array([0.5, 0.5]))
+@pytest.mark.parametrize(
+    "probabilities", [[[0.5, 0.5]], "x", np.array([0.5, 0.5]), np.array([["a"]])]
+)
+def test_a_policy_is_an_array_of_two_or_three_axes(probabilities: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"NumPy array of shape \(S, A\) or \(T, S, A\), got"
+    ):
+        Policy(probabilities=probabilities)
 
 
 def test_a_policy_of_lists() -> None:
