@@ -70,13 +70,11 @@ def words(expression: Expression | str) -> tuple[str, ...]:
     Raises:
         ValueError: the expression is no flat list.
     """
-    flat = [each for each in expression if isinstance(each, str)]
-    if isinstance(expression, str) or len(flat) < len(expression):
-        raise ValueError(f"a list of words, got {expression!r}")
-
     found = []
     previous = ""
-    for word in flat:
+    for word in expression:
+        if isinstance(expression, str) or not isinstance(word, str):
+            raise ValueError(f"a list of words, got {expression!r}")
         # Types follow a hyphen: "a b - block".
         if word != "-" and previous != "-":
             found.append(word)

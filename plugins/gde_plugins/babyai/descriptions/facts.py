@@ -25,11 +25,10 @@ def world_facts(scene: Scene) -> dict[str, Json]:
             "color": thing.color,
         }
 
-    walls = "".join("#" if content == WALL else "_" for content in scene.cells)
-    rows: list[Json] = [
-        walls[start : start + scene.width]
-        for start in range(0, len(walls), scene.width)
-    ]
+    rows: list[Json] = []
+    for start in range(0, len(scene.cells), scene.width):
+        row = scene.cells[start : start + scene.width]
+        rows.append("".join("#" if content == WALL else "_" for content in row))
     return {
         "rows": rows,
         "kinds": list(KINDS),
@@ -68,21 +67,14 @@ def state_facts(now: Simulation, names: list[str]) -> dict[str, Json]:
             "note": f"carrying {carrying}" if carrying else "",
         }
     }
-    for thing, name in enumerate(names):
-        facts[name] = _thing_facts(now, thing)
+    for name, cell, door in zip(names, now.where, now.doors, strict=True):
+        facts[name] = None
+        if cell >= 0:
+            note = Door(door).name.lower() if door >= 0 else ""
+            facts[name] = {"place": _row_column(now.scene, cell), "note": note}
     facts["carrying"] = carrying
     facts["steps"] = now.n_steps
     return facts
-
-
-def _thing_facts(now: Simulation, thing: int) -> Json:
-    if now.where[thing] < 0:
-        return None
-    state = now.doors[thing]
-    return {
-        "place": _row_column(now.scene, now.where[thing]),
-        "note": Door(state).name.lower() if state >= 0 else "",
-    }
 
 
 def _row_column(scene: Scene, cell: int) -> list[Json]:

@@ -3,7 +3,6 @@ score.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
@@ -29,14 +28,6 @@ KINDS: Mapping[str, Callable[[Scene], Question]] = {
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
 """Worlds that are tried for the examples of a prompt."""
-
-
-class Snapshot(NamedTuple):
-    """A moment of an episode."""
-
-    world: str
-    scores: Mapping[str, Json] | None
-    """The scores of the answer; None before it."""
 
 
 class QuestionEnvironment:
@@ -128,17 +119,16 @@ class QuestionEnvironment:
         assert isinstance(score, float)
         return Outcome.terminal(self._observe(), score, success=score)
 
-    def snapshot(self) -> Snapshot:
-        return Snapshot(self.question.scene.identity, self._scores)
+    def snapshot(self) -> tuple[str, Mapping[str, Json] | None]:
+        """Return the identity of the world, and the scores once there are any."""
+        return self.question.scene.identity, self._scores
 
     def restore(self, snapshot: object) -> Observation:
-        if (
-            not isinstance(snapshot, Snapshot)
-            or snapshot.world != self.question.scene.identity
-        ):
-            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        self._scores = snapshot.scores
-        return self._observe()
+        match snapshot:
+            case (self.question.scene.identity, Mapping() | None as scores):
+                self._scores = scores
+                return self._observe()
+        raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 
     def close(self) -> None:
         """Nothing is held."""

@@ -125,8 +125,6 @@ OFFICIAL_SEEDS = (
     71,
 )
 """The seeds that Choukrani et al. (2025) evaluate models on: the first 20 primes."""
-ALL_SEEDS = range(1, 501)
-"""The seeds of the published datasets."""
 
 
 def known_level(name: str) -> str:
