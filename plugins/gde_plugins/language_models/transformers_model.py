@@ -138,13 +138,13 @@ class TransformersModel:
             raise GdeError(f"least: wanted a probability above 0, got {least}")
         job = self._job(request)
         answers = await self._enumerator.submit(Question(job, least))
-        completions = []
-        for answer in sorted(answers, key=lambda each: -each.probability):
-            completion = self._completion(job.prompt, answer.generated)
-            completions.append(
-                WeighedCompletion(completion=completion, probability=answer.probability)
+        return [
+            WeighedCompletion(
+                completion=self._completion(job.prompt, answer.generated),
+                probability=answer.probability,
             )
-        return completions
+            for answer in sorted(answers, key=lambda each: -each.probability)
+        ]
 
     def _job(self, request: ChatRequest) -> Job:
         prompt = self._template.render(request.messages, request.effort)

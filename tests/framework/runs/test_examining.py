@@ -100,7 +100,6 @@ def test_weights_in_the_cache_are_found_without_loading_them(
     from gde_plugins.language_models.local_weights import downloaded
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("gde_plugins.language_models.local_weights.PACKAGED", ())
     assert downloaded() == [
         f"no weights in {tmp_path}: give the path of a folder, hf:PATH"
     ]

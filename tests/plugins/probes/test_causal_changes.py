@@ -34,8 +34,6 @@ def layer(index: int) -> Layer:
     prior = np.zeros((SIDE, SIDE, len(CLASSES)), np.float32)
     readout = CogmapReadout(
         weights=weights,
-        size=SIDE,
-        n_classes=len(CLASSES),
         trained=np.arange(len(CLASSES)),
         prior=prior,
     )

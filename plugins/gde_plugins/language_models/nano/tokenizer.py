@@ -24,46 +24,45 @@ PAD, EOS, UNKNOWN = "<|endoftext|>", "<|return|>", "<unk>"
 LARGEST = 25
 """Rows and columns of the largest grid."""
 WORDS = (
-    *(
-        "system",
-        "user",
-        "assistant",
-        "analysis",
-        "final",
-        "commentary",
-        "Reasoning",
-        " low",
-        " medium",
-        " high",
-    ),
-    *(
-        "Go",
-        " from",
-        " to",
-        " by",
-        " the",
-        " shortest",
-        " way",
-        " is",
-        " wall",
-        " free",
-        "Answer",
-        " Answer",
-    ),
-    *(
-        " UP",
-        " DOWN",
-        " LEFT",
-        " RIGHT",
-        "UP",
-        "DOWN",
-        "LEFT",
-        "RIGHT",
-        '{"action": "',
-        '"}',
-        "action",
-    ),
-    *("Look", " around", "Trace", " ways", " path", " move"),
+    "system",
+    "user",
+    "assistant",
+    "analysis",
+    "final",
+    "commentary",
+    "Reasoning",
+    " low",
+    " medium",
+    " high",
+    "Go",
+    " from",
+    " to",
+    " by",
+    " the",
+    " shortest",
+    " way",
+    " is",
+    " wall",
+    " free",
+    "Answer",
+    " Answer",
+    " UP",
+    " DOWN",
+    " LEFT",
+    " RIGHT",
+    "UP",
+    "DOWN",
+    "LEFT",
+    "RIGHT",
+    '{"action": "',
+    '"}',
+    "action",
+    "Look",
+    " around",
+    "Trace",
+    " ways",
+    " path",
+    " move",
 )
 PIECES = r'\{"action": "|"\}| ?\n\d*| ?\d+,\d+| {0,2}(?:[A-Za-z]+|\d+|[^\sA-Za-z0-9])| '
 CHAT_TEMPLATE = """\
@@ -122,11 +121,8 @@ def _vocabulary() -> list[str]:
     tokens = [*SPECIAL, UNKNOWN, "\n", *map(chr, range(32, 127))]
     tokens += [gap + symbol for gap in (" ", "  ") for symbol in symbols]
     tokens += [f"{gap}{number}" for gap in ("", " ", "  ") for number in numbers]
-    tokens += [
-        " \n",
-        *(f" \n{number}" for number in numbers),
-        *(f"\n{number}" for number in numbers),
-    ]
+    tokens += [" \n"]
+    tokens += [f"{gap}\n{number}" for gap in (" ", "") for number in numbers]
     tokens += [coordinates(row, column) for row in numbers for column in numbers]
     return list(dict.fromkeys([*tokens, *WORDS]))
 

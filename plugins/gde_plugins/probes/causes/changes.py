@@ -60,7 +60,7 @@ class Layer:
         return row * self.readout.size + column
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A replayed turn and its counterfactual."""
 

@@ -31,7 +31,6 @@ from gde_plugins.probes.causes.interventions import Direction, prompt_of
 from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
 from gde_plugins.probes.config import CausesConfig
 from gde_plugins.probes.fitting.places import PlaceWeights
-from gde_plugins.probes.maps.probe import CogmapReadout
 
 PROMPTS = 256
 """Most prompts from which the covariance of activations is estimated."""
@@ -76,6 +75,7 @@ class Causes:
             fit = report.fit
             if (fit.probe, fit.variant, fit.position, fit.control) == wanted:
                 reports.append(report)
+
         if not reports:
             reason = (
                 f"no probe {config.probe!r} of variant {config.variant!r} has read position {config.position!r}:"
@@ -128,16 +128,13 @@ class _Tests:
         # A probe has a direction from place to place for things that are in one cell,
         # as walls are not.
         if different != "wall":
+            doses = self.config.doses
             rng = self._rng("steer")
-            steered = []
-            decoded = []
-            for change, of_probe in steering(
-                self.layers, trials, different, self.classes, self.config.doses, rng
-            ):
-                steered.append(change)
-                if of_probe is not None:
-                    decoded.append(of_probe)
-            found += await self._effects(trials, steered)
+            steered = [
+                *steering(self.layers, trials, different, self.classes, doses, rng)
+            ]
+            decoded = [of_probe for _, of_probe in steered if of_probe is not None]
+            found += await self._effects(trials, [change for change, _ in steered])
 
             rng = self._rng("ablate")
             ablated = [
@@ -218,11 +215,8 @@ class _Tests:
         """Each layer with its probe, as fitted in the run, and with activations of many
         prompts.
         """
-        answers: list[Completion | None] = []
-        for trajectory in self.evidence.trajectories:
-            for turn in trajectory.turns:
-                if self._is_marked(turn):
-                    answers.append(turn.decision.completion)
+        turns = [turn for one in self.evidence.trajectories for turn in one.turns]
+        answers = [turn.decision.completion for turn in turns if self._is_marked(turn)]
 
         # Read in the order of the run, whatever the order of the draw.
         chosen = self._rng("prompts").permutation(len(answers))[:PROMPTS]
@@ -233,22 +227,21 @@ class _Tests:
         layers = []
         for report in self.reports:
             fit = report.fit
-            readout = self.context.readout(fit.probe, fit.name)
-            if not isinstance(readout, CogmapReadout) or not isinstance(
-                readout.weights, PlaceWeights
-            ):
+            readout: Any = self.context.readout(fit.probe, fit.name)
+            weights = getattr(readout, "weights", None)
+            if not isinstance(weights, PlaceWeights):
                 raise GdeError(
                     f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}"
                 )
-            among = np.array([record[fit.layer] for record in captured])
-            layer = Layer(
-                index=fit.layer,
-                position=fit.position,
-                readout=readout,
-                weights=readout.weights,
-                among=among,
+            layers.append(
+                Layer(
+                    index=fit.layer,
+                    position=fit.position,
+                    readout=readout,
+                    weights=weights,
+                    among=np.array([record[fit.layer] for record in captured]),
+                )
             )
-            layers.append(layer)
         return layers
 
     @cached_property
@@ -334,17 +327,8 @@ class _Tests:
         plain = self._capture(own_answers, indices)
         patched = self._capture(answers, indices)
 
-        trials = []
-        for i, (_, _, counterfactual) in enumerate(paired):
-            trial = Trial(
-                case=cases[i],
-                counterfactual=counterfactual,
-                counterfactual_request=requests[i],
-                plain=plain[i],
-                patched=patched[i],
-            )
-            trials.append(trial)
-        return trials
+        counterfactuals = [counterfactual for _, _, counterfactual in paired]
+        return list(map(Trial, cases, counterfactuals, requests, plain, patched))
 
     def _capture(
         self,
@@ -355,10 +339,10 @@ class _Tests:
         position = self.config.position
         request = CaptureRequest(layers=layers, positions=(position,))
         prompts = [prompt_of(answer) for answer in answers]
-        captured = []
-        for record in self.model.capture(prompts, request):
-            captured.append({layer: record.values[layer, position] for layer in layers})
-        return captured
+        return [
+            {layer: record.values[layer, position] for layer in layers}
+            for record in self.model.capture(prompts, request)
+        ]
 
     def _rng(self, *what: str) -> np.random.Generator:
         seed = derive(self.evidence.seed, "metric", "causes")

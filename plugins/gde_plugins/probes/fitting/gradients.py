@@ -41,7 +41,7 @@ def loss_and_gradients(
     cells = batch.coordinates @ parameters["coordinate"]
     output = parameters.get("output")
 
-    gradients = {}
+    gradients: Parameters = {}
     for name in ("output", "output_bias"):
         if name in parameters:
             gradients[name] = torch.zeros_like(parameters[name])

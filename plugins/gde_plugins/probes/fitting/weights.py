@@ -122,7 +122,7 @@ class CellWeights:
             scored = (inputs[start : start + step] - self.mean) / self.scale
             turns = scored @ self.activation
             outputs = turns[:, None, :] + cells
-            if self.output is not None:
+            if self.output is not None and self.output_bias is not None:
                 hidden = np.maximum(outputs, 0, out=outputs)
                 outputs = hidden @ self.output.T + self.output_bias
             chunks.append(outputs)

@@ -42,14 +42,15 @@ class CogmapReadout:
     """A fitted map decoder."""
 
     weights: CellWeights | PlaceWeights
-    size: int
-    """Side of the decoded square."""
-    n_classes: int
-    """C: kinds of cells, and padding."""
     trained: Codes
     """Classes that occurred in training, in the order of the network's outputs."""
     prior: Floats
     """(size, size, C) share of the training turns in which a cell was of each class."""
+
+    @property
+    def size(self) -> int:
+        """Side of the decoded square."""
+        return len(self.prior)
 
     @one_thread()
     def predict(self, inputs: Floats) -> Floats:
@@ -61,11 +62,10 @@ class CogmapReadout:
         """
         check_finite(inputs)
         inputs = np.asarray(inputs, dtype=np.float32)
-        shape = (self.size, self.size)
-
         # Outputs are of the classes that training showed. The others keep a probability
         # of 0.
-        maps = np.zeros((len(inputs), *shape, self.n_classes), dtype=np.float32)
+        maps = np.zeros((len(inputs), *self.prior.shape), dtype=np.float32)
+        shape = (self.size, self.size)
         maps[..., self.trained] = self.weights.probabilities(inputs, shape)
         return maps
 
@@ -78,20 +78,12 @@ class CogmapReadout:
     def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`, of a readout of this variant."""
         trained = arrays["trained"].astype(np.int64)
-        prior = arrays["prior"]
-        size, _, n_classes = prior.shape
         weights: CellWeights | PlaceWeights
         if variant in PLACES:
             weights = PlaceWeights.from_arrays(PLACES[variant], len(trained), arrays)
         else:
             weights = CellWeights.from_arrays(arrays)
-        return cls(
-            weights=weights,
-            size=size,
-            n_classes=n_classes,
-            trained=trained,
-            prior=prior,
-        )
+        return cls(weights=weights, trained=trained, prior=arrays["prior"])
 
 
 @dataclass(frozen=True)
@@ -165,8 +157,6 @@ class CogmapProbe:
             weights, _ = fit_network(examples, n_classes, settings, own)
         return CogmapReadout(
             weights=weights,
-            size=config.size,
-            n_classes=len(train.classes),
             trained=trained.astype(np.int64),
             prior=class_frequencies(train.labels, len(train.classes)),
         )
