@@ -1,4 +1,4 @@
-"""What of the reference agents can be chosen."""
+"""Settings of the reference agents."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What of the judge can be chosen."""
+"""Settings of the judge."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -28,7 +28,7 @@ class JudgeConfig:
     repairs: Annotated[int, Ge(0)] = 2
     """How often it is asked again, at most, for an answer without a score."""
     unread: Literal["stop", "hold"] = "stop"
-    """What becomes of a turn without a score after that. stop: the episode has no
+    """How a turn without a score is handled. stop: the episode has no
     rewards; hold: the score before it still holds, and that is counted.
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01

@@ -41,7 +41,7 @@ class StateFactoryConfig:
     repairs: Annotated[int, Ge(0)] = 5
     """How often, at most, a language model is asked again after an unusable answer."""
     unread: Literal["stop", "hold"] = "stop"
-    """What becomes of a turn whose answers stay unusable. stop: the episode has no
+    """How a turn with unusable answers is handled. stop: the episode has no
     rewards; hold: the last state or goal stands in, and that is counted.
     """
     effort: Effort = "medium"
