@@ -132,74 +132,67 @@ class ProbeStage:
         holds those of no other.
         """
         for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
-            fits = list(layer)
-            threads = self.threads if is_concurrent(fits[0][0]) else 1
-            yield from in_lanes(
-                self._fitted, fits, shared_out([fit for _, fit in fits], threads)
-            )
+            pairs = list(layer)
+            probe, _ = pairs[0]
+            threads = self.threads if is_concurrent(probe) else 1
+            lanes = shared_out([fit for _, fit in pairs], threads)
+            yield from in_lanes(self._fitted, pairs, lanes)
 
     def _fitted(self, work: tuple[Probe, Fit]) -> Fitted:
+        probe, fit = work
         try:
-            return Fitted(report=self._fit(*work))
+            return Fitted(report=self._fit(probe, fit))
         except RunFailed:
             raise
         except BaseException as error:
             pass_on(error)
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
-            _, fit = work
-            return Fitted(
-                report=_unmeasured(fit, reason), traceback=traceback_of(error)
-            )
+            report = _unmeasured(fit, reason)
+            return Fitted(report=report, traceback=traceback_of(error))
 
     def _fit(self, probe: Probe, fit: Fit) -> ProbeReport:
+        place = f"position {fit.position!r} of layer {fit.layer}"
         with self._reading:
             table = self._table(fit)
         if table is None:
-            lacking = (
-                ""
-                if fit.position == "pre"
-                else ", which answers without reasoning lack"
-            )
-            return _unmeasured(
-                fit,
-                f"no turn has activations at position {fit.position!r} of layer {fit.layer}{lacking}",
-            )
+            reason = f"no turn has activations at {place}"
+            if fit.position != "pre":
+                reason += ", which answers without reasoning lack"
+            return _unmeasured(fit, reason)
+
         # A bag of tokens may be the same in every turn: that it holds no information is
         # what its control shows.
         if fit.control != "embeddings" and _constant(table):
-            place = f"position {fit.position!r} of layer {fit.layer}"
-            return _unmeasured(
-                fit, f"the activations at {place} are the same in every turn"
-            )
+            reason = f"the activations at {place} are the same in every turn"
+            return _unmeasured(fit, reason)
+
         with self._reading:
             dataset = self._dataset(probe, table)
             held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
             n_train = len(set(dataset.groups[~held_out]))
             n_test = len(set(dataset.groups[held_out]))
-            return _unmeasured(
-                fit,
-                f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}",
-            )
+            reason = f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}"
+            return _unmeasured(fit, reason)
 
-        dataset = controlled(
-            dataset, fit.control, held_out, generator(self.seed, "control", fit.name)
-        )
+        # Every use of chance has its own random numbers, so that none shifts another's.
+        rng = generator(self.seed, "control", fit.name)
+        dataset = controlled(dataset, fit.control, held_out, rng)
         train = dataset.take(~held_out)
         test = dataset.take(held_out)
         readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
         write_readout(self.folder.probes, fit, readout.arrays())
 
         rows = [table.rows[row] for row in np.flatnonzero(held_out)]
-        measurements = [
-            *probe.score(readout, test, generator(self.seed, "score", fit.name))
-        ]
+        rng = generator(self.seed, "score", fit.name)
+        measurements = list(probe.score(readout, test, rng))
         if fit.control == "none":
             measurements += self._by_condition(probe, fit, readout, test, rows)
         again = repeated(measurements)
         if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
+
         return ProbeReport(
             fit=fit,
             measurements=tuple(measurements),
@@ -212,34 +205,38 @@ class ProbeStage:
 
     def _table(self, fit: Fit) -> ActivationTable | None:
         source, layer = _source(fit)
-        with closing(
-            self.folder.journal(write=False)
-        ) as journal:  # a connection belongs to one thread
-            return ActivationStore(self.folder.activations, journal).table(
-                source, layer, fit.position
-            )
+        # Opened here, because a connection belongs to one thread.
+        with closing(self.folder.journal(write=False)) as journal:
+            store = ActivationStore(self.folder.activations, journal)
+            return store.table(source, layer, fit.position)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}
         labels = self._labels(probe, episodes)
+        if input_form(probe) == "tokens":
+            inputs = table.padded()
+        else:
+            inputs = table.concatenated()
+
+        of_turns = [labels[episode].values[turn] for episode, turn in table.rows]
+        worlds = [self._worlds[episode] for episode, _ in table.rows]
         return ProbeDataset(
-            inputs=table.padded()
-            if input_form(probe) == "tokens"
-            else table.concatenated(),
-            labels=np.stack(
-                [labels[episode].values[turn] for episode, turn in table.rows]
-            ),
-            groups=np.array([self._worlds[episode] for episode, _ in table.rows]),
+            inputs=inputs,
+            labels=np.stack(of_turns),
+            groups=np.array(worlds),
             classes=dataset_classes(labels, episodes),
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
         known = self._labelled.setdefault(id(probe), {})
         missing = episodes - known.keys()
-        if missing:  # else the trajectories need not be read
-            for trajectory in self.trajectories:
-                if str(trajectory.key) in missing:
-                    known[str(trajectory.key)] = probe.labels(trajectory)
+        if not missing:
+            # The trajectories need not be read.
+            return known
+        for trajectory in self.trajectories:
+            episode = str(trajectory.key)
+            if episode in missing:
+                known[episode] = probe.labels(trajectory)
         return known
 
     @cached_property
@@ -254,11 +251,10 @@ class ProbeStage:
         """The held-out worlds: drawn from all worlds of the run, hence the same for
         every fit.
         """
-        worlds = np.unique([*self._worlds.values()])
+        worlds = np.unique(list(self._worlds.values()))
         n_test = max(1, round(TEST_SHARE * len(worlds)))
-        chosen: NDArray[np.str_] = generator(self.seed, "split").permutation(worlds)[
-            :n_test
-        ]
+        shuffled = generator(self.seed, "split").permutation(worlds)
+        chosen: NDArray[np.str_] = shuffled[:n_test]
         return chosen
 
     def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
@@ -278,17 +274,17 @@ class ProbeStage:
             return
         conditions = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
         for i, labels in enumerate(self.conditions):
-            if not (conditions == i).any():
+            is_here = conditions == i
+            if not is_here.any():
                 reason = "no world of this condition was held out; more episodes give every condition some"
                 yield Measurement(
                     name="all", value=None, unit="", n=0, where=labels, reason=reason
                 )
-            else:
-                rng = generator(self.seed, "score", fit.name, i)
-                for measurement in probe.score(
-                    readout, test.take(conditions == i), rng
-                ):
-                    yield replace(measurement, where={**measurement.where, **labels})
+                continue
+
+            rng = generator(self.seed, "score", fit.name, i)
+            for measurement in probe.score(readout, test.take(is_here), rng):
+                yield replace(measurement, where={**measurement.where, **labels})
 
 
 def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
@@ -345,15 +341,19 @@ def controlled(
     """
     if control == "coordinates":
         zeros = np.zeros_like(dataset.inputs)
-        if zeros.ndim == 3:  # the number of tokens is known without any activations
+        # The number of tokens is known without any activations.
+        if zeros.ndim == 3:
             zeros[np.isnan(dataset.inputs)] = np.nan
         return replace(dataset, inputs=zeros)
+
     if control == "shuffled":
         labels = dataset.labels.copy()
         trained = np.flatnonzero(~held_out)
         labels[trained] = dataset.labels[rng.permutation(trained)]
         return replace(dataset, labels=labels)
-    return dataset  # the others differ in their source
+
+    # The others differ in their source.
+    return dataset
 
 
 def _constant(table: ActivationTable) -> bool:

@@ -13,8 +13,8 @@ from gde.numerics.episodes import (
     NOTHING_FINISHED,
     Place,
     by_world,
-    finished,
     over_worlds,
+    played,
     unmeasured,
 )
 from gde.numerics.stats import Floats, cluster_mean
@@ -52,19 +52,21 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     "epic.unjudged" is the share of finished episodes without rewards of the reward
     model, which are left out. `account` adds how the rewards were made.
     """
-    trajectories = [one for one in finished(evidence) if one.turns]
+    trajectories = list(played(evidence))
     judged: dict[str, dict[str, RewardTrace]] = {}
     for trace in evidence.reward_traces:
         judged.setdefault(trace.model, {})[trace.episode] = trace
-    if reason := _unmeasurable(trajectories, judged):
+    reason = _unmeasurable(trajectories, judged)
+    if reason:
         return [unmeasured(EPIC, UNIT, reason)]
+
     measured: list[Measurement] = []
     for model, traces in judged.items():
         usable = {
             episode: trace for episode, trace in traces.items() if not trace.failure
         }
-        found = _of_model(evidence, trajectories, usable)
-        measured.extend(replace(one, where={"reward": model}) for one in found)
+        for one in _of_model(evidence, trajectories, usable):
+            measured.append(replace(one, where={"reward": model}))
     return [*measured, *account(judged)]
 
 
@@ -76,7 +78,9 @@ def distance(predicted: Floats, truth: Floats) -> float:
         return 0.0
     if np.ptp(predicted) == 0 or np.ptp(truth) == 0:
         return float(np.sqrt(0.5))
-    return float(np.sqrt((1 - np.clip(_pearson(predicted, truth), -1, 1)) / 2))
+    # Rounding can carry a perfect correlation beyond one.
+    correlation = np.clip(_pearson(predicted, truth), -1, 1)
+    return float(np.sqrt((1 - correlation) / 2))
 
 
 def _pearson(a: Floats, b: Floats) -> float:
@@ -102,10 +106,12 @@ def _unmeasurable(
         return "no reward model has judged an episode"
     if not trajectories:
         return NOTHING_FINISHED
-    reasons = [reason for one in trajectories if (reason := unknown(one))]
-    if not reasons:
+
+    reasons = [unknown(one) for one in trajectories]
+    found = [reason for reason in reasons if reason]
+    if not found:
         return ""
-    return f"{len(reasons)} of {len(trajectories)} episodes have no certified progress: {reasons[0]}"
+    return f"{len(found)} of {len(trajectories)} episodes have no certified progress: {found[0]}"
 
 
 def _of_model(
@@ -119,19 +125,18 @@ def _of_model(
     }
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
+    elif tasks:
+        reason = "no task has both a success and a failure that were judged; env.share takes whole tasks"
+        yield unmeasured(EPIC, UNIT, reason)
     else:
-        no_pair = "no task has both a success and a failure that were judged; env.share takes whole tasks"
-        yield unmeasured(
-            EPIC,
-            UNIT,
-            no_pair
-            if tasks
-            else "the reward model gave rewards for none of the episodes",
-        )
+        reason = "the reward model gave rewards for none of the episodes"
+        yield unmeasured(EPIC, UNIT, reason)
+
     all_tasks = _tasks(trajectories)
     if any(is_recorded(one) for one in trajectories):
         one_sided = {place: float(place not in distances) for place in all_tasks}
         yield over_worlds(evidence, ONE_SIDED, "share", one_sided)
+
     unjudged: dict[Place, float] = {}
     for place, episodes in all_tasks.items():
         n_unjudged = sum(str(one.key) not in traces for one in episodes)
@@ -143,7 +148,10 @@ def _is_complete(episodes: Sequence[Trajectory]) -> bool:
     """Whether the episodes of a recorded task have both sides; every other task is
     complete.
     """
-    return not is_recorded(episodes[0]) or len({*map(_side, episodes)}) == 2
+    if not is_recorded(episodes[0]):
+        return True
+    sides = {_side(one) for one in episodes}
+    return len(sides) == 2
 
 
 def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
@@ -152,11 +160,9 @@ def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
 
 
 def _task(one: Trajectory) -> Place:
-    return (
-        Place(one.world.cluster, one.world.cluster)
-        if is_recorded(one)
-        else Place.of(one)
-    )
+    if is_recorded(one):
+        return Place(one.world.cluster, one.world.cluster)
+    return Place.of(one)
 
 
 def _side(one: Trajectory) -> str | bool:
@@ -166,5 +172,6 @@ def _side(one: Trajectory) -> str | bool:
 
 
 def _of_task(trajectories: Sequence[Trajectory], traces: Traces) -> float:
-    predicted = np.concatenate([traces[str(one.key)].values for one in trajectories])
-    return distance(predicted, np.concatenate([truth(one) for one in trajectories]))
+    predicted = [traces[str(one.key)].values for one in trajectories]
+    true = [truth(one) for one in trajectories]
+    return distance(np.concatenate(predicted), np.concatenate(true))

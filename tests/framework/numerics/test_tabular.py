@@ -244,7 +244,7 @@ def test_ties_are_all_kept() -> None:
 
 @pytest.mark.parametrize(
     ("shortfall", "is_tie"),
-    [(1e-4, False), (1e-6, False), (3e-9, False), (1e-10, True)],
+    [(1e-4, False), (1e-6, False), (3e-9, False), (1.5e-9, True), (1e-10, True)],
 )
 @pytest.mark.parametrize("discount", [0.9, 1.0])
 def test_only_what_rounding_tells_apart_is_a_tie(

@@ -301,6 +301,13 @@ def test_activations_that_never_differ_are_refused_but_for_a_bag_of_tokens(
     assert (bag.reason, bag.n_test) == ("", 6)
 
 
+def test_two_equal_turns_are_enough_to_refuse(tmp_path: Path) -> None:
+    made = stage(tmp_path, EVERY[:1])
+    store(made, scale=0)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert report.reason.endswith("are the same in every turn")
+
+
 def test_equal_activations_of_different_lengths_are_not_the_same(
     tmp_path: Path,
 ) -> None:

@@ -244,6 +244,13 @@ def test_the_interval_of_hits_is_that_of_bonett_and_price() -> None:
     assert found.estimate.interval == pytest.approx(
         (first - second - half, first - second + half), abs=1e-6
     )
+    won, worlds = np.array([1.0] * 8 + [0.0]), np.arange(9)
+    most = paired_difference(won, np.zeros(9), worlds, rng())
+    half = 1.959964 * np.sqrt((10 / 11 - (8 / 11) ** 2) / 11)
+    low, high = most.estimate.interval or (0, 0)
+    assert (low, high) == (pytest.approx(8 / 11 - half, abs=1e-6), 1.0)
+    lost = paired_difference(np.zeros(9), won, worlds, rng())
+    assert lost.estimate.interval == (-1.0, pytest.approx(-low))
     one = paired_difference(
         np.ones(6), np.arange(6) > 0, np.arange(6), rng()
     ).estimate.interval or (0, 0)

@@ -159,6 +159,8 @@ def test_a_share_that_is_the_same_everywhere_has_the_interval_of_as_many_trials_
     low, high = bounds(cluster_share([1, 0] * 6, np.repeat(range(6), 2), rng()))
     exact = binomtest(3, 6).proportion_ci()
     assert (low, high) == pytest.approx((exact.low, exact.high))
+    two = bounds(cluster_share([1, 0] * 2, [0, 0, 1, 1], rng()))
+    assert two == pytest.approx((1 - 0.975**0.5, 0.975**0.5))
     halves = bounds(cluster_share([1, 0] * 5, np.repeat(range(5), 2), rng()))
     assert halves == pytest.approx((1 - halves[1], 1 - halves[0]))
 

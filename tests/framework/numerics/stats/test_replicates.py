@@ -52,13 +52,11 @@ def test_the_level_is_held() -> None:
 
 def test_the_statistic_is_the_mean_square_over_clusters_that_have_both() -> None:
     # Differences 1 and -3; the third cluster has one condition alone.
-    found = exchange_replicates(
-        [1, 1, 2, 2, 4, 4, 1, 9],
-        [0, 0, 1, 1, 0, 0, 1, 0],
-        [0, 0, 0, 0, 1, 1, 1, 2],
-        rng(),
-    )
-    assert found.value == pytest.approx((1 + 9) / 2)
+    values, clusters = [1, 1, 2, 2, 4, 4, 1, 9], [0, 0, 0, 0, 1, 1, 1, 2]
+    varied = np.array([0, 0, 1, 1, 0, 0, 1, 0])
+    for condition in (varied, 1 - varied):
+        found = exchange_replicates(values, condition, clusters, rng())
+        assert found.value == pytest.approx((1 + 9) / 2)
 
 
 @pytest.mark.parametrize("unit", [1e-8, 0.1, 1e6])

@@ -30,6 +30,14 @@ def test_spearman_of_few_clusters_is_enumerated() -> None:
     assert found.p_value == pytest.approx(2 * upper)
 
 
+@pytest.mark.parametrize("n", range(5, 40, 2))
+def test_a_perfect_rank_correlation_is_one_and_never_more(n: int) -> None:
+    for sign in (1, -1):
+        found = spearman(np.arange(n), sign * np.arange(n), range(n), rng(), 99)
+        assert found.value == pytest.approx(sign)
+        assert abs(found.value or 0) <= 1
+
+
 def test_spearman_takes_clusters_for_units() -> None:
     x, y, clusters = rng(1).random(9), rng(2).random(9), np.arange(9)
     copied = spearman(
