@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 TARGETS = ROOT / "tests" / "mutants.toml"
 WANTED = 0.85
 """Share of mutants that must be killed, those listed as equivalent left out."""
-SEED = 1
+SEED = 2
 """Another seed draws other mutants."""
 SECONDS = 90
 """Time that the tests of one mutant may take; an endless loop counts as killed."""

@@ -373,3 +373,30 @@ def test_the_bound_is_far_once_a_thing_to_be_put_or_to_be_put_beside_is_gone(
     assert Bound(now).of(now) < FAR
     now.act("toggle")
     assert Bound(now).of(now) >= FAR
+
+
+WIDE = ["#" * 30] * 10 + ["#a...@....b" + "." * 18 + "#", "#" * 30]
+
+
+@pytest.mark.parametrize(
+    ("rows", "mission", "bound"),
+    [
+        # Two turns and three steps to face a; two turns and seven steps to face b.
+        (WIDE, lambda the: InOrder(GoTo(the["a"]), GoTo(the["b"])), 14),
+        # Both b: three steps and a hand. First a, then c, takes one more.
+        (
+            ["########", "#c@.a.b#", "########"],
+            lambda the: InOrder(
+                GoTo(either(the["a"], the["b"])), Pickup(either(the["b"], the["c"]))
+            ),
+            4,
+        ),
+    ],
+)
+def test_the_bound_of_two_clauses_is_that_of_the_shortest_pair_of_things(
+    rows: list[str],
+    mission: Callable[[Mapping[str, Description]], Mission],
+    bound: int,
+) -> None:
+    now = Simulation(drawn(rows, mission))
+    assert Bound(now).of(now) == bound
