@@ -25,8 +25,8 @@ from gde.data.trajectory import Trajectory
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS
-from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.reward_prediction.files import Record
+from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.statefactory.embedding import Embedder, HashedWords, embedder
 from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.routing import fulfilment
