@@ -1,6 +1,7 @@
 """Evidence is split by place, and metrics are taken in each part."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,6 +58,17 @@ def test_quantities_are_told_apart_and_what_has_no_value_is_left_out() -> None:
     (broken_down,) = found.keys() - {whole}
     assert broken_down.where == {"a": 2, "b": 1}
     assert set(found[broken_down]) == {True, False}
+
+
+def test_a_part_of_several_worlds_is_named_after_the_first() -> None:
+    sample = sample_evidence()
+    renamed = [
+        replace(one, world=replace(one.world, id=f"w{i}"))
+        for i, one in enumerate(sample.trajectories)
+    ]
+    (part,) = split(replace(sample, trajectories=renamed), lambda one: "all").values()
+    assert part.part == {"world": "w0"}
+    assert [one.world.id for one in part.trajectories][-1] != "w0"
 
 
 def test_a_metric_that_raises_is_named_with_its_world() -> None:

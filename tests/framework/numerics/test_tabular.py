@@ -285,6 +285,8 @@ def test_steps_follow_the_direction_of_edges() -> None:
     graph = csr_array(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
     assert steps_to(graph, np.array([2])).tolist() == [2.0, 1.0, 0.0]
     assert steps_to(graph, np.array([0, 1])).tolist() == [0.0, 0.0, np.inf]
+    # Every edge is one step, however likely it is.
+    assert steps_to(0.25 * graph, np.array([2])).tolist() == [2.0, 1.0, 0.0]
 
 
 @few

@@ -143,13 +143,14 @@ def store(
     position: str = "pre",
     scale: float = 1.0,
     tokens: Sequence[int] = (1,),
+    turns: int = TURNS,
 ) -> None:
     """Store activations of every turn: its number times the scale; of so many tokens,
     by turns.
     """
     records = []
     for trajectory in made.trajectories:
-        for turn in range(TURNS):
+        for turn in range(turns):
             episode = str(trajectory.key)
             n_tokens = tokens[turn % len(tokens)]
             value = np.full((n_tokens, WIDTH), scale * number(episode, turn))
@@ -254,7 +255,7 @@ def test_probes_of_tokens_get_them_padded_and_others_side_by_side(
     fitted(made, probe, WHOLE)
     assert probe.tested[0].inputs.shape == (6, 3, WIDTH)
     (report,) = fitted(made, Noting(), WHOLE)
-    assert "wanted equally many marked tokens in every turn" in report.reason
+    assert "wanted equally many tokens at the position in every turn" in report.reason
 
 
 def test_an_episode_is_labelled_once_for_all_fits_of_a_probe(tmp_path: Path) -> None:
@@ -299,6 +300,13 @@ def test_activations_that_never_differ_are_refused_but_for_a_bag_of_tokens(
         "the activations at position 'pre' of layer 1 are the same in every turn"
     )
     assert (bag.reason, bag.n_test) == ("", 6)
+
+
+def test_a_single_turn_is_not_said_to_repeat_itself(tmp_path: Path) -> None:
+    made = stage(tmp_path, EVERY[:1])
+    store(made, turns=1)
+    (report,) = fitted(made, Noting(), WHOLE)
+    assert report.reason.endswith("worlds to test on, got 0 and 1")
 
 
 def test_two_equal_turns_are_enough_to_refuse(tmp_path: Path) -> None:

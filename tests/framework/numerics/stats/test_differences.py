@@ -13,6 +13,7 @@ from scipy.stats import rankdata, t, wilcoxon
 
 from gde.numerics.stats import (
     cluster_differences,
+    cluster_mean,
     effect_paper,
     exchange,
     paired_difference,
@@ -117,6 +118,9 @@ def test_the_published_effect_size_is_that_of_a_worked_example() -> None:
         1 - 2 * smaller / (n * (n + 1) / 2)
     )
     assert effect_paper(-differences).value == effect_paper(differences).value
+    # Pairs that do not differ have no rank.
+    longer = np.append(differences, np.zeros(4))
+    assert effect_paper(longer).value == effect_paper(differences).value
     assert (
         effect_paper(differences[:9]).reason
         == "not measured: 7 of 9 pairs differ, needs 5 of 10"
@@ -220,6 +224,15 @@ def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> Non
     one = unpaired_difference(np.ones(1), [0], rng(3).random(9), np.arange(9), rng())
     assert one.estimate.interval is None
     assert one.mde.reason == "not measured: 1 cluster, needs 2"
+
+
+def test_a_group_without_spread_adds_nothing_to_the_interval() -> None:
+    varied, level, worlds = rng(1).integers(-9, 9, 9), np.full(9, 2.0), np.arange(9)
+    low, high = cluster_mean(varied, worlds, rng()).interval or (0, 0)
+    first = unpaired_difference(varied, worlds, level, worlds, rng()).estimate
+    assert first.interval == pytest.approx((low - 2, high - 2))
+    second = unpaired_difference(level, worlds, varied, worlds, rng()).estimate
+    assert second.interval == pytest.approx((2 - high, 2 - low))
 
 
 def test_the_interval_of_many_differences_is_near_that_of_the_t_test() -> None:
