@@ -129,6 +129,8 @@ def test_the_side_of_maps_is_that_of_the_widest() -> None:
     cells = maps("###+/#S#+/###+/++++", "##++/##++/++++/++++")
     assert largest_side(cells != 1) == 3
     assert largest_side(cells[1:] != 1) == 2
+    low = maps("###+/###+/++++/++++")
+    assert largest_side(low != 1) == 3
 
 
 def test_a_distance_is_rows_plus_columns_in_each_map() -> None:

@@ -73,6 +73,17 @@ def test_scale_and_shift_make_no_difference(
         assert distance(-a, b) ** 2 == pytest.approx(1 - distance(a, b) ** 2)
 
 
+def test_no_distance_is_beyond_that_of_the_opposite() -> None:
+    """Rounding carries some correlations beyond one."""
+    rng = np.random.default_rng(0)
+    found = []
+    for a in rng.normal(size=(400, 7)):
+        opposite = 0.3 - a / 7
+        found.append(distance(a, opposite))
+    assert max(found) == pytest.approx(min(found)) == 1
+    assert max(found) <= 1
+
+
 @pytest.mark.parametrize(
     ("T", "printed"), [(5, 0.5513), (10, 0.5385), (20, 0.5321), (50, 0.5283)]
 )
