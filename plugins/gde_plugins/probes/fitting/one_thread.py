@@ -1,5 +1,4 @@
-"""Computing in one thread, so that a probe's numbers do not depend on the number of
-cores.
+"""Single-threaded computation, for numbers that do not depend on the cores.
 
 Threads that share a sum add it up in another order than one thread does. Gradient
 descent amplifies the difference in the last digits until the probe's scores change.
@@ -26,15 +25,15 @@ def one_thread() -> Iterator[None]:
     one restores them, so other threads are slower meanwhile. Others must not call
     `torch.set_num_threads` as long as a context lasts.
     """
-    threads = torch.get_num_threads()
-    # OpenMP's limit belongs to this thread. The controller selects OpenMP alone: it
-    # would restore BLAS as well.
-    with ThreadpoolController().select(user_api="openmp").limit(limits=1):
-        try:
-            _LIMITS.enter(threads)
+    _LIMITS.enter()
+    try:
+        # OpenMP's limit belongs to this thread. The controller selects OpenMP alone: it
+        # would restore BLAS as well.
+        with ThreadpoolController().select(user_api="openmp").limit(limits=1):
             yield
-        finally:
-            _LIMITS.leave()
+    finally:
+        # Last, because the number of torch is this thread's number of OpenMP.
+        _LIMITS.leave()
 
 
 class _Limits:
@@ -45,11 +44,11 @@ class _Limits:
         self._blas: Any = None
         self._torch_threads = 1
 
-    def enter(self, threads: int) -> None:
+    def enter(self) -> None:
         with _LOCK:
             self._inside += 1
             if self._blas is None:
-                self._torch_threads = threads
+                self._torch_threads = torch.get_num_threads()
                 self._blas = _for_all(_limit_blas)
             # Torch reads its number when a thread first computes, so every thread sets
             # it anew.
