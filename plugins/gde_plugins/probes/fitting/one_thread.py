@@ -25,8 +25,8 @@ def one_thread() -> Iterator[None]:
     one restores them, so other threads are slower meanwhile. Others must not call
     `torch.set_num_threads` as long as a context lasts.
     """
-    _LIMITS.enter()
     try:
+        _LIMITS.enter()
         # OpenMP's limit belongs to this thread. The controller selects OpenMP alone: it
         # would restore BLAS as well.
         with ThreadpoolController().select(user_api="openmp").limit(limits=1):
