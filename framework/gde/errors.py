@@ -48,15 +48,11 @@ class RunFolderError(GdeError):
 
 
 class Unavailable(GdeError):
-    """A model that answers no request at the moment: its server is gone, or refuses the
-    key.
-    """
+    """A model that answers no request now: no server, or a refused key."""
 
 
 class RunFailed(GdeError):
-    """Something outside the run's parts stopped it after it had begun; finished work is
-    kept.
-    """
+    """A run stopped by something outside its parts; finished work is kept."""
 
     exit_code = 3
 
@@ -67,7 +63,7 @@ class WorkerDied(RunFailed):
     def __init__(self, death: str) -> None:
         """Take the way it ended, e.g. "was killed by SIGKILL"."""
         super().__init__(
-            f"a worker process {death}; what was finished is kept, go on with `gde resume`"
+            f"a worker process {death}; finished work is kept; resume with `gde resume`"
         )
         self.death = death
 

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -11,8 +11,9 @@ from gde.errors import RunFailed
 
 @contextmanager
 def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
-    """A file to write to, which takes the place of `path` at the end, or is gone after
-    a failure.
+    """A file to write to, which replaces `path` at the end.
+
+    After a failure it is deleted.
 
     A reader, or a later process, sees the old file or the new one and nothing between.
     A link in its place is replaced, not followed: a folder from elsewhere may point
@@ -35,7 +36,9 @@ def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]
         unfinished.chmod(0o644)
         unfinished.replace(path)
     except OSError as error:
-        reason = f"{error.strerror or error}; make room or give access, then {then}"
+        reason = (
+            f"{error.strerror or error}; free disk space or give access, then {then}"
+        )
         raise RunFailed(f"cannot write {path}: {reason}") from error
     finally:
         if unfinished is not None:
@@ -49,5 +52,5 @@ def write_whole(path: Path, content: bytes | str) -> None:
         RunFailed: it cannot be written; the old file is as it was.
     """
     data = content.encode() if isinstance(content, str) else content
-    with replacing(path, f"go on with `gde resume {path.parent}`") as unfinished:
+    with replacing(path, f"resume with `gde resume {path.parent}`") as unfinished:
         unfinished.write_bytes(data)

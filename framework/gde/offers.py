@@ -1,6 +1,4 @@
-"""An offer: a named part, its typed configuration, how to make it, and what its numbers
-mean.
-"""
+"""An offer: a named part, its configuration, its maker and its measures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +19,9 @@ PartT = TypeVar("PartT")
 
 
 class Capability(StrEnum):
-    """What a part gives to, or needs from, the other parts of a run. A plugin may name
-    others, as plain text.
+    """A feature that a part gives to, or needs from, other parts of a run.
+
+    A plugin may name others, as plain text.
     """
 
     STATE = "state"
@@ -179,9 +178,7 @@ class Offer(Generic[ConfigT, PartT]):
     """
 
     def missing(self) -> tuple[str, ...]:
-        """Packages of `imports` that are not installed; nothing is imported to find
-        out.
-        """
+        """Packages of `imports` that are not installed; nothing is imported."""
         packages = dict.fromkeys(module.partition(".")[0] for module in self.imports)
         return tuple(package for package in packages if find_spec(package) is None)
 

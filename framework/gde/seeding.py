@@ -1,5 +1,6 @@
-"""Randomness keyed by place, never by time: the same key gives the same stream in any
-process.
+"""Randomness keyed by place, never by time.
+
+The same key gives the same stream in any process.
 """
 
 from hashlib import sha256
@@ -8,8 +9,9 @@ import numpy as np
 
 
 def derive(seed: int, *key: str | int) -> int:
-    """Give a 63-bit child seed of `seed` for the place named by `key`, e.g. ("agent",
-    episode, turn).
+    """Give a 63-bit child seed of `seed` for the place named by `key`.
+
+    For example: ("agent", episode, turn).
     """
     # The encoding is unambiguous, and hashing makes PYTHONHASHSEED and the order of the
     # calls irrelevant.

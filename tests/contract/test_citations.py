@@ -27,7 +27,7 @@ CITATION = re.compile(
     rf"|(?:\(|[,;:] )(?P<one>{NAME}),? (?P<one_year>(?:19|20)\d\d[a-z]?)(?=[),;])"
 )
 """A key in running text; within parentheses without its own; a single name there only
-between positions ("in May 2025").
+between punctuation marks ("in May 2025").
 """
 BY_NUMBER = re.compile(r"\bpapers?[ _-]?0\d\d\b", re.IGNORECASE)
 

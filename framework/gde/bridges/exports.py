@@ -19,8 +19,9 @@ NO_INFO = "{}"
 
 
 def export_file(run: Path, form: FileForm, out: Path) -> int:
-    """Write a run to a new file or folder. Gives the number of turns, episodes or
-    samples written.
+    """Write a run to a new file or folder.
+
+    Returns the number of turns, episodes or samples written.
 
     "parquet": the turns of `gde.turns_frame`, one a row. "datasets": the same as a
     folder that `datasets.load_from_disk` reads. "transitions": trajectories in the form
@@ -64,8 +65,9 @@ def _datasets(run: Path, out: Path) -> int:
 
 
 def _transitions(run: Path, out: Path) -> int:
-    """Write the steps of all episodes; unusable answers, which leave the world as it
-    is, are no steps.
+    """Write the steps of all episodes.
+
+    Unusable answers are no steps, because they do not change the world.
     """
     trajectories = [
         one for one in load_evidence(run).trajectories if one.ending != "failed"

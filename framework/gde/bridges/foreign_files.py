@@ -1,6 +1,4 @@
-"""Files that another program wrote: whether they can be read, and in one line what is
-wrong where they cannot.
-"""
+"""Files of other programs: checks, and faults described in one line."""
 
 from math import isfinite
 from pathlib import Path
@@ -29,8 +27,7 @@ def check_size(path: Path) -> None:
 
 
 def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
-    """Refuse what is no archive, one of another kind, and one that unpacks to more than
-    fits in memory.
+    """Refuse archives that are damaged, of another kind or too large for memory.
 
     Args:
         path: the file.
@@ -72,12 +69,12 @@ def what_is_wrong(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        said = f"{place}: {first['msg']}" if place else first["msg"]
+        message = f"{place}: {first['msg']}" if place else first["msg"]
     elif isinstance(error, KeyError):
-        said = f"there is no {error}"
+        message = f"there is no {error}"
     else:
-        said = str(error) or type(error).__name__
-    return " ".join(said.split())[:LONGEST]
+        message = str(error) or type(error).__name__
+    return " ".join(message.split())[:LONGEST]
 
 
 def number(value: object) -> float | None:

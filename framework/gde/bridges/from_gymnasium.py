@@ -59,20 +59,19 @@ def from_gymnasium(
         environment: an id, `MODULE:ID` where a module has to be imported first
             (`minigrid:MiniGrid-Empty-5x5-v0`); a class or function without arguments;
             or what `gymnasium.make` has made, of which others are made by its spec.
-        text: the text that the agent reads, from an observation and the environment.
-            By default what the environment draws as text, else the observation in
-            numbers and names.
+        text: the text that the agent reads, from an observation and the environment. By
+            default what the environment draws as text, else the observation in numbers
+            and names.
         success: the share of the goal that has been reached, 0 to 1, from a step's
             reward, whether it has terminated the episode, and its `info`; None where
             there is no goal. By default 1 once an episode has terminated with a
             positive reward: not so in CliffWalking, whose every reward is negative.
         actions: names of the actions, see `GymnasiumConfig`, as for the others.
         objective: the agent's objective.
-        rules: rules that the agent is told.
+        rules: rules shown to the agent.
         horizon: turns allowed.
-        discount: of future rewards, where a table gives the optimum.
-        options: keyword arguments of `gymnasium.make`; plain values, which the plan
-            writes down.
+        discount: of future rewards, where a table gives the optimum. options: keyword
+            arguments of `gymnasium.make`; plain values, which the plan writes down.
 
     Raises:
         GdeError: it cannot be made, or its actions are not discrete.
@@ -82,7 +81,7 @@ def from_gymnasium(
     elif environment.spec is not None:
         source = environment.spec
     else:
-        wanted = "wanted its id or a function that makes it, since it has no spec to make others by"
+        wanted = "wanted its id or a function that makes it, because the environment has no spec"
         raise GdeError(f"{environment}: {wanted}")
     make = Maker(source, text, success)
     config = GymnasiumConfig(
@@ -99,7 +98,7 @@ def from_gymnasium(
     try:
         plain = json.loads(json.dumps(values, allow_nan=False))
     except (TypeError, ValueError) as error:
-        wanted = "options of plain values, which a plan can write down; give a function that makes the environment"
+        wanted = "options of plain values for the plan; otherwise give a function that makes the environment"
         raise GdeError(f"{make.name}: wanted {wanted} ({error})") from error
     gives = {Capability.SNAPSHOT}
     with closing(make(config)) as example:
@@ -127,7 +126,7 @@ class Maker:
 
     @property
     def name(self) -> str:
-        """What the environment is called."""
+        """The name of the environment."""
         if isinstance(self.source, str):
             return self.source.rpartition(":")[2]
         if isinstance(self.source, EnvSpec):
@@ -178,7 +177,7 @@ class Maker:
 
 
 def drawn(_: Any, environment: Gym) -> str:
-    """What the environment draws as text."""
+    """The environment's drawing as text."""
     return unpainted(str(environment.render()))
 
 

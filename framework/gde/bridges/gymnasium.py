@@ -1,5 +1,6 @@
-"""Environments of gde under Gymnasium's interface, and with `from_gymnasium` the other
-way round.
+"""Environments of gde under Gymnasium's interface, and the reverse.
+
+`from_gymnasium` makes an environment of gde from one of Gymnasium.
 
 Importing this module registers the names that installed plugins offer: every function
 in the entry-point group `gde.gymnasium` is called once.
@@ -50,8 +51,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         render_mode: str | None = None,
         observations: Observations = "text",
     ) -> None:
-        """Wrap `environment`; `picture` draws it as (height, width, 3) RGB, if it can
-        be drawn.
+        """Wrap `environment`; `picture` draws it as (height, width, 3) RGB.
 
         Args:
             environment: with observations other than text, one that records a map.
@@ -103,8 +103,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: Info | None = None
     ) -> tuple[Any, Info]:
-        """Begin the world of `seed`, which is the one that `environment.reset(seed)`
-        begins; without, a random one.
+        """Begin the world of `environment.reset(seed)`; without a seed, a random one.
 
         There are no options.
         """
@@ -130,9 +129,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         return shown, outcome.reward, outcome.terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
-        """The picture of this moment in render mode rgb_array, its text in mode ansi,
-        None otherwise.
-        """
+        """Draw this moment: a picture in mode rgb_array, text in mode ansi, else None."""
         if self.render_mode == "ansi":
             return self._text
         if self.render_mode == "rgb_array" and self._picture:
@@ -191,9 +188,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
 
 
 def register_environments() -> None:
-    """Have every installed plugin register its Gymnasium names. One that cannot is
-    named in a warning.
-    """
+    """Register the Gymnasium names of all plugins; a failure becomes a warning."""
     for entry in entry_points(group=GROUP):
         try:
             entry.load()()

@@ -1,6 +1,4 @@
-"""The transition table that Gymnasium's toy-text environments have, as a Markov
-decision process.
-"""
+"""The transition tables of Gymnasium's toy-text environments as MDPs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,8 +22,9 @@ def mdp_of(
     actions: Sequence[str] = (),
     discount: float = 1.0,
 ) -> TabularMDP:
-    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi),
-    with its first states.
+    """The decision process of a toy-text environment, with its first states.
+
+    Toy-text environments are FrozenLake, CliffWalking and Taxi.
 
     Args:
         environment: made by `gymnasium.make`; a limit of steps has no effect.
@@ -52,8 +51,7 @@ def mdp_of(
 def tabulate(
     environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float
 ) -> TabularMDP | None:
-    """The decision process of an environment's table, with a uniform distribution of
-    the first state.
+    """The decision process of a table, with a uniform first state.
 
     `P[state][action]` of the environment lists (probability, next state, reward,
     terminated). None where there is no such table, where a wrapper may change what it

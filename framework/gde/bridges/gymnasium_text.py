@@ -72,9 +72,7 @@ def _member(name: str, value: Any) -> str:
 
 
 def _unpainted(codes: str, text: str) -> str:
-    """A painted text without its codes: 30 to 37 are colours of text, 40 to 47 those of
-    its background.
-    """
+    """Replace colour codes: 30 to 37 colour the text, 40 to 47 its background."""
     numbers = [int(code) for code in codes.split(";") if code]
     if any(40 <= number < 48 for number in numbers):
         return f"[{text}]"

@@ -39,9 +39,9 @@ class GymnasiumConfig:
     their numbers.
     """
     objective: str = ""
-    """What the agent is told to do; empty for earning as much reward as it can."""
+    """The objective in words; empty for "earn as much reward as you can"."""
     rules: str = ""
-    """Rules that the agent is told."""
+    """Rules shown to the agent."""
     horizon: Annotated[int, Ge(1)] | None = None
     """Turns allowed; none for the environment's own limit, 100 where it has none."""
     discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
@@ -51,8 +51,9 @@ class GymnasiumConfig:
 
 
 class GymnasiumWorld:
-    """Implements `gde.parts.environment.HasSnapshot` by replay for an environment with
-    discrete actions.
+    """An environment with discrete actions, restored by replay.
+
+    Implements `gde.parts.environment.HasSnapshot`.
     """
 
     def __init__(
@@ -97,8 +98,9 @@ class GymnasiumWorld:
         )
 
     def world(self) -> World:
-        """The world, identified by its first observation and the `hash()` of
-        environments that have one.
+        """The world, identified by its first observation.
+
+        Environments with a `hash()` add it to the identity.
         """
         return World(id=self._identity, facts={"environment": self.name})
 
@@ -145,9 +147,7 @@ class GymnasiumWorld:
         self.environment.close()
 
     def _observe(self, observation: Any, info: Info) -> Observation:
-        """The observation, with the admissible actions by the `action_mask` of `info`
-        where there is one.
-        """
+        """The observation, with the actions of `action_mask` in `info`, if given."""
         mask = info.get("action_mask", [True] * len(self.actions))
         names = tuple(compress(self.actions, mask))
         return Observation(
@@ -167,8 +167,9 @@ class GymnasiumWorld:
 
 
 class TabulatedWorld(GymnasiumWorld):
-    """Implements `gde.parts.environment.HasMDP` and `HasOptimum` from the environment's
-    table of transitions.
+    """A `GymnasiumWorld` with the MDP and the optimum of its transition table.
+
+    Implements `gde.parts.environment.HasMDP` and `HasOptimum`.
     """
 
     def __init__(self, mdp: TabularMDP, *arguments: Any) -> None:
@@ -186,9 +187,7 @@ class TabulatedWorld(GymnasiumWorld):
         return self._begun[self._start]
 
     def optimum(self) -> Optimum:
-        """The optimal actions and value of the present state, by value iteration over
-        the table.
-        """
+        """The optimal actions and value of the current state, by value iteration."""
         best = self._solution.optimal[self._state].nonzero()[0]
         value = float(self._solution.value[self._state])
         return Optimum(
@@ -217,8 +216,7 @@ class TabulatedWorld(GymnasiumWorld):
 
 
 def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[str, ...]:
-    """The given names of the actions, else those of the environment's enumeration
-    `actions`, else their numbers.
+    """Name the actions: given names, else the enumeration `actions`, else numbers.
 
     Raises:
         GdeError: actions are not discrete, or not as many as the names, or two have the

@@ -1,5 +1,6 @@
-"""Every environment of gde as a task of Inspect, and every metric as a scorer: `inspect
-eval gde/grid --model ...`.
+"""Every environment of gde as a task of Inspect, and every metric as a scorer.
+
+For example: `inspect eval gde/grid --model ...`.
 
 Inspect imports this module by the entry-point group `inspect_ai`. A sample is a world;
 its solver plays the episode with an agent that asks Inspect's model; its scorer is
@@ -36,14 +37,14 @@ def make_task(
     """A task of worlds in an environment.
 
     Args:
-        environment: by its name in gde. worlds: samples; the same seed gives the worlds
-        of a run of gde. seed: the root of all randomness that is not the model's.
+        environment: by its name in gde.
+        worlds: samples; the same seed gives the worlds of a run of gde.
+        seed: the root of all randomness that is not the model's.
         agent: an agent of gde that asks a language model; without one, the default of
-        the environment's distribution,
-            or the only one there is.
+            the environment's distribution, or the only one there is.
         metrics: of gde; Inspect makes a list of names that commas separate. Without
-        any, those of a run of gde. settings: `agent.FIELD` to value, and fields of the
-        environment to value.
+            any, those of a run of gde.
+        settings: `agent.FIELD` to value, and fields of the environment to value.
 
     Raises:
         GdeError: an unknown name or field, or a value out of range.

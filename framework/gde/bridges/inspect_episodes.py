@@ -113,8 +113,7 @@ class _Context(OutsideRun):
 
 
 def usual_agent(environment: str, catalogue: Catalogue) -> str:
-    """The default agent of the environment's distribution, else of all that is
-    installed.
+    """The default agent of the environment's distribution, else of all installed.
 
     Raises:
         GdeError: there is none, or more than one.
@@ -154,8 +153,7 @@ class Setting:
     def of(
         cls, environment: str, agent: str, seed: int, settings: Mapping[str, Any]
     ) -> "Setting":
-        """Settings whose names begin with `agent.` are the agent's. They are checked
-        before anything is played.
+        """Split and check the settings; names with `agent.` belong to the agent.
 
         Raises:
             GdeError: an unknown name or field, or a value out of range.
@@ -176,7 +174,7 @@ class Setting:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """What Inspect writes into its log."""
+        """The setting as plain values for Inspect's log."""
         return {
             **vars(self),
             "config": dict(self.config),
@@ -235,7 +233,7 @@ class Setting:
             return journal.trajectory(str(key))
 
     def world_seed(self, world: int) -> int:
-        """That of the same world in a run of gde."""
+        """The seed of the same world in a run of gde."""
         offer = Catalogue.default().find("environment", self.environment).offer
         listed = 0
         if Capability.WORLDS in offer.gives:
@@ -252,9 +250,7 @@ class Setting:
 
 @solver  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def episode(setting: dict[str, Any]) -> Solver:
-    """Plays the episode of the sample's world and keeps its trajectory in the sample's
-    metadata.
-    """
+    """Play the episode of a sample's world; keep the trajectory in its metadata."""
     parts = Setting(**setting)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself

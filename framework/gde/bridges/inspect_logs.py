@@ -77,8 +77,10 @@ def _sample(sample: Any) -> Sample:
 
 
 def _numbers(name: str, value: Any) -> dict[str, float]:
-    """A score, which is a grade, a number or several by name, as numbers. Other texts,
-    lists and NaN are left out.
+    """A score as numbers by name.
+
+    A score is a grade, a number or several by name. Other texts, lists and NaN are left
+    out.
     """
     several = {name: value}
     if isinstance(value, dict):

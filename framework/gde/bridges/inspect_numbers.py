@@ -1,6 +1,4 @@
-"""Metrics of gde as a scorer of Inspect: they are computed from the trajectories that
-the samples hold.
-"""
+"""Metrics of gde as a scorer of Inspect, computed from stored trajectories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,9 +20,7 @@ from gde.runs.plain import read_trajectory
 
 @metric  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def measured(metrics: list[str], setting: dict[str, Any]) -> Metric:
-    """The numbers of gde's metrics over all samples, as gde computes them in a run of
-    the same worlds.
-    """
+    """The numbers of gde's metrics over all samples, as in a run of gde."""
 
     def compute(scores: list[SampleScore]) -> Mapping[str, float]:
         records = [

@@ -1,6 +1,4 @@
-"""Samples that lm-evaluation-harness has logged (`lm_eval --log_samples`), as a run of
-gde.
-"""
+"""Logged samples of lm-evaluation-harness (`--log_samples`) as a run of gde."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,9 +18,7 @@ SHOWN = 40
 
 
 class Logged(BaseModel, frozen=True, extra="allow"):
-    """The fields of a line that are needed. Each score is a further field, whose name
-    is in `metrics`.
-    """
+    """The required fields of a line; `metrics` names the fields of the scores."""
 
     doc_id: int | str
     doc_hash: str
@@ -33,8 +29,7 @@ class Logged(BaseModel, frozen=True, extra="allow"):
 
 
 def read_lm_eval(path: Path) -> Log:
-    """A file `samples_TASK_DATE.jsonl`. The model is what the folder around it is
-    called, as the harness has it.
+    """A file `samples_TASK_DATE.jsonl`; its folder names the model.
 
     Raises:
         GdeError: it is no such file.
@@ -71,8 +66,9 @@ def read_lm_eval(path: Path) -> Log:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, counted from 1. Only the end of a line ends it: texts
-    are written as they are.
+    """Numbered lines that are not blank.
+
+    Other separators inside a text do not end a line, unlike in `str.splitlines`.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -124,8 +120,9 @@ def _sample(logged: Logged, where: str) -> Sample:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All values inside lists and tables, as text: the harness nests answers by kind of
-    request.
+    """All values inside lists and tables, as text.
+
+    The harness nests answers by kind of request.
     """
     if isinstance(value, dict):
         value = [*value.values()]

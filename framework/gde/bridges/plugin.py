@@ -1,4 +1,4 @@
-"""The metric that reads what another program has scored."""
+"""The metric that reads the scores of another program."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """What was measured elsewhere."""
+    """The scores of imported logs."""
     from gde.data.measure import Measure
 
     scores = Measure(
@@ -22,7 +22,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         group="Logged scores",
         headline=True,
     )
-    summary = "the scores of runs that were imported from logs of other programs"
+    summary = "scores of imported logs of other programs"
     return (
         MetricOffer(
             name="scores",

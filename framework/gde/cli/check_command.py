@@ -1,6 +1,4 @@
-"""gde check: whether a plan file can be run here, or what is installed keeps the
-promises of its kinds.
-"""
+"""gde check: check a plan file, or all parts of a distribution."""
 
 from dataclasses import asdict
 from pathlib import Path

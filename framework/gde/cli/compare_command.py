@@ -27,23 +27,19 @@ COLUMNS = (
 
 
 def command(
-    run_a: Annotated[
-        Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")
-    ],
-    run_b: Annotated[
-        Path, typer.Argument(metavar="RUN_B", help="The folder of another run.")
-    ],
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Run folder.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run folder.")],
     unpaired: Annotated[
-        bool, typer.Option("--unpaired", help="Compare runs that share no world.")
+        bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs over the worlds that they share.
 
     Differences are paired, and p values are corrected after Holm (1979). The effect is
-    the matched-pairs rank-biserial correlation (Kerby 2014). A detectable difference
-    would be found in 80 % of studies like this one. Rows are measurements of whole
-    worlds; of two that are equal in every single world, one is tested. --json has
+    the matched-pairs rank-biserial correlation (Kerby 2014). "Detectable" is the
+    smallest difference that 80 % of such studies would find. Rows are measurements of
+    whole worlds. If two rows are equal in every world, only one is tested. --json adds
     breakdowns and further tests.
     """
     from gde.runs.comparing import compare
@@ -63,7 +59,7 @@ def _show(compared: "Compared") -> None:
     for note in compared.notes:
         say(note)
     if len(whole) < len(compared.rows):
-        say(f"and {len(compared.rows) - len(whole)} rows more by breakdown with --json")
+        say(f"{len(compared.rows) - len(whole)} more rows by breakdown: --json")
 
 
 def _described(side: "Side") -> str:

@@ -1,5 +1,6 @@
-"""File descriptors, which child processes and code below Python write to whatever
-`sys.stdout` is.
+"""File descriptors of standard streams, for child processes and native code.
+
+They bypass `sys.stdout`.
 """
 
 import os
@@ -9,9 +10,9 @@ from contextlib import contextmanager, suppress
 
 
 def hold_standard() -> None:
-    """Where standard input, output or errors are closed, have them come from and go
-    nowhere: else the next file that is opened, whichever it is, gets what programs
-    print.
+    """Open closed standard streams on the null device.
+
+    Otherwise the next opened file, whichever it is, would receive their output.
     """
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -33,8 +34,9 @@ def hold_standard() -> None:
 
 @contextmanager
 def output_to_errors() -> Iterator[None]:
-    """While the context lasts, what is written to standard output goes to standard
-    error; nothing changes where one of them is closed.
+    """Redirect standard output to standard error inside the context.
+
+    Nothing changes if one of them is closed.
     """
     _flush()
     try:

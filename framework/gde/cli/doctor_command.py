@@ -1,4 +1,4 @@
-"""gde doctor: whether this installation can do its main job."""
+"""gde doctor: check the installation or the files of a run."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,16 +14,14 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[
-        Path | None, typer.Argument(help="A run folder whose files to check instead.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(help="Run folder to verify.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check this installation, or the files of a run.
+    """Check the installation, or the files of a run.
 
     Check Python, packages, plugins, programs, weights, data, accelerator and disk, do a
-    small run, and say how to install what is missing. With RUN, check that all files of
-    the run folder are as they were written.
+    small run, and print how to install missing parts. With RUN, verify the checksums of
+    all files in the run folder.
     """
     from gde.runs.examining import examine
 
@@ -47,4 +45,4 @@ def _folder(run: Path) -> "list[Finding]":
 
     faults = verify(run)
     damaged = [Finding(str(run), False, fault, vital=True) for fault in faults]
-    return damaged or [Finding(str(run), True, "as it was written")]
+    return damaged or [Finding(str(run), True, "all checksums match")]

@@ -1,6 +1,4 @@
-"""The end of the process: at once after an interrupt, else within seconds of its last
-word.
-"""
+"""The end of the process: at once after an interrupt, else within seconds."""
 
 import os
 import sys
@@ -24,8 +22,9 @@ def leave(code: int) -> NoReturn:
 
 
 def be_patient(code: int) -> None:
-    """End the process with this code within seconds, though Python would wait for every
-    thread.
+    """End the process with this code without waiting long for its threads.
+
+    Python itself would wait for every thread.
     """
     threading.Thread(
         target=_watch, args=(code,), name="gde-ending", daemon=True

@@ -38,13 +38,11 @@ def command(
         Path | None, typer.Option(help="A plan file (TOML); other options override it.")
     ] = None,
     episodes: Annotated[
-        int | None, typer.Option(help="Most worlds per combination of swept values.")
+        int | None, typer.Option(help="Maximum number of worlds per condition.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="The root of all randomness.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Root random seed.")] = None,
     concurrency: Annotated[
-        int | None, typer.Option(help="Episodes in flight at once.")
+        int | None, typer.Option(help="Number of concurrent episodes.")
     ] = None,
     executor: Annotated[
         str | None, typer.Option(help="Where episodes run: serial, processes or ray.")

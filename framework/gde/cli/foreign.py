@@ -1,5 +1,6 @@
-"""Text from models, plugins and folders, which must not steer the terminal that shows
-it.
+"""Foreign text made safe for the terminal.
+
+The text comes from models, plugins and folders.
 """
 
 import re

@@ -23,7 +23,7 @@ def command(
     ],
     as_json: options.Json = False,
 ) -> None:
-    """List all offers of one kind and how to install them."""
+    """List the parts of one kind, with install commands."""
     from gde.request.catalogue import Catalogue
 
     show_offers(Catalogue.default().entries(find_kind(kind)), as_json)
@@ -42,8 +42,9 @@ def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> N
 
 
 def find_kind(kind: str) -> str:
-    """The name of the kind with this name in singular or plural, with blanks, hyphens
-    or underscores.
+    """The kind with this name, in singular or plural.
+
+    Words are joined by blanks, hyphens or underscores.
 
     Raises:
         UnknownName: there is no such kind.

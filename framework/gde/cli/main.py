@@ -1,5 +1,6 @@
-"""The entry point: builds the application and turns expected failures into one line and
-an exit code.
+"""The entry point: builds the application and reports expected failures.
+
+An expected failure becomes one line and an exit code.
 """
 
 import os
@@ -133,8 +134,7 @@ def _options(
 
 
 def main() -> None:
-    """Run `gde`, and end within seconds of its last word even if a part has left a
-    thread behind.
+    """Run `gde`, and end soon after its last output despite leftover threads.
 
     Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130
     interrupted by any signal.

@@ -1,4 +1,4 @@
-"""gde new-plugin: the smallest plugin that works, as a folder to start from."""
+"""gde new-plugin: a minimal working plugin in a new folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,12 +16,12 @@ def command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Lower-case name, e.g. my_agent.")
     ],
-    kind: Annotated[str, typer.Option(help=f"What it offers: {WHICH}.")] = "agent",
+    kind: Annotated[str, typer.Option(help=f"Kind of part: {WHICH}.")] = "agent",
     out: Annotated[
         Path | None, options.out("Folder to make; default: gde-NAME here.")
     ] = None,
 ) -> None:
-    """Write the smallest plugin that works, with its tests.
+    """Write a minimal working plugin with tests.
 
     The folder holds a distribution with one part and the contract tests of its kind.
     """

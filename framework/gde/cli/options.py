@@ -19,14 +19,16 @@ All = Annotated[
 NoPlugin = Annotated[
     list[str] | None,
     typer.Option(
-        "--no-plugin", metavar="NAME", help="Leave out a plugin; may be repeated."
+        "--no-plugin", metavar="NAME", help="Disable a plugin; may be repeated."
     ),
 ]
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 KeyTo = Annotated[
     list[str] | None,
     typer.Option(
-        "--key-to", metavar="HOST", help="A host that the run may send keys to."
+        "--key-to",
+        metavar="HOST",
+        help="Host that may receive API keys; may be repeated.",
     ),
 ]
 Set = Annotated[

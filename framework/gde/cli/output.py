@@ -32,17 +32,17 @@ def say(text: str) -> None:
 
 
 def tell(text: str, end: bool = True) -> None:
-    """Data: text to stdout."""
+    """Print data: text to stdout."""
     typer.echo(shown(text), nl=end)
 
 
 def show_json(value: Any) -> None:
-    """Data: one JSON object to stdout."""
+    """Print data: one JSON object to stdout."""
     typer.echo(escaped(json.dumps(value, ensure_ascii=False)))
 
 
 def show_variants(values: dict[str, Any]) -> None:
-    """Data: one JSON object for a single plan, or one with the value of each."""
+    """Print data: a JSON object for one plan, or one object with all."""
     if len(values) == 1:
         (only,) = values.values()
         show_json({"schema": 1, **only})
@@ -53,7 +53,7 @@ def show_variants(values: dict[str, Any]) -> None:
 def show_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Data: a table to stdout."""
+    """Print data: a table to stdout."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -83,9 +83,7 @@ def show(found: "Result | Contest", as_json: bool, show_all: bool) -> None:
 
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
-    """Print a result, on one screen or whole, and exit with 3 where the run had
-    failures.
-    """
+    """Print a result; exit with 3 if the run had failures."""
     from gde.reporting.terminal.screen import screen
     from gde.store.folder import result_json
 
@@ -114,9 +112,7 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
 
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
-    """Print several agents' results side by side, and exit with 3 where a run had
-    failures.
-    """
+    """Print several agents' results side by side; exit with 3 after failures."""
     from gde.reporting.page_files import write_contest_page
     from gde.reporting.terminal.contest_screen import contest_screen
     from gde.runs.contest import contest_json
@@ -169,16 +165,18 @@ def interval(measurement: "Measurement") -> str:
 
 @contextmanager
 def talking() -> Iterator[None]:
-    """Send to stderr what parts, and programs that they start, print while the context
-    lasts: it is no data.
+    """Send everything that parts and their programs print to stderr.
+
+    Standard output is for data.
     """
     with output_to_errors(), redirect_stdout(sys.stderr):
         yield
 
 
 def plain(value: float, sign: str = "") -> str:
-    """A number with three decimals. With `sign` "+", positive numbers have a sign; zero
-    never has one.
+    """A number with three decimals; zero never has a sign.
+
+    With `sign` "+", positive numbers have a sign.
     """
     rounded = round(value, 3)
     return f"{rounded:{sign}.3f}" if rounded else "0.000"

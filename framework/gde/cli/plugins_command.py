@@ -1,4 +1,4 @@
-"""gde plugins: what is installed, and what could not be loaded and why."""
+"""gde plugins: the installed plugins and the errors of broken ones."""
 
 from dataclasses import asdict
 
@@ -7,7 +7,7 @@ from gde.cli.output import show_json, show_table
 
 
 def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -> None:
-    """List the installed plugins, and why one is not in use."""
+    """List installed plugins and the errors of broken ones."""
     from gde.request.catalogue import load_plugins
 
     records = load_plugins(no_plugin or ()).records
@@ -23,6 +23,4 @@ def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -
         )
         for record in records
     ]
-    show_table(
-        "", ("plugin", "distribution", "module", "hooks, or why it is not in use"), rows
-    )
+    show_table("", ("plugin", "distribution", "module", "hooks, or error"), rows)

@@ -13,7 +13,7 @@ def command(
     run: options.Run,
     probe: Annotated[
         list[str] | None,
-        typer.Option(help="Probe to add; default: fit those of the run again."),
+        typer.Option(help="Probe to add; default: refit the probes of the run."),
     ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
@@ -21,10 +21,10 @@ def command(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add probes to a run, or fit its own again.
+    """Add probes to a run, or refit its probes.
 
-    Another layer, for example: --probe cogmap --set cogmap.layer=3. All other results
-    stay.
+    Another layer, for example: --probe cogmap --set cogmap.layer=3. Keeps all other
+    results.
     """
     from gde.request.building import asked_for
     from gde.runs.adding import probe as add_probes

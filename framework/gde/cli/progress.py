@@ -22,7 +22,7 @@ LINE_EVERY = 10.0
 
 
 @contextmanager
-def progress(quiet: bool, go_on: str = "`gde resume {folder}`") -> Iterator["Watch"]:
+def progress(quiet: bool, resume: str = "`gde resume {folder}`") -> Iterator["Watch"]:
     """A watcher for a run; after an interrupt, print how to resume it and exit."""
     try:
         with talking(), _watch(quiet) as watch:
@@ -30,7 +30,7 @@ def progress(quiet: bool, go_on: str = "`gde resume {folder}`") -> Iterator["Wat
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
         say(
-            f"gde: interrupted; what was finished is kept, go on with {go_on.format(folder=folder)}"
+            f"gde: interrupted; finished turns are kept; resume with {resume.format(folder=folder)}"
         )
         raise typer.Exit(INTERRUPTED) from None
 
@@ -49,8 +49,9 @@ def _watch(quiet: bool) -> Iterator["Watch"]:
 
 
 class Lines:
-    """A plain line when a stage begins, when it is done, and in between now and then
-    where something has happened.
+    """Progress as lines: at the start and end of a stage, and in between.
+
+    Between them, a line is printed only if something has happened.
     """
 
     def __init__(
@@ -64,16 +65,16 @@ class Lines:
         now = self._now()
         if progress.stage != self._stage:
             self._stage = progress.stage
-            self._told = ""
+            self._printed = ""
             self._begun = now
             self._first = progress.done + progress.within
             self._last = now - LINE_EVERY + FIRST_AFTER
 
         over = progress.done == progress.total
         state = f"{progress.done}/{progress.total}{progress.detail}"
-        if state == self._told or (not over and now - self._last < LINE_EVERY):
+        if state == self._printed or (not over and now - self._last < LINE_EVERY):
             return
-        self._told = state
+        self._printed = state
         self._last = now
 
         notes = [progress.detail] if progress.detail else []
@@ -91,9 +92,7 @@ class Lines:
 
 @contextmanager
 def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that takes the name of the present work, which is printed now and then
-    while it lasts.
-    """
+    """A function that takes the name of the current work and prints it at times."""
     now = ""
     over = Event()
     since = time.monotonic()

@@ -1,6 +1,4 @@
-"""gde reproduce: re-run a published study and print its numbers, ours and the
-difference side by side.
-"""
+"""gde reproduce: re-run a published study and compare its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -22,12 +20,12 @@ def command(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A published study, as in `gde list reproductions`."
+            metavar="NAME", help="Name of a study; see `gde list reproductions`."
         ),
     ],
     scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
     agent: Annotated[
-        str, typer.Option(help="Agent to evaluate; gde list agents.")
+        str, typer.Option(help="Agent to evaluate; see `gde list agents`.")
     ] = "gpt-oss",
     model: Annotated[
         str | None,
@@ -39,14 +37,15 @@ def command(
         list[str] | None, typer.Option(help="Further reward model; may be repeated.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Estimate the calls of models and stop.")
+        bool,
+        typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
     ] = False,
     settings: options.Set = None,
     executor: Annotated[
         str, typer.Option(help="Where episodes run: serial, processes or ray.")
     ] = "serial",
     out: Annotated[
-        Path | None, options.out("Folder for the runs; what it has finished is kept.")
+        Path | None, options.out("Folder for the runs; an existing folder is resumed.")
     ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -14,7 +14,7 @@ def command(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric or group to add; default: compute those of the run again."
+            help="Metric or group to add; default: recompute the metrics of the run."
         ),
     ] = None,
     settings: options.Set = None,
@@ -23,9 +23,9 @@ def command(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add metrics to a run, or compute its own again.
+    """Add metrics to a run, or recompute its metrics.
 
-    The agent is not asked again, and all other results stay.
+    Keeps the episodes and all other results.
     """
     from gde.request.building import asked_for
     from gde.runs.adding import rescore

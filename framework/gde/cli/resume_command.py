@@ -14,7 +14,7 @@ def command(
     retry_failed: Annotated[
         bool,
         typer.Option(
-            "--retry-failed", help="Repeat failed episodes; answers of models are kept."
+            "--retry-failed", help="Repeat failed episodes; keep model answers."
         ),
     ] = False,
     key_to: options.KeyTo = None,
@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Resume an interrupted run; finished turns are kept.
 
-    Only turns that were under way are asked for again.
+    Only unfinished turns are repeated.
     """
     from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume

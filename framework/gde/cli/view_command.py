@@ -1,4 +1,4 @@
-"""gde view: read the episodes of a run, in the terminal or in a browser."""
+"""gde view: show the episodes of a run in the terminal or a browser."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def command(
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN", help="The folder of a run, or one with runs in it."
-        ),
+        typer.Argument(metavar="RUN", help="Run folder, or a folder of runs."),
     ],
     episode: Annotated[
         str | None,
@@ -29,9 +27,7 @@ def command(
     ] = None,
     serve: Annotated[
         bool,
-        typer.Option(
-            "--serve", help="Show the folder in a browser, live, on this machine alone."
-        ),
+        typer.Option("--serve", help="Serve the folder on 127.0.0.1."),
     ] = False,
     port: Annotated[
         int,
@@ -39,7 +35,7 @@ def command(
     ] = 8790,
     as_json: options.Json = False,
 ) -> None:
-    """Read the episodes of a run, here or in a browser.
+    """Show the episodes of a run in the terminal or a browser.
 
     Without EPISODE, list the episodes of a run, or the runs in a folder. With EPISODE,
     show it turn by turn.
@@ -75,9 +71,7 @@ def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
 
 
 def _place(run: Path, episode: str) -> str:
-    """Where the viewer of a run's folder shows one of its episodes, which has to be
-    there.
-    """
+    """The address of an episode in the viewer of its run."""
     from urllib.parse import quote
 
     from gde.runs.exporting import one_episode

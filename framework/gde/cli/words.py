@@ -45,9 +45,7 @@ def _is_empty_path(word: Any, value: Any) -> bool:
 
 
 def look_at_words(app: typer.Typer) -> None:
-    """Make all commands of an application such ones, except those that have a class of
-    their own.
-    """
+    """Make every command without a class of its own a `Command`."""
     for command in app.registered_commands:
         if command.cls is TyperCommand:
             command.cls = Command

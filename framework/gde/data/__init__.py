@@ -1,3 +1,1 @@
-"""The frozen types that cross a plugin boundary, in the order in which a run makes
-them.
-"""
+"""The frozen types that cross a plugin boundary, in the order of a run."""

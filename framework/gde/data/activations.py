@@ -29,8 +29,9 @@ class CaptureRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervention:
-    """One change of the residual stream at the output of a layer, at marked tokens.
-    Equal changes are equal objects.
+    """One change of the residual stream at the output of a layer.
+
+    It applies to marked tokens. Equal changes are equal objects.
 
     Interventions at one layer are made in their order. The effect of a change at a
     token reaches deeper layers of that token and, by attention, the tokens after it:
@@ -88,9 +89,7 @@ class Intervention:
         return hash(self.identity)
 
     def applied(self, stream: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The (tokens of the position, width) activations after the change, in their
-        own precision.
-        """
+        """The (tokens, width) activations after the change, in their own precision."""
         match self.kind:
             case "add":
                 changed = stream + self.vector
@@ -129,8 +128,9 @@ class ActivationRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
-    """All activations of a run at one layer and position. The number of tokens may
-    differ between turns.
+    """All activations of a run at one layer and position.
+
+    The number of tokens may differ between turns.
     """
 
     values: NDArray[np.float32]
@@ -151,17 +151,16 @@ class ActivationTable:
         fewest = self.lengths.min()
         most = self.lengths.max()
         if fewest < most:
-            advice = (
-                'set `inputs = "tokens"` on the probe, which then gets them one by one'
-            )
+            advice = 'set `inputs = "tokens"` on the probe, which then receives single tokens'
             raise ValueError(
-                f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}"
+                f"wanted equally many tokens at the position in every turn, got {fewest} to {most}: {advice}"
             )
         return self.values.reshape(len(self.lengths), -1)
 
     def padded(self) -> NDArray[np.float32]:
-        """(N, T, width), T the tokens of the longest turn, with NaN after the last
-        token of a shorter one.
+        """(N, T, width) activations, T the tokens of the longest turn.
+
+        NaN follows the last token of a shorter turn.
 
         NaN, because a probe that takes padding for activations should get no number at
         all.

@@ -1,5 +1,4 @@
-"""A world as a map of named kinds of cells with things in them, read from its record
-alone.
+"""A world as a map of named kinds of cells with things, from its record.
 
 A map comes from these facts of a world. A state may override all of them but `kinds`:
 

@@ -37,8 +37,9 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
-    """One call of a language model. The same request gives the same completion in any
-    batch.
+    """One call of a language model.
+
+    The same request gives the same completion in any batch.
     """
 
     messages: tuple[Message, ...]
@@ -52,9 +53,7 @@ class ChatRequest:
 
     @property
     def identity(self) -> str:
-        """Equal for requests that must get equal completions: SHA-256 over all of the
-        request.
-        """
+        """SHA-256 of the request: equal requests must get equal completions."""
         changes = [each.identity for each in self.interventions]
         messages = [[each.role, each.content] for each in self.messages]
 
@@ -65,9 +64,7 @@ class ChatRequest:
         return sha256(text.encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:
-        """The identity of this request to the model of this name: `Completion.request`
-        of the answer.
-        """
+        """Identify this request to a model, as `Completion.request` of the answer."""
         text = f"{model}\n{self.identity}"
         return sha256(text.encode()).hexdigest()
 

@@ -15,9 +15,10 @@ def frame(
     """A frame of the rows, in their order.
 
     Args:
-        rows: column to value. They are read once and not kept. columns: the first
-        columns, present even without rows. Others follow in the order of first
-        appearance. whose: the name of the caller, for messages.
+        rows: column to value. They are read once and not kept.
+        columns: the first columns, present even without rows. Others follow in the
+            order of first appearance.
+        whose: the name of the caller, for messages.
 
     Raises:
         MissingExtra: pandas is not installed.

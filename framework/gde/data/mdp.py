@@ -18,8 +18,9 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TabularMDP:
-    """States 0..S-1 and actions 0..A-1. `TabularMDP.of` makes one of dense arrays and
-    lists.
+    """A finite decision process with states 0..S-1 and actions 0..A-1.
+
+    `TabularMDP.of` makes one of dense arrays and lists.
 
     Raises:
         ValueError: shapes or types disagree with what the fields say, there is no
@@ -62,10 +63,13 @@ class TabularMDP:
 
         Args:
             transition: (A, S, S), or A matrices (S, S) of any kind: first the action,
-            then from where and to where. reward: (S,) or (S, A). start: (S,)
-            probabilities of the first state, or the first state itself. terminal: (S,)
-            of true and false. discount: above 0 and at most 1. actions: a name for
-            each. labels: (S,) numbers by the name of the feature.
+                then from where and to where.
+            reward: (S,) or (S, A).
+            start: (S,) probabilities of the first state, or the first state itself.
+            terminal: (S,) of true and false.
+            discount: above 0 and at most 1.
+            actions: a name for each.
+            labels: (S,) numbers by the name of the feature.
 
         Raises:
             ValueError: as of the class, and where something is no array of numbers.
@@ -202,9 +206,7 @@ class TabularMDP:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Policy:
-    """Action probabilities: (S, A), or (T, S, A) for one that depends on the time
-    step.
-    """
+    """Action probabilities: (S, A), or (T, S, A) for one per time step."""
 
     probabilities: Floats
 

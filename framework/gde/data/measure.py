@@ -1,6 +1,4 @@
-"""The meaning of a part's numbers: title, unit, direction, group and place in a
-report.
-"""
+"""The meaning of a number: title, unit, direction, group and place."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,9 +18,7 @@ PLACE = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The meaning of a number that a part gives: all that reports, tables and
-    comparisons know of it.
-    """
+    """The meaning of a number, for reports, tables and comparisons."""
 
     name: str
     """As in `Measurement.name`; for a probe without the probe's name. One `*` stands
@@ -104,8 +100,7 @@ class Measure:
         )
 
     def titled(self, where: Labels) -> tuple[str, Labels]:
-        """The title of a number with its labels filled in, and the labels that the
-        title does not tell.
+        """The title with its labels filled in, and the remaining labels.
 
         Without a label of that name, "it" stands in its place.
         """
@@ -124,9 +119,7 @@ class Measure:
         return self.caveats.get(variant, "")
 
     def under(self, prefix: str) -> "Measure":
-        """The same measure for numbers whose names begin with the label of their
-        part.
-        """
+        """The same measure for numbers that begin with the label of their part."""
         return replace(
             self,
             name=f"{prefix}.{self.name}",
@@ -150,17 +143,13 @@ class Measures:
         return self._found[name]
 
     def declared(self, name: str) -> Measure | None:
-        """The measure as a part declares it, `*` included; the closest where several
-        fit.
-        """
+        """The measure as declared, `*` included; the closest where several fit."""
         # Of `endings.*` and `endings.failed` the longer name says more.
         fitting = [each for each in self.known if each.matches(name)]
         return max(fitting, key=lambda each: len(each.name), default=None)
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """The names in the order in which parts declare their measures; undeclared ones
-        last, in the given order.
-        """
+        """The names in the order of declaration; undeclared ones last."""
 
         def place(name: str) -> int:
             declared = self.declared(name)

@@ -1,6 +1,4 @@
-"""Messages between an environment and an agent, and the truth that is recorded beside
-them.
-"""
+"""Messages between environment and agent, and the truth recorded beside them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -57,9 +55,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The fixed truth of one episode: written to the record, never shown to the
-    agent.
-    """
+    """The fixed truth of one episode: recorded, never shown to the agent."""
 
     id: str
     """Equal for equal worlds, even of different seeds. Averages "over worlds" give each
@@ -85,15 +81,13 @@ class World:
     @property
     def objective(self) -> str:
         """The objective in words; empty where the world does not tell it."""
-        said = self.facts.get(OBJECTIVE)
-        if not isinstance(said, str) or not said.strip():
+        objective = self.facts.get(OBJECTIVE)
+        if not isinstance(objective, str) or not objective.strip():
             return ""
-        return said
+        return objective
 
     def asking(self, task: Task) -> "World":
-        """The world as it is recorded: with the task's objective as a fact, unless it
-        has one of its own.
-        """
+        """The world as recorded: with the task's objective unless it has its own."""
         if OBJECTIVE in self.facts:
             return self
         facts = {**self.facts, OBJECTIVE: task.objective}

@@ -73,9 +73,7 @@ class Choice:
 
 
 def _named(value: Any) -> Any:
-    """The class or function that names an object: itself if it is one, else its
-    class.
-    """
+    """The class or function that names an object: itself, or else its class."""
     # A partial has no name of its own, and its class is that of all partials.
     while isinstance(value, partial):
         value = value.func
@@ -86,8 +84,9 @@ def _named(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash`
-    give the same results.
+    """A request for a run.
+
+    Two plans with the same `gde.request.planfile.plan_hash` give the same results.
 
     Parts may be given as names or objects: `Choice.of` makes choices of them.
     """

@@ -98,8 +98,9 @@ _WANTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One number, or the reason why there is none. Scalars of NumPy become Python's
-    own.
+    """One number, or the reason why there is none.
+
+    Scalars of NumPy become Python's own.
 
     Raises:
         ValueError: a field has a value of another kind.
@@ -158,9 +159,7 @@ def labelled(name: str, where: Labels) -> str:
 
 
 def repeated(measurements: Iterable[Measurement]) -> str | None:
-    """The label of the first measurement whose identity an earlier one has; None where
-    all differ.
-    """
+    """The label of the first repeated identity; None where all differ."""
     seen = set()
     for each in measurements:
         if each.identity in seen:

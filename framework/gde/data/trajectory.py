@@ -1,6 +1,4 @@
-"""The record of an episode: decisions, outcomes and the certified optimum beside
-them.
-"""
+"""The record of an episode: decisions, outcomes and certified optimum."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,9 +21,7 @@ recording.
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """An agent's answer to one observation: an action, or the reason why there is
-    none.
-    """
+    """An agent's answer to an observation: an action, or why there is none."""
 
     status: Status
     action: str | None = None
@@ -61,8 +57,9 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeKey:
-    """The identity of an episode in a run. Its randomness is a function of the root
-    seed and this key.
+    """The identity of an episode in a run.
+
+    Its randomness is a function of the root seed and this key.
     """
 
     condition: int
@@ -78,8 +75,9 @@ class EpisodeKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One observation, the decision on it and its outcome. An unusable decision leaves
-    the world as it is.
+    """One observation, the decision on it and its outcome.
+
+    An unusable decision leaves the world as it is.
     """
 
     index: int
@@ -118,9 +116,7 @@ class Trajectory:
 
     @property
     def actions_before(self) -> tuple[str, ...]:
-        """The action that led to each turn; empty where there was none, or none that
-        could be taken.
-        """
+        """The action before each turn; empty for none, or an unusable answer."""
         first = self.world.facts.get(FIRST_ACTION)
         previous = first if isinstance(first, str) else ""
 
@@ -132,8 +128,9 @@ class Trajectory:
 
     @property
     def success(self) -> float | None:
-        """The share of the goal reached in the end, 0 to 1; None where the world has no
-        goal that can be reached.
+        """The share of the goal reached in the end, 0 to 1.
+
+        None where the world has no goal that can be reached.
         """
         if not self.turns:
             return 0.0

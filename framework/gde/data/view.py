@@ -1,5 +1,6 @@
-"""The drawing of one moment of a world, from its record alone: its plugin need not be
-installed.
+"""The drawing of one moment of a world, from its record alone.
+
+The world's plugin need not be installed.
 """
 
 from collections.abc import Mapping
@@ -29,19 +30,20 @@ def view_of(world: World, state: State) -> CellMap | str | None:
 
 
 def moves(world: World) -> Mapping[str, Position]:
-    """The fact `moves`: (rows, columns) that each action moves the agent by; empty
-    without the fact.
+    """The (rows, columns) that each action moves the agent by.
+
+    They come from the fact `moves`; empty without it.
 
     Raises:
         ValueError: the fact is malformed.
     """
-    told = world.facts.get("moves", {})
-    if not isinstance(told, Mapping):
+    given = world.facts.get("moves", {})
+    if not isinstance(given, Mapping):
         raise ValueError(
-            f"the fact `moves`: wanted action to [rows, columns], got {told!r}"
+            f"the fact `moves`: wanted action to [rows, columns], got {given!r}"
         )
 
     found = {}
-    for action in told:
-        found[action] = position(told, action)
+    for action in given:
+        found[action] = position(given, action)
     return found

@@ -1,1 +1,1 @@
-"""Where the work of a run is done: in this process, or in processes of its own."""
+"""Executors: they run work in this process or in worker processes."""

@@ -1,4 +1,4 @@
-"""The executors that come with gde, without which nothing could be run."""
+"""The executors that come with gde."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ class ProcessesConfig:
     """Configuration of the executor `processes`."""
 
     workers: Annotated[int, Ge(1)] = 2
-    """Processes at once; each loads the language model for itself and computes in its
-    share of the cores.
+    """The number of processes. Each loads its own language model and uses its share of
+    the cores.
     """
 
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
-    """Where episodes run."""
+    """The bundled executors."""
     return (
         Offer(
             name="serial",
-            summary="All episodes in this process, concurrently.",
+            summary="runs all episodes concurrently in this process",
             config=NoConfig,
             make=_serial,
         ),
         Offer(
             name="processes",
-            summary="Episodes spread over worker processes.",
+            summary="distributes episodes over worker processes",
             config=ProcessesConfig,
             make=_processes,
         ),

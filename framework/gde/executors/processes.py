@@ -31,8 +31,9 @@ Output = TypeVar("Output")
 
 
 class Processes:
-    """Implements `gde.parts.executor.WorksElsewhere`: spreads items over fresh
-    processes.
+    """Distribute items over fresh processes.
+
+    Implements `gde.parts.executor.WorksElsewhere`.
 
     Workers do not load the running script, which therefore needs no main guard.
     """
@@ -55,8 +56,7 @@ class Processes:
     def map(
         self, job: Callable[[Item], Output], items: Sequence[Item]
     ) -> Iterator[Output]:
-        """Yield the job's outputs as they come. Another worker takes over from one that
-        has died.
+        """Yield the job's outputs as they come; a dead worker is replaced.
 
         Raises:
             GdeError: job or items cannot be sent to a worker. WorkerDied: a worker has
@@ -190,11 +190,11 @@ class _Worker:
         self._pool.shutdown(kill_workers=kill)
 
 
-def _death(told: str) -> str:
+def _death(message: str) -> str:
     """Say how a worker has ended, from loky's message, e.g. "... are {SIGKILL(-9)}"."""
-    code = re.search(r"\((-?\d+)\)\}", told)
+    code = re.search(r"\((-?\d+)\)\}", message)
     if code is None:
         return "ended before its work was done"
     if (number := int(code[1])) >= 0:
         return f"ended with exit code {number} before its work was done"
-    return f"was killed by {signal.Signals(-number).name} before its work was done, perhaps for want of memory"
+    return f"was killed by {signal.Signals(-number).name} before its work was done, perhaps because memory ran out"

@@ -10,14 +10,15 @@ from typing import Any
 from gde.errors import GdeError
 from gde.stages.lanes import cores
 
-STOPPED = "the workers were stopped; go on with `gde resume`"
+STOPPED = "the workers were stopped; resume with `gde resume`"
 THREADS = "OMP_NUM_THREADS"
 """The variable that torch, OpenMP and OpenBLAS read when they are loaded."""
 
 
 def threads(workers: int, environment: Mapping[str, str]) -> int:
-    """Give the number of threads for each worker: its share of the cores, or less if
-    the environment says so.
+    """The number of threads for each worker: its share of the cores.
+
+    The environment may set a smaller number.
     """
     share = max(1, cores() // workers)
     wanted = environment.get(THREADS, "")
@@ -36,7 +37,7 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
             where = "is defined in the script or notebook that is running, which its workers do not load"
-            advice = "put it into a module of its own, or take the executor serial"
+            advice = "define it in an importable module, or use the executor serial"
             raise GdeError(
                 f"executor {self._executor!r}: {value.__qualname__} {where}: {advice}"
             )
@@ -55,7 +56,7 @@ def pickled(work: object, executor: str) -> bytes:
     except GdeError:
         raise
     except Exception as error:
-        advice = "define it at the top of a module, or take the executor serial"
+        advice = "define it at the top of a module, or use the executor serial"
         raise GdeError(
             f"executor {executor!r} cannot send an object to its workers ({error}): {advice}"
         ) from error
@@ -63,9 +64,7 @@ def pickled(work: object, executor: str) -> bytes:
 
 
 def outcome(work: Callable[[], Any]) -> bytes:
-    """Do the work and pickle a pair: whether it succeeded, and its output or
-    exception.
-    """
+    """Do the work and pickle whether it succeeded, with its output or exception."""
     try:
         return pickle.dumps((True, work()))
     except Exception as error:

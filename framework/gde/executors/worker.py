@@ -30,8 +30,7 @@ def begin(wanted: Connection) -> None:
 
     Args:
         wanted: the reading end of a pipe. Its other end closes when the worker is no
-        longer wanted, or when the process
-            that started it dies.
+            longer wanted, or when the process that started it dies.
     """
     # Ctrl-C must reach the run alone, which then ends its workers in good order.
     if hasattr(os, "setsid"):
@@ -60,7 +59,7 @@ def _done(wanted: bytes) -> Any:
     try:
         job, item = pickle.loads(wanted)
     except Exception as error:
-        advice = "what a plan holds must be found by its name in modules that can be imported"
+        advice = "define the plan's objects in importable modules"
         raise GdeError(
             f"executor 'processes': a worker cannot load its work ({error}): {advice}"
         ) from error
@@ -85,8 +84,9 @@ def _watch(wanted: Connection) -> None:
 
 
 def _keep_pipes_here() -> None:
-    """Have no child process hold this worker's pipes: a child that outlives the worker
-    would hide its death.
+    """Keep this worker's pipes from child processes.
+
+    A child that outlives the worker would hide its death.
     """
     opened = Path("/dev/fd")
     if not opened.is_dir():

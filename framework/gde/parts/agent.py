@@ -42,15 +42,17 @@ class Agent(Protocol):
 
 @runtime_checkable
 class HasActionProbabilities(Agent, Protocol):
-    """Capability ACTION_PROBS: the agent tells how probable each action is, instead of
-    choosing one.
+    """Capability ACTION_PROBS: the agent gives the probability of each action.
+
+    It does so instead of choosing one.
     """
 
     async def action_probabilities(
         self, observation: Observation, least: float
     ) -> Mapping[str, float]:
-        """The probability of each action that `act` could choose now. The call leaves
-        no trace in the agent.
+        """The probability of each action that `act` could choose now.
+
+        The call leaves no trace in the agent.
 
         The rest to a sum of 1 are answers that name no action, and actions that are
         each less probable than `least`.
@@ -62,8 +64,9 @@ class HasActionProbabilities(Agent, Protocol):
 
 @dataclass
 class FunctionAgent:
-    """A plain function from observation to action, as an agent that is called like the
-    function.
+    """A plain function from observation to action, as an agent.
+
+    The agent is called like the function.
     """
 
     choose: Callable[[Observation], str]

@@ -21,8 +21,9 @@ Through = Callable[[LanguageModel], LanguageModel]
 
 @runtime_checkable
 class Context(Protocol):
-    """The run as one of its parts may use it. A part gets everything that it needs from
-    here.
+    """The run as one of its parts may use it.
+
+    A part gets everything that it needs from here.
     """
 
     @property
@@ -34,8 +35,7 @@ class Context(Protocol):
         """A folder of the part's own, empty at first and gone after the run."""
 
     def model(self, name: str) -> LanguageModel:
-        """A language model by the text that a user writes, the same model for all parts
-        of a run.
+        """A language model by its written name, the same for all parts of a run.
 
         Answers are journaled, and a request that was answered before is not asked
         again.
@@ -45,8 +45,7 @@ class Context(Protocol):
         """
 
     def reward_model(self, name: str) -> RewardModel:
-        """A reward model of the run by its label, or else an offered one with its
-        defaults.
+        """A reward model of the run by its label, else an offered one with defaults.
 
         It asks language models on behalf of the part that it is made for, e.g. of the
         agent in its episode.
@@ -56,8 +55,9 @@ class Context(Protocol):
         """
 
     def secret(self, variable: str, url: str) -> str:
-        """The value of an environment variable, e.g. a key, to be sent to that URL and
-        no other.
+        """The value of an environment variable, to be sent to that URL alone.
+
+        It may be a key, for example.
 
         It is kept out of the record. It is empty where the variable is not set.
 
@@ -67,8 +67,9 @@ class Context(Protocol):
         """
 
     def metric(self, name: str) -> Metric:
-        """A metric of the run, or else an offered one with its defaults, by its name or
-        by that of a number it gives.
+        """A metric of the run, else an offered one with its defaults.
+
+        It is found by its name or by that of a number it gives.
 
         Raises:
             GdeError: there is no such metric.
@@ -99,8 +100,9 @@ def _nothing(what: str) -> NoReturn:
 
 
 class OutsideRun:
-    """The context of a part outside of any run, e.g. in a command: it has no models and
-    no other parts.
+    """The context of a part outside of any run: no models, no other parts.
+
+    A command makes parts in it, for example.
     """
 
     seed = 0

@@ -9,8 +9,9 @@ from gde.data.observation import Observation, Optimum, Outcome, State, Task, Wor
 
 @runtime_checkable
 class Environment(Protocol):
-    """One episode after another of a world; used by one episode at a time, always in
-    the same thread.
+    """One episode after another of a world.
+
+    It is used by one episode at a time, always in the same thread.
 
     A call may take long, e.g. to ask a simulator in another process: no other episode
     waits for it.
@@ -32,8 +33,9 @@ class Environment(Protocol):
         """The fixed truth of the current episode."""
 
     def step(self, action: str) -> Outcome:
-        """Take an action: an admissible one, or where the observation lists none any
-        text, of several lines too.
+        """Take an action: an admissible one, or any text if none are listed.
+
+        A text may have several lines.
 
         Raises:
             ValueError: `action` is not admissible, or the episode is over.
@@ -45,13 +47,13 @@ class Environment(Protocol):
 
 @runtime_checkable
 class HasWorlds(Protocol):
-    """Capability WORLDS: the worlds may be a list, e.g. the grids of a file, instead of
-    another one for every seed.
+    """Capability WORLDS: the worlds may be a list, e.g. the grids of a file.
+
+    Otherwise every seed gives another world.
     """
 
     def worlds(self) -> Sequence[str]:
-        """A name for each world of the list, different for different worlds; empty
-        where there is no list.
+        """A distinct name for each world of the list; empty without a list.
 
         `reset(seed)` begins world number `seed % len(worlds())`. A run uses each once:
         all of them or, where its plan asks for fewer, a random sample. The list is read
@@ -70,8 +72,9 @@ class HasState(Protocol):
 
 @runtime_checkable
 class HasOptimum(Protocol):
-    """Capability OPTIMUM: the environment knows what is best to do, e.g. from a planner
-    or an expert.
+    """Capability OPTIMUM: the environment knows the optimal actions.
+
+    They may come from a planner or an expert, for example.
     """
 
     def optimum(self) -> Optimum | None:
@@ -84,13 +87,13 @@ class HasOptimum(Protocol):
 
 @runtime_checkable
 class HasDemonstration(Protocol):
-    """Capability DEMONSTRATION: the environment shows how its goal is reached, e.g. by
-    a planner or a person's record.
+    """Capability DEMONSTRATION: the environment shows how to reach its goal.
+
+    The actions may come from a planner or a person's record, for example.
     """
 
     def demonstration(self) -> Sequence[str]:
-        """Actions that, taken one after the other from this moment, reach all of the
-        goal; empty where none are known.
+        """Actions that in order reach all of the goal; empty where none are known.
 
         They need not be the best ones. The world stays as it is.
         """
@@ -98,8 +101,9 @@ class HasDemonstration(Protocol):
 
 @runtime_checkable
 class HasMDP(HasState, Protocol):
-    """Capability MDP: the environment can be tabulated; `state().index` is a row of the
-    model. It gives OPTIMUM too.
+    """Capability MDP: the environment is a table of states and actions.
+
+    `state().index` is a row of the model. The capability gives OPTIMUM too.
     """
 
     def mdp(self) -> TabularMDP:
@@ -113,16 +117,16 @@ class HasMDP(HasState, Protocol):
 
 @runtime_checkable
 class HasSimulator(Protocol):
-    """Capability SIMULATOR: a second one, begun with the same seed and put to the same
-    moment, can stand in for this one.
+    """Capability SIMULATOR: a second environment can stand in for this one.
+
+    It begins with the same seed and is put to the same moment.
 
     Agents try actions in it, see `gde.parts.simulator`. An environment that gives the
     capability without SNAPSHOT is put back by replay; nothing in it may be random then.
     """
 
     def reseed(self, seed: int) -> None:
-        """Draw everything random from now on by another seed; world and moment stay as
-        they are.
+        """Draw all later randomness by another seed; world and moment stay.
 
         Otherwise an agent that tries an action would learn its random outcome. Without
         randomness, do nothing.
@@ -131,8 +135,9 @@ class HasSimulator(Protocol):
 
 @runtime_checkable
 class HasSnapshot(Protocol):
-    """Capability SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does
-    it for all others by replay.
+    """Capability SNAPSHOT: the environment saves and restores its state.
+
+    `gde.parts.snapshots` does it for all others by replay.
     """
 
     def snapshot(self) -> object:

@@ -1,4 +1,4 @@
-"""Where the work of a stage is done."""
+"""The protocols of executors, which do the work of a stage."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -20,15 +20,17 @@ class Executor(Protocol):
     def map(
         self, job: Callable[[Item], Output], items: Sequence[Item]
     ) -> Iterator[Output]:
-        """Yield the job's outputs, in any order. Job, items and outputs can be pickled
-        between processes.
+        """Yield the job's outputs, in any order.
+
+        Job, items and outputs can be pickled between processes.
         """
 
 
 @runtime_checkable
 class WorksElsewhere(Executor, Protocol):
-    """An executor whose work leaves this process. It is told what others see by
-    themselves.
+    """An executor whose work leaves this process.
+
+    It checks work before the run begins, and a call stops its work.
     """
 
     def check(self, work: object) -> None:
@@ -39,8 +41,9 @@ class WorksElsewhere(Executor, Protocol):
         """
 
     def stop(self) -> None:
-        """End the work that is under way. Called from another thread; `map` may then
-        raise anything.
+        """End the current work; called from another thread.
+
+        `map` may then raise anything.
         """
 
 
@@ -78,8 +81,9 @@ class Survivable(Protocol):
     """A job that can go on after a worker has died over it."""
 
     def after_death(self, item: Any, died: WorkerDied) -> Any:
-        """Give the item that another worker is to do instead. Called in the process
-        that called `map`.
+        """The item that another worker does instead.
+
+        Called in the process that called `map`.
 
         Raises:
             WorkerDied: there is no use in that.

@@ -26,8 +26,9 @@ def check_interventions(
     positions: Mapping[str, Sequence[int]],
     model: ModelInfo,
 ) -> None:
-    """Refuse interventions that do not fit, for a model with the capability
-    INTERVENTIONS.
+    """Refuse interventions that do not fit the model.
+
+    The model has the capability INTERVENTIONS.
 
     Args:
         interventions: those of a request.

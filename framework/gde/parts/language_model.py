@@ -1,6 +1,4 @@
-"""The protocols of language models: completing, enumerating answers, and reading
-activations.
-"""
+"""The protocols of language models: answers, probabilities, activations."""
 
 from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
@@ -41,15 +39,15 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class HasProbabilities(LanguageModel, Protocol):
-    """Capability ACTION_PROBS: the model enumerates its answers with their
-    probabilities, instead of drawing one.
+    """Capability ACTION_PROBS: the model enumerates its answers.
+
+    Each has its probability; none is drawn.
     """
 
     async def completions(
         self, request: ChatRequest, least: float
     ) -> Sequence[WeighedCompletion]:
-        """Every completion of at least the probability `least` under the request's
-        sampling.
+        """Every completion with at least probability `least`, as sampling is set.
 
         The seed of the request plays no part. All other completions together have the
         rest of the probability.
@@ -61,26 +59,19 @@ class HasProbabilities(LanguageModel, Protocol):
 
 @runtime_checkable
 class WhiteBox(LanguageModel, Protocol):
-    """Capability ACTIVATIONS: the model replays stored tokens and gives its residual
-    stream.
-    """
+    """Capability ACTIVATIONS: the model replays tokens for its residual stream."""
 
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
-        """Replay each sequence in one forward pass, and keep the requested layers at
-        the marked tokens.
+        """Replay each sequence in one forward pass; keep the requested activations.
 
         Raises:
             GdeError: the model lacks a requested layer.
         """
 
     def tokenize(self, text: str) -> Tokenization:
-        """The token ids of a text with their character spans, without special
-        tokens.
-        """
+        """The token ids of a text with character spans, without special tokens."""
 
     def untrained(self, seed: int) -> Self:
-        """The same architecture and tokenizer with random weights: the control for
-        every probe.
-        """
+        """The same architecture and tokenizer with random weights, as a control."""

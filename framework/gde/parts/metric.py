@@ -9,11 +9,10 @@ from gde.data.result import Measurement
 
 @runtime_checkable
 class Metric(Protocol):
-    """A pure function of the evidence. Called once on all of it and once on each
-    condition.
+    """A pure function of the evidence.
+
+    Called once on all of it and once on each condition.
     """
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        """The metric's numbers; a number that cannot be had is a Measurement with a
-        reason.
-        """
+        """The metric's numbers; a missing number is a Measurement with a reason."""

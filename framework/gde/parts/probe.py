@@ -19,8 +19,9 @@ class Readout(Protocol):
     """A fitted probe."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Activations, as in `ProbeDataset.inputs`, to (N, ...) decoded beliefs, e.g.
-        class probabilities a cell.
+        """Decode beliefs (N, ...), e.g. class probabilities, from activations.
+
+        Activations have the form of `ProbeDataset.inputs`.
         """
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
@@ -29,8 +30,7 @@ class Readout(Protocol):
 
 @runtime_checkable
 class Probe(Protocol):
-    """Decodes something from activations. The framework runs the controls, not the
-    probe.
+    """Decodes something from activations; the framework runs the controls.
 
     A probe with an attribute `inputs = "tokens"` gets the marked tokens one by one,
     however many a turn has. Without, or with "concatenated", it gets them side by side,
@@ -42,8 +42,9 @@ class Probe(Protocol):
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Names of the models that the probe fits side by side, e.g. ("mlp", "linear");
-        the first is the main one.
+        """Names of the models that the probe fits, the main one first.
+
+        For example ("mlp", "linear").
         """
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
@@ -63,8 +64,9 @@ class Probe(Protocol):
     def score(
         self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
     ) -> Sequence[Measurement]:
-        """Held-out performance with intervals clustered by `test.groups`; resampling
-        draws from `rng`.
+        """Held-out performance with intervals clustered by `test.groups`.
+
+        Resampling draws from `rng`.
         """
 
 
@@ -88,9 +90,9 @@ def is_concurrent(probe: Probe) -> bool:
     Raises:
         GdeError: its attribute `concurrent` is neither True nor False.
     """
-    told = getattr(probe, "concurrent", False)
-    if not isinstance(told, bool):
+    given = getattr(probe, "concurrent", False)
+    if not isinstance(given, bool):
         raise GdeError(
-            f"concurrent of {type(probe).__name__}: wanted True or False, got {told!r}"
+            f"concurrent of {type(probe).__name__}: wanted True or False, got {given!r}"
         )
-    return told
+    return given

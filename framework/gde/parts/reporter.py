@@ -1,4 +1,4 @@
-"""Reporters, which show a result to people."""
+"""Reporters, which show a result to readers."""
 
 from pathlib import Path
 from typing import Protocol, runtime_checkable

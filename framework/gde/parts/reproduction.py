@@ -68,21 +68,15 @@ class Estimate:
 
 @runtime_checkable
 class Foresees(Protocol):
-    """A reproduction that can estimate its calls of language models without running
-    anything.
-    """
+    """A reproduction that can estimate its language-model calls beforehand."""
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
-        """One estimate for every part that asks language models, given the plans as
-        they would be run.
-        """
+        """An estimate for every part that asks language models, given the plans."""
 
 
 @runtime_checkable
 class Agentless(Protocol):
-    """A reproduction in which no other agent can take part, since it has its own or
-    none.
-    """
+    """A reproduction that takes no other agent: it has its own or none."""
 
     agentless: bool
 
@@ -92,8 +86,7 @@ class Reproduction(Protocol):
     """Knows which plans a publication ran and which of its numbers are printed."""
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The published plans by name, their size scaled, with the agent in the place
-        of the published one.
+        """The published plans by name, scaled, with the given agent.
 
         Empty where everything is computed without an agent.
         """
@@ -102,6 +95,4 @@ class Reproduction(Protocol):
         """The printed numbers beside those of the runs, by the names of their plans."""
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """The figures of the publication, drawn from the runs; empty where it has
-        none.
-        """
+        """The publication's figures, drawn from the runs; empty where it has none."""

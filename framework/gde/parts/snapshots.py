@@ -1,6 +1,4 @@
-"""Snapshots of environments that have none of their own: the episode is played again
-from its seed.
-"""
+"""Snapshots by replay, for environments without snapshots of their own."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,9 +20,7 @@ class Played:
 
 
 class Replayed:
-    """An environment that is put back by beginning again and taking the same
-    actions.
-    """
+    """An environment restored by repeating its seed and actions."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -74,9 +70,7 @@ class Replayed:
 
 
 def restorable(environment: Environment) -> Restorable:
-    """The environment itself where it has snapshots, else one that is put back by
-    replay.
-    """
+    """The environment itself if it has snapshots, else one restored by replay."""
     return (
         environment if isinstance(environment, HasSnapshot) else Replayed(environment)
     )

@@ -48,9 +48,7 @@ def claim(result: Result) -> Claim:
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
-    """The fit that a report is about: the first that is no control, however well it
-    did.
-    """
+    """The fit of the report: the first that is no control, whatever its score."""
     for report in reports:
         if report.fit.control == "none":
             return report
@@ -78,7 +76,7 @@ def _behaviour(result: Result) -> str:
         listed = "; ".join(_listed(one) for one in measured[:TOLD])
         return f"{subject}: {listed}."
 
-    return f"{subject} was run, but no single number of its behaviour was measured."
+    return f"{subject} ran, but no metric of its behaviour has a value."
 
 
 def _listed(one: Finding) -> str:
@@ -96,7 +94,7 @@ def _belief(found: Probed) -> str:
     fit = found.fit
     if not found.numbers:
         reason = found.reason or "the probe gave no numbers"
-        return f"Nothing was decoded from its activations: {reason}."
+        return f"No probe result: {reason}."
 
     phrased = [one for one in found.numbers if one.measure.phrase]
     decoded = []
@@ -126,7 +124,7 @@ def _against_control(one: Beside) -> str:
     if one.clear:
         return control
     if one.beaten:
-        return f"{control}, which does better"
+        return f"{control}, which is better"
     return f"{control}, not clearly {relation}"
 
 
@@ -153,15 +151,13 @@ def _cautions(of: Subject) -> list[str]:
         cautions.append(f"{of.failed} of {episodes} failed; no number includes them.")
     if of.retried:
         cautions.append(
-            f"{of.retried} of {episodes} failed at first and were run again; provenance.retried names them."
+            f"{of.retried} of {episodes} were retried after a failure; see provenance.retried."
         )
     if of.unusable:
         answers = plural(of.turns, "answer")
         cautions.append(
-            f"{of.unusable} of {answers} could not be used; they count as non-optimal steps."
+            f"{of.unusable} of {answers} were unusable and count as non-optimal steps."
         )
     if of.worlds < FEW_WORLDS:
-        cautions.append(
-            f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding."
-        )
+        cautions.append(f"Fewer than {FEW_WORLDS} worlds: too few for a conclusion.")
     return cautions

@@ -1,6 +1,4 @@
-"""A contest in numbers and sentences: the headlines of all variants, and the clear
-differences between them.
-"""
+"""A contest in numbers and sentences: headlines and clear differences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +12,9 @@ from gde.runs.contest import Contest
 from gde.runs.differences import Compared, Row
 
 TOLD = 3
-"""Differences told in sentences."""
+"""The number of differences that become sentences."""
 CLEAR = 0.05
-"""Differences with a smaller corrected p value are told."""
+"""Differences with a smaller corrected p value become sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,4 @@
-"""A result as reports show it: headlines first, rivals ranked, probes beside their
-controls.
-"""
+"""A result as reports show it: headlines, ranked rivals, probes and controls."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +14,9 @@ FIRST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One measure with its numbers for the whole run: one, or several with different
-    labels.
+    """One measure with its numbers for the whole run.
+
+    It has several numbers if their labels differ.
     """
 
     measure: Measure
@@ -26,8 +25,9 @@ class Finding:
 
     @property
     def is_breakdown(self) -> bool:
-        """Whether its numbers are points of a curve or cells of a map, none of which
-        stands for the run. Labels of rivals are words.
+        """Whether its numbers are points of a curve or cells of a map.
+
+        None of these stands for the run. Labels of rivals are words.
         """
         if len(self.numbers) < 2:
             return False
@@ -75,8 +75,9 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What the main fit of a probe found: the first that is no control, however well it
-    did.
+    """The findings of a probe's main fit.
+
+    The main fit is the first that is no control, whatever its score.
     """
 
     fit: Fit
@@ -87,9 +88,7 @@ class Probed:
 
 
 def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """Keep the measurements of the whole run: those that are no part of another of the
-    same name.
-    """
+    """Keep measurements of the whole run, not parts of others of the same name."""
     by_name: dict[str, list[Measurement]] = {}
     for one in measurements:
         by_name.setdefault(one.name, []).append(one)
@@ -105,9 +104,7 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
 
 
 def swept(result: Result) -> tuple[str, ...]:
-    """The settings of the environment for which the plan lists several values, if any
-    number is labelled with them.
-    """
+    """The swept settings of the environment, if numbers are labelled with them."""
     # The plan comes from a file that any version of gde may have written.
     plan = result.provenance.get("plan", {})
     if not isinstance(plan, Mapping):
@@ -130,9 +127,7 @@ def of_metrics(result: Result) -> list[Measurement]:
 
 
 def findings(result: Result) -> list[Finding]:
-    """What the metrics found about the whole run, in the order of declaration, without
-    columns of tests.
-    """
+    """The metrics' findings on the whole run, as declared, without test columns."""
     groups: dict[str, list[Measurement]] = {}
     for one in whole(of_metrics(result)):
         groups.setdefault(one.name, []).append(one)
@@ -156,9 +151,7 @@ def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement
 
 
 def headlines(result: Result) -> list[Finding]:
-    """The findings to show first: the declared headlines, else the first findings that
-    are no breakdown.
-    """
+    """The declared headlines, else the first findings that are no breakdown."""
     found = findings(result)
     declared = [one for one in found if one.measure.headline]
     if declared:
@@ -238,8 +231,9 @@ def beside(
 
 
 def _distance(better: Better, ours: Measurement, rival: Measurement) -> float:
-    """How weak a control is: the smaller, the stronger. Without a better direction, its
-    distance from our number.
+    """The weakness of a control: the smaller, the stronger.
+
+    Without a better direction, its distance from our number.
     """
     value = rival.value or 0.0
     if better == "less":

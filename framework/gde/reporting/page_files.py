@@ -1,6 +1,4 @@
-"""The pages of contests and studies as files, where the packages for them are
-installed.
-"""
+"""Files of contest and study pages, if their packages are installed."""
 
 import json
 from pathlib import Path
@@ -14,8 +12,7 @@ STUDY_TABLES = "reproduction.json"
 
 
 def write_contest_page(found: Contest) -> Path | None:
-    """Write the page of a contest into its folder. Gives its path, or None where
-    packages are missing.
+    """Write the page of a contest; return its path, or None without packages.
 
     Raises:
         RunFailed: the folder is not writable.

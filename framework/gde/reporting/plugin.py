@@ -16,7 +16,7 @@ def gde_reporters() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="html",
-            summary="A self-contained page: the claim, the numbers, and episodes step by step.",
+            summary="self-contained HTML report: finding, numbers and episode player",
             config=NoConfig,
             make=_html,
             imports=("jinja2", "vl_convert"),

@@ -1,4 +1,4 @@
-"""Numbers and names as people read them."""
+"""Numbers and names in words for readers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,10 +14,10 @@ MINUS = "\u2212"
 CONTROLS: Mapping[str, tuple[str, str]] = {
     "coordinates": (
         "coordinates only",
-        "gets the coordinates asked for, but no activations",
+        "receives the coordinates but no activations",
     ),
     "shuffled": ("shuffled labels", "fitted to the labels of other turns"),
-    "untrained": ("random weights", "the same architecture, never trained"),
+    "untrained": ("random weights", "same architecture, random weights"),
     "embeddings": ("bag of tokens", "the mean input embedding of all tokens read"),
 }
 """A control's name, and how it differs from the probe."""
@@ -64,9 +64,7 @@ def heading(title: str, unit: str) -> str:
 
 
 def inline(title: str) -> str:
-    """A title within a sentence: without its capital, unless that belongs to an
-    abbreviation.
-    """
+    """A title within a sentence: lower-case unless it starts an abbreviation."""
     is_word = title[1:2].islower()
     if not is_word:
         return title
@@ -74,8 +72,9 @@ def inline(title: str) -> str:
 
 
 def symbol(unit: str) -> str:
-    """The unit as it follows a number: "%" for shares, nothing for counts, "per reward"
-    for "1 / reward".
+    """The unit after a number: "%" for shares, nothing for counts.
+
+    "1 / reward" becomes "per reward".
     """
     if unit in SYMBOLS:
         return SYMBOLS[unit]

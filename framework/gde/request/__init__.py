@@ -1,4 +1,4 @@
-"""From what a user wrote to parts that fit together. In this order:
+"""From a user's request to parts that fit together. In this order:
 
 - `kinds` of parts, and `catalogue`: what all plugins offer of each kind;
 - `settings`: typed configurations from what a user wrote;

@@ -70,15 +70,13 @@ def build_plan(wanted: Wanted) -> Plan:
 
     # Each part has taken its settings out.
     for name in parsed:
-        hint = f" A probe, reward model or metric is set where it is named, e.g. by --reward {name}."
+        hint = f" To set a probe, reward model or metric, add it first, e.g. --reward {name}."
         raise UnknownName("part of --set", name, known, hint)
     return replace(plan, **parts)
 
 
 def choose(name: str) -> Choice:
-    """The choice of `NAME`, or of `LABEL=NAME` for a part with a name of its own in the
-    run.
-    """
+    """The choice of `NAME`, or of `LABEL=NAME` with its own label in the run."""
     alias, equals, offer = name.partition("=")
     if not equals:
         return Choice(name=name)
@@ -108,16 +106,12 @@ def asked_for(
     parsed = parse_settings(settings)
     choices = configured([choose(name) for name in names], parsed)
     for name in parsed:
-        raise ConfigError(
-            f"--set {name}: wanted the name of a {kind} that is asked for; add --{kind} {name}"
-        )
+        raise ConfigError(f"--set {name}: unknown {kind}; add it with --{kind} {name}")
     return choices
 
 
 def _named(wanted: Wanted) -> Plan:
-    """The plan file with the named parts in place of its own, or a plan of the named
-    parts alone.
-    """
+    """The plan file with the named parts replaced, or a plan of those parts."""
     chosen: dict[str, Any] = {}
     for kind in SINGLE:
         if names := wanted.names.get(kind.table):
@@ -139,7 +133,7 @@ def _named(wanted: Wanted) -> Plan:
 
     for kind in (KINDS["environment"], KINDS["agent"]):
         if kind.field not in chosen:
-            shown = f"`gde list {kind.name}s` shows what there is"
+            shown = f"`gde list {kind.name}s` lists them"
             raise ConfigError(
                 f"wanted --{kind.table} NAME (or --plan FILE), got none; {shown}"
             )

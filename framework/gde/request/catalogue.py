@@ -46,8 +46,9 @@ class PluginRecord:
 
 @dataclass(frozen=True)
 class Plugins:
-    """A fresh plugin manager with the record of what was found. Nothing is shared
-    between two of them.
+    """A fresh plugin manager with the records of found plugins.
+
+    Two of them share nothing.
     """
 
     manager: pluggy.PluginManager
@@ -74,9 +75,11 @@ def load_plugins(
 
     Args:
         disable: names of plugins, beside those in GDE_DISABLE_PLUGINS (with commas in
-        between). modules: names of modules, beside those in GDE_LOAD_PLUGINS (with
-        commas in between). offers: whether to ask each plugin for its offers now, so
-        that broken ones are found.
+            between).
+        modules: names of modules, beside those in GDE_LOAD_PLUGINS (with commas in
+            between).
+        offers: whether to ask each plugin for its offers now, so that broken ones are
+            found.
 
     Raises:
         GdeError: a name to disable that no plugin has.
@@ -160,9 +163,7 @@ def _title(distribution: Distribution) -> str:
 
 
 def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
-    """Call each offering hook once: what it raises now, it cannot raise in the middle
-    of a command.
-    """
+    """Call each offering hook once, so that its errors surface now."""
     for caller in manager.get_hookcallers(plugin) or ():
         wanted = OFFERS.get(caller.name)
         if wanted is None:
@@ -178,8 +179,9 @@ def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
 def call_each(
     hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object
 ) -> None:
-    """Call an event hook in every plugin; a plugin that raises is reported to
-    `complain` and stops no other.
+    """Call an event hook in every plugin; failures go to `complain`.
+
+    A plugin that raises stops no other.
     """
     for implementation in reversed(hook.get_hookimpls()):
         given = {name: arguments[name] for name in implementation.argnames}
@@ -212,9 +214,7 @@ class Entry:
 
     @property
     def install(self) -> str:
-        """The command that installs the packages that the offer lacks; empty where it
-        lacks none.
-        """
+        """The command that installs the offer's missing packages; empty for none."""
         if not self.offer.missing():
             return ""
         extra = self.offer.extra or "all"
@@ -222,8 +222,9 @@ class Entry:
 
 
 class Catalogue:
-    """Everything that the loaded plugins offer, by kind and name. Built once for each
-    request.
+    """All offers of the loaded plugins, by kind and name.
+
+    Built once for each request.
     """
 
     def __init__(self, plugins: Plugins) -> None:
@@ -260,8 +261,7 @@ class Catalogue:
         return found[0]
 
     def find_metric(self, name: str) -> Entry:
-        """A metric by its own name, by that of a number it declares, or by the first
-        part of a number's name.
+        """A metric by its name, by a number it declares, or by that number's prefix.
 
         Raises:
             UnknownName: there is no such metric.
@@ -299,9 +299,7 @@ class Catalogue:
         ]
 
     def _hint(self) -> str:
-        """The plugins that could not be loaded: one of them may offer what is not
-        found.
-        """
+        """The plugins that could not be loaded and may offer the missing name."""
         broken = self.plugins.broken
         if not broken:
             return ""

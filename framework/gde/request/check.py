@@ -1,6 +1,4 @@
-"""Whether the parts of a run fit together: everything that can be refused is refused
-before anything runs.
-"""
+"""Check that the parts of a run fit together, before anything runs."""
 
 from importlib.util import find_spec
 
@@ -9,20 +7,20 @@ from gde.offers import Capability
 from gde.request.resolve import Chosen, Ready
 
 WHAT: dict[str, str] = {
-    Capability.STATE: "an environment that tells its true state",
-    Capability.MDP: "an environment that is a Markov decision process",
-    Capability.OPTIMUM: "an environment that knows what is optimal",
-    Capability.DEMONSTRATION: "an environment that shows how its goal is reached",
-    Capability.SNAPSHOT: "an environment that can be put back",
-    Capability.SIMULATOR: "an environment that a private copy can stand in for",
-    Capability.MAP: "an environment with a map",
-    Capability.VIEW: "an environment that says how it is drawn",
-    Capability.WORLDS: "an environment that lists its worlds",
+    Capability.STATE: "an environment with a recorded true state (capability state)",
+    Capability.MDP: "an environment with a tabular decision process (capability mdp)",
+    Capability.OPTIMUM: "an environment with certified optimal actions (capability optimum)",
+    Capability.DEMONSTRATION: "an environment with demonstrations (capability demonstration)",
+    Capability.SNAPSHOT: "an environment with snapshots (capability snapshot)",
+    Capability.SIMULATOR: "an environment with a simulator (capability simulator)",
+    Capability.MAP: "an environment with a map (capability map)",
+    Capability.VIEW: "an environment with drawings (capability view)",
+    Capability.WORLDS: "an environment with a list of worlds (capability worlds)",
     Capability.ACTIVATIONS: "an agent whose language model gives activations",
-    Capability.ACTION_PROBS: "an agent that tells how probable its answers are",
-    Capability.INTERVENTIONS: "an agent whose language model can be intervened in",
+    Capability.ACTION_PROBS: "an agent with action probabilities (capability action_probs)",
+    Capability.INTERVENTIONS: "an agent whose language model accepts interventions",
     Capability.REWARD_TRACE: "a reward model",
-    Capability.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
+    Capability.TRUE_REWARD: "an environment with certified optimal actions or true rewards",
 }
 """What a part wants that needs a capability, in words; the capabilities of plugins are
 named as they are.
@@ -59,9 +57,7 @@ def check(ready: Ready) -> None:
 
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
-    """A sentence on a capability that the part needs and no other part gives; empty
-    where nothing is lacking.
-    """
+    """A sentence on a missing capability of the part; empty for none."""
     needed = sorted(part.needs - given)
     if not needed:
         return ""

@@ -1,6 +1,4 @@
-"""The kinds of parts, one descriptor each, with the names of a kind in plans, options
-and Python.
-"""
+"""The kinds of parts, with their names in plans, options and Python."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""Language models and reward models that a configuration names, in fields marked as
-such.
-"""
+"""Language models and reward models that a configuration names."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar, get_type_hints
@@ -17,16 +15,12 @@ SOURCE_FIELD = "source"
 
 
 def model_names(config: object) -> dict[str, str]:
-    """The language models that a configuration names, by the field that names each;
-    empty ones are left out.
-    """
+    """The language models that a configuration names, by field, without empty ones."""
     return _named(config, ModelReference)
 
 
 def reward_names(config: object) -> dict[str, str]:
-    """The reward models that a configuration names, by the field that names each; empty
-    ones are left out.
-    """
+    """The reward models that a configuration names, by field, without empty ones."""
     return _named(config, RewardReference)
 
 
@@ -45,9 +39,7 @@ def _named(config: object, reference: type) -> dict[str, str]:
 def _references(
     config: type[Any], reference: type[ReferenceT]
 ) -> dict[str, ReferenceT]:
-    """The references of a class among the annotations of a configuration's fields, by
-    field.
-    """
+    """The references among the annotations of a configuration, by field."""
     found: dict[str, ReferenceT] = {}
     hints = get_type_hints(config, include_extras=True)
     for field, hint in hints.items():

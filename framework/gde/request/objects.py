@@ -1,6 +1,4 @@
-"""Parts that no plugin offers: objects of the caller, and stand-ins for parts that are
-not installed here.
-"""
+"""Parts without an offer: the caller's objects, and stand-ins for absent parts."""
 
 import inspect
 from contextlib import suppress
@@ -43,8 +41,9 @@ FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
-    """Make the entry of a part of the caller: an offer, an object, or a class or
-    function that makes one.
+    """Make the entry of the caller's offer, object, class or function.
+
+    A class or function makes the part.
 
     An agent belongs to one episode and an environment to one at a time, so those that
     are given as objects are copied.
@@ -68,9 +67,7 @@ def object_entry(kind: str, choice: Choice) -> Entry:
 
 
 def absent_entry(kind: str, name: str, reason: str) -> Entry:
-    """A stand-in for a part that a recorded plan names and that is not installed
-    here.
-    """
+    """A stand-in for a part of a recorded plan that is not installed here."""
 
     def make(_: NoConfig, __: Context) -> NoReturn:
         raise GdeError(reason)
@@ -80,9 +77,7 @@ def absent_entry(kind: str, name: str, reason: str) -> Entry:
 
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:
-    """A recorded plan with the objects that a plan in Python has under the same
-    names.
-    """
+    """A recorded plan with the same-named objects of a plan in Python."""
     fields: dict[str, Any] = {}
     for kind in SINGLE:
         mine, own = getattr(recorded, kind.field), getattr(given, kind.field)
@@ -194,8 +189,9 @@ def _made(kind: str, maker: Any, whose: str) -> Any:
 
 
 def _example(maker: Any, whose: str) -> Any:
-    """An object with the methods of the environments that are made: a class itself, or
-    what a function makes.
+    """An object with the environments' methods: a class itself, or a made one.
+
+    A function is called to make one.
     """
     if isinstance(maker, type):
         return maker

@@ -72,8 +72,7 @@ def read_plan(path: Path, agent: int | None = None) -> Plan:
 
 
 def listed_agents(path: Path) -> list[str]:
-    """The names of the agents that a plan file lists as `[[agent]]`; empty where it has
-    a single one.
+    """The agents that a plan file lists as `[[agent]]`; empty for a single one.
 
     Raises:
         ConfigError: not TOML, or an agent without a name.
@@ -149,8 +148,9 @@ def _choice(table: Any, whose: str) -> Choice:
 
 
 def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
-    """The plan with the given fields of the run, validated: values of TOML, or texts of
-    a command line.
+    """The plan with validated fields of the run.
+
+    Values are those of TOML, or texts of a command line.
 
     Raises:
         ConfigError: a value that a field does not take.
@@ -165,9 +165,7 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
 
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
-    """The plan as the tables of its file; a field without value is written as
-    "none".
-    """
+    """The plan as TOML tables; a field without value is written as "none"."""
     run = {name: getattr(plan, name) for name in RUN}
     for name in ("prices", "cache"):
         if not run[name]:

@@ -60,16 +60,14 @@ def _advantages(ready: Ready) -> Iterator[str]:
     """Sentences on advantages of the agent over others, for every report to tell."""
     agent = ready.agent
     if Capability.SIMULATOR in agent.needs:
-        yield f"Agent {agent.label} tried actions in a private copy of the world before it chose one."
+        yield f"Agent {agent.label} planned with a simulator, a private copy of the world."
     for name in reward_names(agent.config).values():
         if Capability.TRUE_REWARD in ready.judges[name].needs:
-            yield f"Reward model {name}, which agent {agent.label} asked, knows the truth."
+            yield f"Reward model {name}, which agent {agent.label} used, reads the true rewards."
 
 
 def _versions(ready: Ready) -> dict[str, Json]:
-    """The version of each part by its label, with the kind in front where two parts
-    have the same label.
-    """
+    """Versions of parts by label, with the kind before ambiguous labels."""
     counts = Counter(part.label for part in ready.parts)
     versions: dict[str, Json] = {}
     for part in ready.parts:

@@ -1,6 +1,4 @@
-"""From a plan to parts that are ready to be made, with the defaults for what the plan
-leaves open.
-"""
+"""From a plan to parts that are ready to be made, with defaults filled in."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -73,8 +71,9 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """A plan whose every part is known. `check.check` says whether the parts fit
-    together.
+    """A plan whose every part is known.
+
+    `check.check` says whether the parts fit together.
     """
 
     plan: Plan
@@ -108,9 +107,7 @@ class Ready:
 
     @property
     def agent_model(self) -> str:
-        """The language model that the agent's configuration names first; empty for an
-        agent that names none.
-        """
+        """The language model that the agent's configuration names first, or empty."""
         return _first_model(self.agent)
 
     @property
@@ -124,8 +121,9 @@ class Ready:
 
     @property
     def gives(self) -> frozenset[str]:
-        """The capabilities that environment, agent, its language model and reward
-        models give to the other parts.
+        """The capabilities that the agent, its model and other parts give.
+
+        The other parts are the environment and the reward models.
         """
         by_environment = self.environment.entry.offer.gives
         by_agent = self.agent.entry.offer.gives
@@ -149,9 +147,7 @@ def implied(given: frozenset[str]) -> frozenset[str]:
 
 
 def settable(error: GdeError, judge: str) -> ConfigError:
-    """The error of a reward model that only another part names, with the way to give it
-    settings.
-    """
+    """The error of a reward model that only another part names, with its remedy."""
     return ConfigError(f"{error}; add --reward {judge} to set it")
 
 
@@ -159,8 +155,10 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     """Look up and configure every part of a plan.
 
     Args:
-        plan: what is asked for. catalogue: all offers. absent: whether parts that are
-        not installed here may stand in the plan, to read a run that was made with them.
+        plan: what is asked for.
+        catalogue: all offers.
+        absent: whether parts that are not installed here may stand in the plan, to read
+            a run that was made with them.
 
     Raises:
         UnknownName: a name or a field that does not exist.
@@ -295,9 +293,7 @@ class Finder:
     def judges(
         self, parts: Iterable[Chosen], rewards: Sequence[Chosen]
     ) -> dict[str, Chosen]:
-        """The reward models that the parts name: those of the run by their labels,
-        others as they are offered.
-        """
+        """The named reward models: the run's by label, others as offered."""
         of_run = {part.label: part for part in rewards}
         found: dict[str, Chosen] = {}
         for part in parts:
@@ -338,23 +334,19 @@ class Finder:
         if choice.part is not None:
             return object_entry(kind, choice)
         if choice.name.startswith(OBJECT):
-            what = "is no offer; it is an object of the program that made the run"
-            advice = "go on in Python with its plan, resume(RUN, plan=...)"
+            what = "is not an offer but an object of the program that made the run"
+            advice = "resume in Python with the plan: gde.resume(RUN, plan=...)"
             raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
         return self.catalogue.find(kind, choice.name)
 
 
 def _first_model(agent: Chosen) -> str:
-    """The language model that the agent's configuration names first; empty where it
-    names none.
-    """
+    """The language model that the agent's configuration names first, or empty."""
     return next(iter(model_names(agent.config).values()), "")
 
 
 def _whose(kind: str, label: str) -> str:
-    """The PART of a part's settings: its label if a plan can have several of the kind,
-    else the kind's table.
-    """
+    """The PART in `--set PART.FIELD`: a label, or the table of a single kind."""
     described = KINDS[kind]
     return label if described.several else described.table
 
@@ -402,14 +394,17 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
                 f"{kind.title} {label!r}: wanted a name without blanks and slashes to call it by"
             )
         if label in seen:
-            advice = f"call one of them otherwise: --{kind.table} OTHER={label}, or Choice.of(part, 'OTHER')"
-            raise ConfigError(f"{kind.title} {label!r} is asked for twice; {advice}")
+            advice = (
+                f"rename one: --{kind.table} OTHER={label}, or Choice.of(part, 'OTHER')"
+            )
+            raise ConfigError(f"{kind.title} {label!r} is listed twice; {advice}")
         seen.add(label)
 
 
 def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
-    """The plan with the default parts of a kind, as far as their needs are met and
-    their packages are there.
+    """The plan with the usable default parts of a kind.
+
+    Their needs are met and their packages are installed.
     """
     # Only distributions that the plan takes parts from: what else is installed changes
     # no run.
@@ -466,9 +461,7 @@ def _replaced(
 
 
 def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
-    """The plan for another process: without objects of the caller's that no episode
-    needs.
-    """
+    """The plan for another process, without objects that no episode needs."""
     several: dict[str, Any] = {}
     for kind in SEVERAL:
         kept = []

@@ -1,6 +1,4 @@
-"""Typed configurations from the values that a user wrote, and what is wrong with them
-in the words of users.
-"""
+"""Typed configurations from user-written values, and their error messages."""
 
 import ast
 import inspect
@@ -47,7 +45,9 @@ themselves.
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
-    """`["env.size=9", "agent.model=nano"]` as {"env": {"size": "9"}, "agent": {"model":
+    """Settings by part and field.
+
+    `["env.size=9", "agent.model=nano"]` gives {"env": {"size": "9"}, "agent": {"model":
     "nano"}}.
 
     Values stay text; they get their type where the field that takes them is known.
@@ -89,8 +89,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
-    """A validated instance of a configuration class. All its numbers are finite,
-    defaults included.
+    """A validated instance of a configuration class with finite numbers.
+
+    Defaults are checked too.
 
     Args:
         config: a dataclass.
@@ -170,8 +171,9 @@ def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
 
 
 def field_docstrings(config: type[Any]) -> dict[str, str]:
-    """The docstring under each field, inherited ones included, which Python itself does
-    not keep.
+    """The docstring under each field, inherited ones included.
+
+    Python itself does not keep them.
     """
     meanings: dict[str, str] = {}
     for each in reversed(config.__mro__):
@@ -237,8 +239,9 @@ def _finite(value: object) -> bool:
 
 
 def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
-    """The values of a sweep, each with its type. What the field takes as it is, is a
-    single value.
+    """The values of a sweep, each with its type.
+
+    A value that the field takes as it is, is a single value.
     """
     fitting, _ = _tried(hint, value)
     pieces: list[Json] = [value]
@@ -261,9 +264,7 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
 
 
 def _pieces(text: str) -> list[Json]:
-    """The values in a text: in brackets as in a plan file, else with commas in
-    between.
-    """
+    """The values in a text: bracketed as in a plan file, else comma-separated."""
     with suppress(json.JSONDecodeError):
         read = json.loads(text)
         if isinstance(read, list):
@@ -287,8 +288,9 @@ def typed(hint: Any, value: Json, whose: str) -> Any:
 
 
 def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
-    """The readings of a value that fit, typed, and the errors of those that do not; the
-    value itself comes last.
+    """The fitting readings of a value, typed, and the errors of the others.
+
+    The value itself comes last.
     """
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
     fitting = []
@@ -302,9 +304,7 @@ def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
 
 
 def _readings(value: Json) -> Iterator[Json]:
-    """What a text can stand for, likeliest first: none, itself, JSON, a list with
-    commas in between.
-    """
+    """What a text can mean, likeliest first: none, itself, JSON, a list."""
     if not isinstance(value, str):
         yield value
         return
@@ -323,9 +323,7 @@ def _within(error: ValidationError) -> bool:
 
 
 def explained(error: ValidationError, whose: str) -> ConfigError:
-    """Pydantic's error as one line: whose field it is, what it wants and what it
-    got.
-    """
+    """Pydantic's error as one line: the field, the expected and the actual value."""
     problems = error.errors()
     wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
     first = problems[0]
@@ -354,16 +352,16 @@ def _wanted(problem: Mapping[str, Any]) -> str:
     if kind in {"string_too_long", "too_long"}:
         return f"{limits['max_length']} {units} at most"
 
-    said: str = problem["msg"]
+    message: str = problem["msg"]
     if kind == "predicate_failed":
         # Pydantic gives no more of a condition than the name of its function.
-        predicate = said.split("'")[1]
+        predicate = message.split("'")[1]
         if predicate == "isfinite":
             return WANTED["finite_number"]
         return f"a value that passes {predicate}"
     if kind in WANTED:
         return WANTED[kind]
-    return said.removeprefix("Value error, ").removeprefix("Input should be ")
+    return message.removeprefix("Value error, ").removeprefix("Input should be ")
 
 
 def _type_name(hint: Any) -> str:

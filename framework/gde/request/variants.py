@@ -1,5 +1,4 @@
-"""Several agents, models or settings in one request: one plan for each, alike in
-everything else.
+"""Several agents, models or settings in one request: one plan for each.
 
 All of them meet the same worlds, so that they can be compared.
 """
@@ -37,8 +36,9 @@ configuration.
 
 
 def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
-    """Make one plan for each agent, by its name; a single plan if one agent is asked
-    for.
+    """Make one plan for each agent, by its name.
+
+    A request for one agent gives a single plan.
 
     Several agents are named with commas in between, or listed in a plan file as
     `[[agent]]`. Several values of a field of an agent or its language model have commas
@@ -57,8 +57,8 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
             label = "-".join([plan.agent.label, *values])
             name = ODD.sub("-", label).strip("-.")
             if name in found:
-                advice = f"call one otherwise, --agent OTHER={plan.agent.name}"
-                raise ConfigError(f"agent {name!r} is asked for twice: {advice}")
+                advice = f"rename one: --agent OTHER={plan.agent.name}"
+                raise ConfigError(f"agent {name!r} is listed twice: {advice}")
             found[name] = one
 
     if len(found) < 2:
@@ -140,8 +140,9 @@ def _concerns(setting: str, kept: Mapping[str, Sequence[str]]) -> bool:
 def _crossed_agent(
     plan: Plan, catalogue: Catalogue
 ) -> Iterator[tuple[list[str], Plan]]:
-    """The plan with each combination of values of the agent and its model, and the
-    values that vary.
+    """The plan with each combination of values of the agent and its model.
+
+    Each comes with the values that vary.
     """
     agent = plan.agent
     if agent.part is not None or agent.name.startswith(OBJECT):
@@ -164,9 +165,7 @@ def _crossed_agent(
 
 
 def _crossed_model(plan: Plan, config: Any, catalogue: Catalogue) -> Iterator[Variant]:
-    """The combinations of values of the model that the agent's configuration names
-    first.
-    """
+    """The combinations of values of the agent's first-named language model."""
     names = list(model_names(config).values())
     if not names or not plan.language_model:
         yield [], plan.language_model

@@ -1,3 +1,1 @@
-"""Ways through the stages: evaluate, resume, rescore, probe, compare, reproduce,
-export.
-"""
+"""The ways to run the stages: evaluate, resume, rescore, compare and others."""

@@ -35,13 +35,15 @@ def rescore(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Compute the given metrics of a run and add their numbers, or compute all of its
-    metrics anew.
+    """Compute metrics of a run and add their numbers, or recompute all.
 
     Args:
-        path: the folder of the run. metrics: as in a plan: names, choices or objects.
-        catalogue: the parts that are offered. watch: is told of the progress. plan: the
-        plan of the run, if a metric needs an object of it, e.g. the environment.
+        path: the folder of the run.
+        metrics: as in a plan: names, choices or objects.
+        catalogue: the parts that are offered.
+        watch: receives the progress.
+        plan: the plan of the run, if a metric needs an object of it, e.g. the
+            environment.
         keys_to: the hosts that keys may be sent to, as in `resume`.
 
     Raises:
@@ -62,8 +64,7 @@ def probe(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Fit the given probes to a run and add their numbers, or fit all of its probes
-    anew.
+    """Fit probes to a run and add their numbers, or refit all.
 
     Tokens are replayed if their activations are not stored yet.
 
@@ -89,8 +90,9 @@ def report(
     *,
     plan: Plan | None = None,
 ) -> list[Path]:
-    """Render the given reports of a finished run, or those of its plan, and give the
-    files to open.
+    """Render the given reports of a finished run, or those of its plan.
+
+    Returns the files to open.
     """
     with _opened(path, "reporters", reporters, catalogue, plan, keep=False) as run:
         return render(run, run.folder.read_result())
@@ -117,8 +119,9 @@ def _opened(
     keep: bool = True,
     keys_to: Collection[str] = (),
 ) -> Iterator[Pipeline]:
-    """Open a run with the wanted parts in place of those of their kind, or with its
-    own.
+    """Open a run with the given parts in place of those of their kind.
+
+    Without given parts, the run keeps its own.
 
     Wanted parts must be installed. Others of the run may be missing, e.g. its objects
     if `given` is None.

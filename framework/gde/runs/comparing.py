@@ -59,8 +59,7 @@ def compare(
     catalogue: Catalogue | None = None,
     paired: bool = True,
 ) -> Compared:
-    """Compare all measurements that the metrics of both runs give, world by world,
-    measured anew in both.
+    """Compare the shared measurements of two runs, computed anew for each world.
 
     Of two measurements that are declared equal in a single world, one is compared.
     Headlines are also compared in each condition of a sweep.
@@ -78,8 +77,9 @@ def compare(
 def compare_all(
     runs: Sequence[Path], catalogue: Catalogue | None = None
 ) -> tuple[Compared, ...]:
-    """Compare every two of several runs as pairs, with p values corrected over all
-    comparisons together.
+    """Compare every two of several runs as pairs.
+
+    p values are corrected over all comparisons together.
 
     Raises:
         GdeError: two of them share no world, or no measurement.
@@ -110,14 +110,14 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     opened_b = _opened(run_b, catalogue)
     if run_a.samefile(run_b):
         raise GdeError(
-            f"{run_a} and {run_b} are the same run: name another one to compare it with"
+            f"{run_a} and {run_b} are the same run; choose two different runs"
         )
 
     metrics, meanings, notes = _shared_metrics(opened_a, opened_b)
     for opened in (opened_a, opened_b):
         if opened.unfinished:
             notes.append(
-                f"{opened.side.run}: {opened.unfinished}; long ones are missing first"
+                f"{opened.side.run}: {opened.unfinished}; longer episodes are missing first"
             )
 
     # Metrics are computed anew in each world, since a result holds their means alone.
@@ -125,14 +125,16 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     b = _worlds(run_b, catalogue)
     shared = a.keys() & b.keys()
     if paired and not shared:
-        advice = "give both the same environment, --seed and world settings, or compare them with --unpaired"
+        advice = (
+            "use the same environment, --seed and world settings, or pass --unpaired"
+        )
         raise GdeError(f"{run_a} and {run_b} share no world: {advice}")
     if paired:
         a = {world: a[world] for world in sorted(shared)}
         b = {world: b[world] for world in sorted(shared)}
     elif shared:
         notes.append(
-            f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs"
+            f"{len(shared)} worlds are in both runs; drop --unpaired to compare them as pairs"
         )
 
     clusters = {}
@@ -169,9 +171,7 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
 def _shared_metrics(
     a: Opened, b: Opened
 ) -> tuple[dict[str, Metric], Measures, list[str]]:
-    """Give the metrics of both plans, as A configures them, their measures, and notes
-    for the reader.
-    """
+    """The metrics of both plans as A configures them, with measures and notes."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     resources = Resources(a.ready, keys_to=())
     metrics: dict[str, Metric] = {}

@@ -24,7 +24,7 @@ from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde.store.journal import REASON, RETRIED, Journal
 
-EARLIER = "its numbers are those that it measured before"
+EARLIER = "keeps its earlier numbers"
 
 
 def conclude(
@@ -33,12 +33,11 @@ def conclude(
     """Score by the metrics of the plan, store the result and render the reports.
 
     Args:
-        run: its stages are done, or stopped. earlier: a result to which this one is
-        added. Its numbers are kept if their metric is not asked now, or is not
-            installed here.
+        run: its stages are done, or stopped.
+        earlier: a result to which this one is added. Its numbers are kept if their
+            metric is not asked now, or is not installed here.
         as_before: the metrics that are configured as in `earlier`. Their numbers are
-        also kept if they fail now, e.g.
-            because the weights that they ask are gone.
+            also kept if they fail now, e.g. because the weights that they ask are gone.
     """
     secrets = run.resources.secrets
     secrets.keep_out(run.journal.noted(NOTED) or ())
@@ -69,7 +68,7 @@ def conclude(
     failures = _failures(run, evidence)
     if earlier:
         failures += _kept_failures(run, earlier)
-    failures += _said(failed, saved)
+    failures += _with_note(failed, saved)
     scrubbed = secrets.scrubbed_failures(failures)
 
     result = Result(
@@ -102,15 +101,14 @@ def subject(ready: Ready, journal: Journal) -> Subject:
 
 
 def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
-    """Sort metrics plugin by plugin, as each lists them: the order in which readers are
-    shown their numbers.
-    """
+    """Sort metrics as their plugins list them, which is the order of reports."""
     return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
 
 
 def render(run: Pipeline, result: Result) -> list[Path]:
-    """Render the reports of the plan whose reporters are installed, and give the files
-    to open.
+    """Render the plan's reports and return the files to open.
+
+    Reporters that are not installed are left out.
 
     Raises:
         GdeError: no reporter is installed.
@@ -145,8 +143,9 @@ def _rendered(
 
 
 def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
-    """List the metrics to ask now. One that is not installed is left out if it said
-    something earlier.
+    """List the metrics to compute now.
+
+    A metric that is not installed is left out if it has an earlier result.
     """
     said: set[str] = set()
     if earlier:
@@ -155,8 +154,8 @@ def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
 
     metrics = []
     for chosen in run.ready.metrics:
-        stays_as_said = chosen.absent and chosen.label in said
-        if not stays_as_said:
+        keeps_earlier = chosen.absent and chosen.label in said
+        if not keeps_earlier:
             # Made when it is asked: to make it may fail, and that is a failure of this
             # metric alone.
             metrics.append((chosen.label, partial(run.resources.metric, chosen)))
@@ -190,8 +189,9 @@ def _saved(
     now: Sequence[Measurement],
     probes: Collection[str],
 ) -> list[Measurement]:
-    """Give the earlier numbers of metrics that fail now and measure nothing, if they
-    would be the same today: metrics read what probes have learned.
+    """Give the earlier numbers of metrics that now fail without any number.
+
+    They must be the same today: metrics read the results of probes.
     """
     known = {one.identity: one for one in now}
     for one in earlier.measurements:
@@ -203,16 +203,18 @@ def _saved(
     return [one for one in saved if one.identity not in known]
 
 
-def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> list[Failure]:
+def _with_note(
+    failed: Sequence[Failure], saved: Sequence[Measurement]
+) -> list[Failure]:
     """Give the failures; one whose numbers were saved says so."""
     saved_metrics = {one.source for one in saved}
-    told = []
+    marked = []
     for failure in failed:
         reason = failure.reason
         if failure.subject in saved_metrics:
             reason = f"{reason} ({EARLIER})"
-        told.append(replace(failure, reason=reason))
-    return told
+        marked.append(replace(failure, reason=reason))
+    return marked
 
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
@@ -230,9 +232,7 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
 
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
-    """Render the reports. One that cannot be rendered is a failure of the run, not the
-    loss of its numbers.
-    """
+    """Render the reports; record failures without losing the numbers."""
     seconds = run.ready.plan.part_seconds
     failures: list[Failure] = []
     for chosen in run.ready.reporters:
@@ -254,9 +254,9 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     if not failures:
         return result
 
-    told = run.resources.secrets.scrubbed_failures(failures)
+    scrubbed = run.resources.secrets.scrubbed_failures(failures)
     status: RunStatus = "partial" if result.status == "ok" else result.status
-    result = replace(result, status=status, failures=(*result.failures, *told))
+    result = replace(result, status=status, failures=(*result.failures, *scrubbed))
     run.folder.write_result(result, run.journal)
     return result
 
@@ -282,7 +282,7 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
     fitted = run.journal.probes()
     for chosen in run.ready.probes:
         if not chosen.absent and chosen.label not in fitted:
-            reason = "it has not been fitted: go on with `gde resume`"
+            reason = "probe not fitted; resume with `gde resume`"
             found.append(Failure(stage="probe", subject=chosen.label, reason=reason))
 
     # The first failure with a reason has the traceback of all of them.
@@ -295,14 +295,12 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
 
 
 def unfinished(journal: Journal) -> str:
-    """Say whether episodes of the plan are still to be played; empty if all are
-    finished.
-    """
+    """Say whether episodes of the plan are left; empty if all are finished."""
     planned = journal.noted("episodes")
     ended = len(journal.finished())
     if planned is None or ended >= planned:
         return ""
-    return f"{ended} of {planned} episodes are finished: go on with `gde resume`"
+    return f"{ended} of {planned} episodes are finished; resume with `gde resume`"
 
 
 def _status(

@@ -1,5 +1,4 @@
-"""Several variants on the same worlds: a run for each in one folder, and their
-comparison.
+"""Several variants in the same worlds: one run each, and their comparison.
 
 The folder holds `contest.toml`, which names the variants in their order, a run folder
 for each, and `contest.json` with every pair compared. Each run is an ordinary run: it
@@ -61,8 +60,7 @@ def contest(
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
 ) -> Contest:
-    """Run the plan of each variant in a folder of its own within a new folder, and
-    compare every pair.
+    """Run each variant's plan in its own folder, and compare every pair.
 
     Raises:
         GdeError: a plan is refused, or `out` is there already; nothing has been
@@ -133,9 +131,7 @@ def resume_contest(
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
 ) -> Contest:
-    """Go on with the runs that are not finished, and compare again; arguments are those
-    of `resume`.
-    """
+    """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
         if retry_failed or not _finished(run):
@@ -168,9 +164,7 @@ def rescore_contest(
 def report_contest(
     path: Path, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None
 ) -> list[Path]:
-    """Render the reports of every run as `report` does, and return the files to
-    open.
-    """
+    """Render the reports of every run as `report` does; return the files to open."""
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
     for run in members(path).values():
@@ -179,8 +173,7 @@ def report_contest(
 
 
 def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
-    """Read the results of a contest's finished runs, and compare them; nothing is
-    written.
+    """Read and compare the finished runs of a contest; nothing is written.
 
     Raises:
         RunFolderError: it is no contest, or one of its runs is not finished.
@@ -199,9 +192,7 @@ def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
 
 
 def contest_json(found: Contest) -> dict[str, Any]:
-    """The object that `gde eval --json` prints of several agents, and contest.json
-    holds.
-    """
+    """The object of `gde eval --json` for several agents, and of contest.json."""
     return {
         "schema": SCHEMA,
         "contest": str(found.folder),
@@ -221,7 +212,7 @@ def _concluded(path: Path, catalogue: Catalogue) -> Contest:
 
 
 def _finished(run: Path) -> bool:
-    """Whether nothing is left to do in a run."""
+    """Whether a run is finished."""
     if not (run / RESULT).is_file():
         return False
     # An interrupted run may have a result, too.
@@ -230,9 +221,7 @@ def _finished(run: Path) -> bool:
 
 @contextmanager
 def _all_to_resume(path: Path) -> Iterator[None]:
-    """If a run is stopped, the error names the folder of all runs as the one to
-    resume.
-    """
+    """Name the contest's folder in errors of stopped runs, as the one to resume."""
     try:
         yield
     except (GdeError, KeyboardInterrupt) as error:

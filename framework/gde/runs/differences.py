@@ -1,6 +1,4 @@
-"""The rows of a comparison of two runs, and the correction of its tests for being
-many.
-"""
+"""The rows of a comparison of two runs, corrected for multiple tests."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,9 +60,7 @@ class Row:
 
     @property
     def family(self) -> tuple[str, ...]:
-        """Measurements of whole worlds are tested together, and each one's breakdown by
-        itself.
-        """
+        """The family of a row: whole-world rows share one, each breakdown has its own."""
         return (self.name, *self.where) if self.where else ()
 
 
@@ -92,8 +88,9 @@ class Compared:
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
-    """Give the rows with p values corrected over their families, in which no test
-    counts twice.
+    """Give the rows with p values corrected over their families.
+
+    No test counts twice.
     """
     families: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
@@ -110,9 +107,7 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
 
 def _raw(row: Row) -> float | None:
-    """The p value to correct: of Wilcoxon's test, or of permutations if that cannot be
-    made; None without a test.
-    """
+    """The p value to correct: Wilcoxon's, else that of permutations, else None."""
     if row.reason:
         return None
     if row.p_wilcoxon is None:
@@ -129,9 +124,9 @@ def same_tests(
     are an example.
 
     Args:
-        values: of whole worlds, in both runs. paired: whether tests look at the
-        differences in each world alone, which `length` and `efficiency.regret` may
-            have in common without being equal.
+        values: of whole worlds, in both runs.
+        paired: whether tests look at the differences in each world alone, which
+            `length` and `efficiency.regret` may have in common without being equal.
     """
     first: dict[Hashable, Quantity] = {}
     found: dict[Quantity, Quantity] = {}
@@ -166,7 +161,7 @@ def few_worlds(rows: Sequence[Row]) -> list[str]:
         return []
     counted = "1 world" if least == 1 else f"{least} worlds"
     return [
-        f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"
+        f"compared over {counted}, fewer than {FEW_WORLDS}: too few for a conclusion"
     ]
 
 
@@ -193,5 +188,5 @@ def out_of_reach(rows: Sequence[Row]) -> list[str]:
     plural = "s" if n_tests > 1 else ""
     found = f"{n_tests} row{plural} tested, at most {most_pairs} pairs differ"
     return [
-        f"no p value can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
+        f"no corrected p value can be below {min(1.0, least):.2g} ({found}); compare more worlds"
     ]

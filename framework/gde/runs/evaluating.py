@@ -1,6 +1,4 @@
-"""The main job: a plan through all stages to a result, in one go or after an
-interruption.
-"""
+"""The main job: a plan through all stages to a result, also after a stop."""
 
 import asyncio
 import re
@@ -125,16 +123,17 @@ def resume(
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Resume an interrupted run: what is finished is kept, what was in flight is asked
-    for again.
+    """Resume an interrupted run; only unfinished turns are repeated.
 
     Args:
-        path: the folder of the run. catalogue: the parts that are offered. watch: is
-        told of the run's progress. plan: the plan of the run, if it has objects, which
-        no folder can hold. retry_failed: whether failed episodes begin anew; the
-        result's provenance says which and why. keys_to: the hosts that keys may be sent
-        to, e.g. "api.openai.com": the folder may come from anyone. With
-            `plan`, keys go to all hosts that it names.
+        path: the folder of the run.
+        catalogue: the parts that are offered.
+        watch: receives the run's progress.
+        plan: the plan of the run, if it has objects, which no folder can hold.
+        retry_failed: whether failed episodes begin anew; the result's provenance says
+            which and why.
+        keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder
+            may come from anyone. With `plan`, keys go to all hosts that it names.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
@@ -193,9 +192,7 @@ def _label(ready: Ready) -> str:
 
 
 def warm(ready: Ready) -> None:
-    """Make the parts whose faults would show only later, so that a refused plan leaves
-    nothing behind.
-    """
+    """Make the parts that may fail, before anything is written."""
     with closing(Resources(ready)) as resources:
         resources.models.reuse.open()
         executor = resources.make(ready.executor)
@@ -251,14 +248,12 @@ def _run(
         if folder.path.is_dir():
             raise
         raise RunFailed(
-            f"{folder.path} was removed while the run went on: nothing is left of it"
+            f"{folder.path} was removed during the run; no result is left"
         ) from error
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
-    """Do work that runs event loops of its own, in another thread if a loop is running
-    in this one.
-    """
+    """Run event loops of the work in another thread if this one has a loop."""
     stop = Stop()
     if not _in_loop():
         return work(stop)

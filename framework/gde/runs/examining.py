@@ -44,8 +44,9 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Examine Python, plugins, extras, programs, weights and data, accelerator and
-    disk, and do a small run.
+    """Examine the installation and the machine, and do a small run.
+
+    It covers Python, plugins, extras, programs, weights and data, accelerator and disk.
     """
     catalogue = Catalogue.default()
     entries: list[tuple[str, Entry]] = []
@@ -115,8 +116,8 @@ def _declared() -> Mapping[str, Sequence[str]]:
 
 
 def _advice(missing: Sequence[str], users: Sequence[str], package: str) -> str:
-    lost = f" there is no {', '.join(users)}" if users else ""
-    return f"without {', '.join(missing)}{lost}: pip install '{package}'"
+    lost = f"; {', '.join(users)} unavailable" if users else ""
+    return f"{', '.join(missing)} missing{lost}: pip install '{package}'"
 
 
 def _version(package: str) -> str:
@@ -140,7 +141,7 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         place = shutil.which(program)
         detail = f"{place}, for {listed}"
         if place is None:
-            detail = f"without it there is no {listed}: {advice[program]}"
+            detail = f"missing; {listed} unavailable: {advice[program]}"
         yield Finding(f"program {program}", place is not None, detail)
 
 
@@ -158,7 +159,7 @@ def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
             for line in offer.local_weights():
                 yield Finding(subject, True, line)
         except FAULTS as error:
-            reason = f"cannot say what it finds: {type(error).__name__}: {error}"
+            reason = f"search failed: {type(error).__name__}: {error}"
             yield Finding(subject, False, reason)
 
 
@@ -169,7 +170,7 @@ def _accelerator() -> Finding:
     import torch
 
     devices = range(torch.cuda.device_count())
-    detail = f"torch {torch.__version__} on the CPU: enough for embedded models"
+    detail = f"torch {torch.__version__} on the CPU, which suffices for embedded models"
     if devices:
         names = ", ".join(map(torch.cuda.get_device_name, devices))
         detail = f"{names}, with torch {torch.__version__}"
@@ -178,13 +179,14 @@ def _accelerator() -> Finding:
 
 def _disk() -> Finding:
     free = shutil.disk_usage(".").free / 2**30
-    detail = f"{free:.1f} GiB free here; a run of the default size takes some 30 MiB"
+    detail = f"{free:.1f} GiB free here; a default run needs about 30 MiB"
     return Finding("disk", free > 1, detail)
 
 
 def self_test() -> Finding:
-    """Run the test kit's agent in its corridor, with a probe and a page if their
-    packages are installed.
+    """Run the test kit's agent in its corridor.
+
+    A probe and a page are included if their packages are installed.
     """
     began = time.monotonic()
 

@@ -1,6 +1,4 @@
-"""The log of another program as a run, which can be compared, reported and exported
-like any other.
-"""
+"""The log of another program as a run, like any other."""
 
 import asyncio
 from collections.abc import Mapping
@@ -114,8 +112,9 @@ def _check(log: Log) -> None:
 
 
 def _name(text: str) -> str:
-    """A name for a plan: without blanks, and without colons, which stand between a
-    plugin and its part.
+    """A name for a plan: without blanks, and without colons.
+
+    Colons stand between a plugin and its part.
     """
     words = text.replace(":", "-").split()
     return "-".join(words) or "unnamed"

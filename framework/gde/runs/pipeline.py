@@ -116,9 +116,7 @@ class Pipeline:
                 raise self._executor_failed(error) from error
 
     def _executor_failed(self, error: BaseException) -> BaseException:
-        """Blame the executor for a fault: those of episodes are recorded and never come
-        here.
-        """
+        """Blame the executor for a fault: faults of episodes never come here."""
         # If the folder was removed, that is the cause of the fault.
         if not self.folder.path.is_dir():
             return error
@@ -126,12 +124,11 @@ class Pipeline:
         entry = self.ready.executor.entry
         whose = f"executor {self.ready.executor.label!r} of {entry.distribution or entry.module}"
         return RunFailed(
-            f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`"
+            f"{whose} failed ({reason_of(error)}); finished work is kept; resume with `gde resume`"
         )
 
     def begin(self, total: int, worlds: str) -> Mapping[str, Json]:
-        """Note the provenance of a new run, or check that of a resumed one, and give
-        it.
+        """Note the provenance of a new run, or check that of a resumed one.
 
         Args:
             total: the number of episodes.
@@ -149,8 +146,8 @@ class Pipeline:
             self.journal.note("provenance", origin)
         elif known["worlds"] != worlds:
             raise GdeError(
-                "the environment lists other worlds than when this run began: bring back what they were read from"
-                " (env.grids in plan.toml says which file), or begin a new run"
+                "the environment lists other worlds than when this run began: restore the source of the worlds"
+                " (see env.grids in plan.toml), or start a new run"
             )
         return origin
 
@@ -179,9 +176,7 @@ class Pipeline:
         )
 
     def probe(self) -> None:
-        """Record the activations that probes ask for and that are not stored yet, and
-        fit the probes.
-        """
+        """Capture missing activations for the probes, and fit the probes."""
         name = self.ready.agent_model
         models = self.resources.models
         if not self.ready.probes or not name:
@@ -245,9 +240,7 @@ class Pipeline:
         request: CaptureRequest,
         store: ActivationStore,
     ) -> None:
-        """Store the activations that are asked for. A model is made only if some of its
-        own are not stored yet.
-        """
+        """Store the requested activations; make a model only if some are missing."""
         name = self.ready.agent_model
         models = self.resources.models
         with ExitStack() as stack:
@@ -332,6 +325,6 @@ def checked_hash(folder: RunFolder, journal: Journal) -> str:
     if begun is not None and begun["plan_hash"] != now:
         raise GdeError(
             f"{folder.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
-            " bring it back, or run the changed plan in a new folder with `gde eval --plan`"
+            " restore it, or run the changed plan in a new folder with `gde eval --plan`"
         )
     return now

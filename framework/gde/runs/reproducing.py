@@ -1,5 +1,6 @@
-"""A published study from its plans to its tables, in one folder with a run for every
-plan.
+"""A published study from its plans to its tables, in one folder.
+
+Each plan has its own run folder.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -91,8 +92,7 @@ def reproduce(
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
 ) -> Study:
-    """Run the plans of a study that are not yet finished in `out`, and compare them
-    with the publication.
+    """Run the unfinished plans of a study, and compare with the publication.
 
     Raises:
         GdeError: no such study, a plan is refused, the study has no use for something
@@ -229,9 +229,7 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
-    """The result of a plan: of the finished run in the folder, of an interrupted one
-    resumed, or of a new one.
-    """
+    """The result of a plan: a finished, a resumed or a new run."""
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
     if not (path / RESULT).is_file():

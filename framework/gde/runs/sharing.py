@@ -1,5 +1,4 @@
-"""The episodes of a run in shares, one for each worker, and what becomes of a share
-whose worker has died.
+"""The episodes of a run in shares for workers, which may die.
 
 Nobody can tell which of the episodes under way has ended a process. So all of them are
 suspects: another worker plays them again, one at a time. An episode that ends its
@@ -74,9 +73,7 @@ class Share:
 
 
 def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list[Share]:
-    """Divide all episodes of a run into equal parts, each with its part of the budget
-    that is left.
-    """
+    """Divide all episodes of a run into equal shares, with the remaining budget."""
     of = _useful_workers(workers, ready, count_episodes(ready, worlds))
     seconds = ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
@@ -191,8 +188,9 @@ class Sharing:
 
 @dataclass(frozen=True)
 class DistantSharing:
-    """Rolls a share out on a machine that does not see the run folder, and sends what
-    is to be written.
+    """Rolls a share out on a machine that does not see the run folder.
+
+    It sends what is to be written.
     """
 
     near: Sharing
@@ -246,7 +244,7 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
             await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
         raise RunFailed(
-            f"run.run_seconds={ready.plan.run_seconds:g} are over; go on with `gde resume`"
+            f"run.run_seconds={ready.plan.run_seconds:g} are over; resume with `gde resume`"
         ) from None
 
 

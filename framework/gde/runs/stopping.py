@@ -1,6 +1,4 @@
-"""Stopping a run from another thread: a notebook is interrupted, or a task is
-cancelled.
-"""
+"""Stop a run from another thread, for an interrupt or a cancelled task."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -14,9 +12,7 @@ OutputT = TypeVar("OutputT")
 
 
 class Stop:
-    """A request to end the work. Another process that it is pickled to gets a new
-    one.
-    """
+    """A request to end the work; pickling makes a new one."""
 
     def __init__(self) -> None:
         self.wished = False
@@ -41,12 +37,13 @@ class Stop:
         """
         if self.wished:
             raise RunFailed(
-                "the run was stopped; what was finished is kept, go on with `gde resume`"
+                "the run was stopped; finished work is kept; resume with `gde resume`"
             )
 
     @contextmanager
     def calling(self, call: Callable[[], object]) -> Iterator[None]:
         """Have `set` call `call`, in its own thread, to end the work in this context.
+
         `call` returns at once.
 
         Raises:

@@ -10,8 +10,9 @@ from gde.store.folder import RESULT, RunFolder
 
 
 def verify(path: Path | str) -> tuple[str, ...]:
-    """List what is wrong with a run folder, one line each. Nothing in it is changed or
-    run.
+    """List what is wrong with a run folder, one line each.
+
+    Nothing in it is changed or run.
 
     Raises:
         GdeError: it is no run folder.

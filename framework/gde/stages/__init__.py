@@ -1,3 +1,4 @@
-"""The stages of a run, one a file: each reads what the one before left in the run
-folder.
+"""The stages of a run, one a file.
+
+Each reads what the one before left in the run folder.
 """

@@ -1,5 +1,4 @@
-"""Asking a language model: four decorators around the model, each a language model
-itself.
+"""Four decorators around a language model, each a language model itself.
 
 A part of the run asks the outermost one. A request goes inwards until something can
 answer it:
@@ -33,9 +32,7 @@ from gde.store.journal import Journal
 
 @dataclass(eq=False)
 class Decorator:
-    """A language model around another one, which keeps all other abilities of the inner
-    one.
-    """
+    """A language model around another one, with all its other abilities."""
 
     _model: LanguageModel
 
@@ -56,9 +53,7 @@ class Decorator:
 
 @dataclass(eq=False)
 class Watched(Decorator):
-    """Asks the model, and stops the run when the model is unavailable several times in
-    a row.
-    """
+    """Asks the model; stops the run after several outages in a row."""
 
     _name: str
     _reach: Reach
@@ -129,15 +124,17 @@ class Cached(Decorator):
 
 
 class Scope:
-    """An episode or part of the run on whose behalf models are asked: equal requests in
-    it get equal answers.
+    """An episode or part of the run on whose behalf models are asked.
+
+    Equal requests in it get equal answers.
     """
 
     def __init__(
         self, name: str, find: Callable[[str], LanguageModel], journal: Journal | None
     ) -> None:
-        """Take the name of the episode or part, what finds a model by name, and the
-        journal, where answers are kept.
+        """Take the name of the episode or part, a model finder and the journal.
+
+        The journal keeps the answers.
         """
         self.name = name
         self.journal = journal
@@ -162,9 +159,7 @@ class Scope:
 
 @dataclass(eq=False)
 class Journaled(Decorator):
-    """Answers from the journal what its scope has asked before, and writes new answers
-    to the journal.
-    """
+    """Answers known requests of its scope from the journal; records new answers."""
 
     _name: str
     _scope: Scope
@@ -203,9 +198,7 @@ class Journaled(Decorator):
     async def _write(
         self, answer: Completion, request: ChatRequest, identity: str
     ) -> Completion:
-        """Write the answer with its request to the journal, and return it as it stands
-        there.
-        """
+        """Write the answer with its request; return it as the journal has it."""
         journal = self._scope.journal
         completion = replace(
             answer,
@@ -221,8 +214,9 @@ class Journaled(Decorator):
 
 
 def check_known(scope: Scope, completion: Completion | None) -> None:
-    """Refuse a completion that no model gave in this scope: the record could not show
-    where it comes from.
+    """Refuse a completion that no model gave in this scope.
+
+    The record could not show where it comes from.
 
     Raises:
         GdeError: no model gave the completion.

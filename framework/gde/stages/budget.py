@@ -1,5 +1,6 @@
-"""The budget of a run: what the answers of language models cost, and how many calls,
-tokens and how much money is left.
+"""The budget of a run: the cost of answers, and what is left.
+
+Limits are for calls, tokens and money.
 
 A cost that is not known in full is never taken for nothing: sums that lack something
 say so.
@@ -21,12 +22,10 @@ from gde.store.journal import Journal
 NO_PRICES: Prices = MappingProxyType({})
 PER = 1_000_000
 """The number of tokens that a price is for."""
-KEPT = "what was finished is kept, and `gde resume` goes on"
-ADVICE = "raise it in plan.toml and go on with `gde resume`, or take what there is with `gde rescore`"
+KEPT = "then run `gde resume` (finished work is kept)"
+ADVICE = "raise it in plan.toml and run `gde resume`, or evaluate the finished episodes with `gde rescore`"
 Left = Mapping[str, float]
-"""What may still be spent, by the name of the limit in a plan; limits that the plan
-does not set are left out.
-"""
+"""The remaining budget by the name of the limit in a plan; only set limits are listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +33,13 @@ class Cost:
     """The cost of a number of answers."""
 
     money: float = 0.0
-    """The known part, in the currency of the prices."""
+    """The known part of the cost, in the currency of the prices."""
     calls: int = 0
     """The number of answers."""
     untold: int = 0
-    """The number of answers whose price or tokens are not known in full."""
+    """The number of answers with unknown price or tokens."""
     tokens: int = 0
-    """Tokens of prompts and answers; the known part."""
+    """The known tokens of prompts and answers."""
     silent: int = 0
     """The number of answers whose tokens the model did not report."""
 
@@ -48,7 +47,7 @@ class Cost:
         known = f"cost: {self.money:.4g} for {self.calls} answers, by run.prices"
         if not self.untold:
             return known
-        return f"{known}; of {self.untold} tokens or price are not known, so it is more"
+        return f"{known}; of {self.untold} tokens or price are unknown, so the total is higher"
 
 
 def cost_of(answer: Completion, prices: Prices) -> float | None:
@@ -63,7 +62,8 @@ def cost_of(answer: Completion, prices: Prices) -> float | None:
 def cost_before(
     journal: Journal, prices: Prices, scopes: Collection[str] | None = None
 ) -> Cost:
-    """The cost of all answers in a journal, or of those for some episodes and parts.
+    """The cost of all answers in a journal, or of some episodes and parts.
+
     Answers of the cache are free.
     """
     by = "model" if scopes is None else "model, scope"
@@ -94,9 +94,7 @@ def cost_before(
 
 
 def cost_note(journal: Journal, prices: Prices) -> Mapping[str, Json]:
-    """The cost as a result's provenance states it; empty where the plan names no
-    prices.
-    """
+    """The cost for a result's provenance; empty without prices in the plan."""
     if not prices:
         return {}
     cost = cost_before(journal, prices)
@@ -111,15 +109,16 @@ def cost_note(journal: Journal, prices: Prices) -> Mapping[str, Json]:
 
 
 def spent_before(journal: Journal) -> tuple[int, int | None]:
-    """The number of answers in a journal and of their tokens; None tokens where a model
-    did not report them.
+    """The number of answers in a journal, and of their tokens.
+
+    None tokens if a model did not report them.
     """
     spent = cost_before(journal, NO_PRICES)
     return spent.calls, None if spent.silent else spent.tokens
 
 
 def gone(spent: Cost) -> Left:
-    """What was spent, by the name of its limit."""
+    """The amounts spent, by the name of their limit."""
     return {
         "max_calls": spent.calls,
         "max_tokens": spent.tokens,
@@ -128,7 +127,7 @@ def gone(spent: Cost) -> Left:
 
 
 def left_of(plan: Plan, spent: Cost) -> Left:
-    """What a plan allows beyond what was spent."""
+    """The remaining budget of a plan after the amounts spent."""
     left = {}
     for name, amount in gone(spent).items():
         limit = getattr(plan, name)
@@ -150,9 +149,10 @@ class Budget:
         """Take the limits of a plan, and the journal of what was spent before.
 
         Args:
-            plan: holds the limits; None for no limits. journal: of the run. left: the
-            share of one of several processes in what is left; None where there is only
-            one process.
+            plan: holds the limits; None for no limits.
+            journal: of the run.
+            left: the share of one of several processes in what is left; None where
+                there is only one process.
         """
         self._plan = plan
         self._journal = journal
@@ -225,11 +225,11 @@ class Budget:
             # Each call under way takes one of the calls that are left.
             taken = self._in_flight if name == "max_calls" else 0
             if left <= taken:
-                return f"run.{name}={getattr(self._plan, name)} are spent; what was finished is kept: {ADVICE}"
+                return f"run.{name}={getattr(self._plan, name)} is spent; finished work is kept: {ADVICE}"
         if self._untold and "max_tokens" in self._left:
-            return "run.max_tokens cannot be kept, for a model does not report its tokens: set run.max_calls"
+            return "run.max_tokens cannot be enforced: a model does not report its tokens; set run.max_calls"
         if "max_cost" in self._left and model not in self._prices:
-            return f"run.max_cost cannot be kept without the price of {model}: add it to run.prices; {KEPT}"
+            return f"run.max_cost cannot be enforced without the price of {model}: add it to run.prices; {KEPT}"
         if self._unpriced:
-            return f"run.max_cost cannot be kept, for the cost of some answers is not known: set run.max_calls; {KEPT}"
+            return f"run.max_cost cannot be enforced: the cost of some answers is unknown; set run.max_calls, {KEPT}"
         return ""

@@ -1,5 +1,4 @@
-"""From trajectories to activations: stored tokens are replayed through the model, and
-the wanted activations kept.
+"""From trajectories to activations, by replay of stored tokens.
 
 Answers that were given under interventions are replayed under them, so that the
 captured state is the one in which the model spoke. The model with random weights is
@@ -39,9 +38,7 @@ def record(
     request: CaptureRequest,
     store: ActivationStore,
 ) -> int:
-    """Capture every turn that is not stored yet, and return the number of these
-    turns.
-    """
+    """Capture every turn that is not stored yet; return the number of turns."""
     stored = _stored(source, request, store)
     records = _captured(_lacking(found, stored), model, request)
     return store.write(source, _new(records, stored))
@@ -54,8 +51,9 @@ def record_bags(
     positions: Sequence[str],
     store: ActivationStore,
 ) -> int:
-    """Store, for each position, the mean input embedding of all tokens up to it: a bag
-    of tokens, without their order.
+    """Store, for each position, the mean input embedding of all tokens up to it.
+
+    This is a bag of tokens, without their order.
 
     It is stored once for each marked token, so that a probe of it is as wide as one of
     the activations. The marked tokens themselves are template tokens, the same in every
@@ -89,9 +87,7 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
 
 
 def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
-    """The tokens of every turn that the language model of this name decided, where they
-    can be replayed.
-    """
+    """The replayable tokens of every turn that this language model decided."""
     for trajectory in trajectories:
         for turn in trajectory.turns:
             completion = turn.decision.completion
@@ -138,8 +134,9 @@ def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Record
 
 
 def _up_to_positions(sequence: TokenSequence) -> TokenSequence:
-    """A sequence whose positions have all tokens up to them, without interventions:
-    embeddings are not changed by any.
+    """A sequence whose positions include all tokens up to them.
+
+    It has no interventions, because none changes embeddings.
     """
     positions = {
         position: tuple(range(max(places) + 1))
@@ -151,9 +148,7 @@ def _up_to_positions(sequence: TokenSequence) -> TokenSequence:
 def _repeated_mean(
     record: ActivationRecord, positions: Mapping[str, tuple[int, ...]]
 ) -> ActivationRecord:
-    """The mean over all tokens of each position, as many times as the position has
-    tokens.
-    """
+    """The mean over all tokens of each position, repeated for each of its tokens."""
     repeated = {}
     for (layer, position), values in record.values.items():
         # Sorted, for a sum is rounded by the order of its terms, from which a probe

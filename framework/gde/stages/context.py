@@ -1,6 +1,4 @@
-"""The resources that the parts of a run share, and the context that each part is made
-with.
-"""
+"""The shared resources of a run, and the context of each of its parts."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -41,9 +39,7 @@ WORLD_CAPABILITIES = frozenset(
 
 
 class Resources:
-    """What all parts of a run share in one process: models, journal, secrets and a
-    folder for scratch.
-    """
+    """The resources of a run in one process: models, journal, secrets, scratch."""
 
     def __init__(
         self,
@@ -56,10 +52,12 @@ class Resources:
         """Take the parts of a plan, or the whole catalogue where there is no plan.
 
         Args:
-            parts: of a plan, or all that plugins offer. journal: of the run; without
-            one, no answer of a model is kept. probes: folder of the fitted probes.
-            left: the share of one of several processes in the budget. keys_to: the
-            hosts that keys may be sent to, as in `gde.request.secrets.Secrets`.
+            parts: of a plan, or all that plugins offer.
+            journal: of the run; without one, no answer of a model is kept.
+            probes: folder of the fitted probes.
+            left: the share of one of several processes in the budget.
+            keys_to: the hosts that keys may be sent to, as in
+                `gde.request.secrets.Secrets`.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
@@ -96,8 +94,7 @@ class Resources:
         return Path(mkdtemp(prefix="gde-"))
 
     def find_metric(self, name: str) -> Chosen:
-        """The run's metric of this label, else its metric of this offer, else the offer
-        with its defaults.
+        """The run's metric of this label or offer, else the offer with its defaults.
 
         Raises:
             UnknownName: there is no such metric.
@@ -264,14 +261,12 @@ def check_world(known: str, world: World) -> None:
     """
     if world.id != known:
         raise GdeError(
-            f"the world is no longer what it was: the record has {known}, the environment {world.id}"
+            f"the world has changed: the record has {known}, the environment makes {world.id}"
         )
 
 
 def _task(environment: Environment, trajectory: Trajectory) -> Task:
-    """The task of the episode, which an environment made for it gives before it is
-    closed.
-    """
+    """The task of the episode, from an environment that is then closed."""
     try:
         environment.reset(trajectory.seed)
         check_world(trajectory.world.id, environment.world())

@@ -24,8 +24,9 @@ class Overdue(GdeError, TimeoutError):
 
 
 def limit(seconds: float | None, message: str) -> AbstractAsyncContextManager[Any]:
-    """Set a deadline for the awaits in the context, None for none. `message` names the
-    work.
+    """Set a deadline for the awaits in the context; None for none.
+
+    `message` names the work.
 
     Raises:
         Overdue: it has passed.
@@ -49,9 +50,7 @@ class _Limit:
 
     @classmethod
     def postpone_others(cls, seconds: float) -> None:
-        """Give every other task the time in which the current one has kept it
-        waiting.
-        """
+        """Extend every other task's deadline by the time the current one blocked."""
         current = asyncio.current_task()
         for each in cls.running:
             if each._task is None or current is None or each._task is current:
@@ -71,8 +70,7 @@ class _Limit:
 
 @contextmanager
 def interrupting(seconds: float | None, message: str) -> Iterator[None]:
-    """Set a deadline for calls that do not give way, e.g. an endless loop or a silent
-    socket; None for none.
+    """Set a deadline for calls that block, e.g. an endless loop; None for none.
 
     It is kept in the main thread only, on systems that have alarms. Calls deep in a
     library are interrupted when they return to Python.
@@ -102,9 +100,7 @@ def interrupting(seconds: float | None, message: str) -> Iterator[None]:
 
 
 class Interruptible(Generic[OutputT]):
-    """Awaits the work of a part, with a deadline for each stretch in which it keeps the
-    event loop.
-    """
+    """Awaits the work of a part, with a deadline for each blocking stretch."""
 
     def __init__(self, work: Awaitable[OutputT], seconds: float, message: str) -> None:
         self._work = work

@@ -1,6 +1,4 @@
-"""One episode from its world's beginning to its end, a function of the root seed and
-its key alone.
-"""
+"""One episode from beginning to end, a function of root seed and key alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -161,9 +159,7 @@ class Episode:
     async def _decide(
         self, agent: Agent, observation: Observation, scope: Scope, late: str
     ) -> tuple[Decision, BaseException | None]:
-        """Give the decision, and the exception that the agent raised instead of
-        deciding.
-        """
+        """Give the decision, with the exception if the agent raised one."""
         try:
             acting = agent.act(observation)
             if self.turn_seconds is None:
@@ -203,8 +199,9 @@ def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
 def advance(
     environment: Environment, observation: Observation, decision: Decision, judge: Judge
 ) -> tuple[Outcome, Moment]:
-    """Take the step that was decided. An unusable decision leaves the world as it is
-    and uses up its turn.
+    """Take the decided step.
+
+    An unusable decision leaves the world as it is and uses up its turn.
     """
     if decision.action is None:
         return Outcome.running(observation, success=judge.success), judge.moment(
@@ -286,7 +283,7 @@ def _check_repeated(index: int, recorded: Decision, decision: Decision) -> None:
     before = recorded.action or recorded.status
     now = decision.action or decision.status
     raise GdeError(
-        f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}"
+        f"the agent is not deterministic: turn {index} was {before} and is {now} on replay"
     )
 
 

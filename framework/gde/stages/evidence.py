@@ -1,6 +1,4 @@
-"""A run folder as evidence: trajectories that are read as they are used, and the
-decision processes of worlds.
-"""
+"""A run folder as evidence: lazy trajectories, and MDPs of worlds."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -125,8 +123,7 @@ def gather(
 def restricted(
     evidence: Evidence, labels: Labels, condition: int | None = None
 ) -> Evidence:
-    """The evidence of the episodes with these labels, or of the condition that has
-    them.
+    """The evidence of the episodes, or of the condition, with these labels.
 
     It has no probe reports: probes are fitted to the whole run, and break their own
     numbers down.
@@ -167,8 +164,9 @@ class WorldModels:
     def __init__(
         self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()
     ) -> None:
-        """Make processes from the parts of a run, which are looked up when the first
-        process is asked for.
+        """Make processes from the parts of a run.
+
+        The parts are looked up at the first request.
 
         Args:
             ready: gives the parts.

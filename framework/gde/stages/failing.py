@@ -12,8 +12,9 @@ CHARACTERS = 8_000
 
 
 def pass_on(error: BaseException) -> None:
-    """Raise an interruption or cancellation again. Any other exception is the failure
-    of the part that raised it.
+    """Raise an interruption or cancellation again.
+
+    Any other exception is the failure of the part that raised it.
 
     Raises:
         KeyboardInterrupt: the error is one, or a group that holds one.
@@ -46,9 +47,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException) -> str:
-    """Give the end of the traceback; empty for an expected error that no other one has
-    caused.
-    """
+    """Give the end of the traceback; empty for an expected error without a cause."""
     while isinstance(error, GdeError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, GdeError):

@@ -17,8 +17,9 @@ Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
 
 
 class OwnThread:
-    """Runs one call after another. A call that hangs is left behind with its thread,
-    which keeps no process alive.
+    """Runs one call after another in its own thread.
+
+    A call that hangs is left behind with its thread, which keeps no process alive.
     """
 
     def __init__(self) -> None:
@@ -55,9 +56,7 @@ def _called(function: Callable[..., OutputT], *arguments: Any) -> OutputT:
 
 @dataclass
 class Host:
-    """One environment and where it is called: in a thread of its own, or in the event
-    loop.
-    """
+    """One environment and its thread: its own, or that of the event loop."""
 
     environment: Environment
     thread: OwnThread | None = None
@@ -93,8 +92,9 @@ class Host:
 
 
 class Hosts:
-    """The environments of one condition: made when needed, lent to one episode at a
-    time.
+    """The environments of one condition, each lent to one episode at a time.
+
+    They are made when needed.
     """
 
     def __init__(self, make: Callable[[], Environment], threaded: bool) -> None:

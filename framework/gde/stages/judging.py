@@ -22,8 +22,7 @@ class Moment:
 
 @dataclass
 class Judge:
-    """The truth of one episode, by the environment's own word or by solving its
-    decision process.
+    """The truth of one episode, from the environment or its solved MDP.
 
     It lives where its environment is called.
     """
@@ -45,8 +44,9 @@ class Judge:
         """Give the truth at this moment, as far as the environment tells it.
 
         Args:
-            environment: tells it. shown: the observation of the agent, which the
-            environment's word must fit; None if nobody decides.
+            environment: tells it.
+            shown: the observation of the agent, which the environment's word must fit;
+                None if nobody decides.
 
         Raises:
             ValueError: what the environment tells cannot be true.

@@ -20,8 +20,7 @@ def cores() -> int:
 def in_lanes(
     do: Callable[[WorkT], OutputT], work: Sequence[WorkT], lanes: Sequence[int]
 ) -> Generator[OutputT]:
-    """Do the work of each lane in a thread of its own and yield all outputs in the
-    order of `work`.
+    """Do each lane's work in its own thread; yield outputs in order of `work`.
 
     A thread does the work of its lane in order. A single lane runs in the calling
     thread. Closing the iterator cancels the work that has not begun and waits for the

@@ -34,8 +34,9 @@ class Models:
         budget: Budget | None = None,
         reuse: Reuse | None = None,
     ) -> None:
-        """Take what makes a model of a name, and the journal; without a journal no
-        answer is kept.
+        """Take a maker of models by name, and the journal.
+
+        Without a journal no answer is kept.
         """
         self.budget = budget or Budget(None, None)
         self.reuse = reuse or Reuse()
@@ -47,8 +48,9 @@ class Models:
         self._made: dict[str, LanguageModel] = {}
 
     def get(self, name: str) -> LanguageModel:
-        """The model itself, without journal, cache and budget: for activations, and for
-        requests of no consequence.
+        """The model itself, without journal, cache and budget.
+
+        It serves for activations, and for requests of no consequence.
 
         Raises:
             GdeError: the model cannot be made, or its weights have changed since it
@@ -63,9 +65,7 @@ class Models:
         return self._made[name]
 
     def info(self, name: str) -> ModelInfo:
-        """The description of a model, from the journal where the run has made the model
-        before.
-        """
+        """The description of a model, from the journal if the run has made it before."""
         known = self._noted().get(name)
         return ModelInfo(**known) if known else self.get(name).info
 
@@ -105,8 +105,8 @@ class Models:
             now = info.versions.get(each)
             if each in known and now != known[each]:
                 raise GdeError(
-                    f"language model {name!r} is no longer the one that answered in this run: its {each} were"
-                    f" {known[each]}, now {now or 'unknown'}; bring them back, or begin a new run"
+                    f"language model {name!r} has changed since it answered in this run: its {each} were"
+                    f" {known[each]}, now {now or 'unknown'}; restore them, or start a new run"
                 )
 
     def _noted(self) -> Mapping[str, Any]:

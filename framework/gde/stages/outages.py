@@ -42,8 +42,9 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items one after another; one whose model was out of reach comes again once, after
-    all others.
+    """Yields items in order; repeats one whose model was unavailable at the end.
+
+    An item is repeated once.
 
     It comes again when another request has succeeded since, or when nothing else is
     left. If it fails a second time although others succeeded, the fault is its own.
@@ -101,7 +102,7 @@ class SecondChances(Generic[ItemT]):
 
 def stopped(error: Unavailable) -> RunFailed:
     """Say why the run stops by itself."""
-    advice = "go on with `gde resume` when it answers again, or `gde rescore` makes a result of what there is"
+    advice = "resume with `gde resume` once the model answers; `gde rescore` evaluates the finished episodes"
     return RunFailed(
-        f"{error}; no request succeeded; run stopped; what was finished is kept: {advice}"
+        f"{error}; no request succeeded; run stopped; finished work is kept: {advice}"
     )

@@ -1,5 +1,6 @@
-"""Progress of a run, read from its journal, so that it is the same wherever the
-episodes run.
+"""Progress of a run, read from its journal.
+
+It is the same wherever the episodes run.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,8 +39,9 @@ def ignore(progress: Progress) -> None:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Functions to call. If nobody listens to episodes or turns, their record is not
-    read.
+    """Functions to call.
+
+    If nobody listens to episodes or turns, their record is not read.
     """
 
     progress: Watch
@@ -53,10 +55,11 @@ class Listeners:
 
 @contextmanager
 def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
-    """While the context lasts, tell of every turn and every episode that ends, in the
-    order of completion.
+    """Report every turn and every finished episode while the context lasts.
+
+    They are reported in the order of completion.
     """
-    # What is in the journal before the work begins is told to nobody.
+    # Turns and episodes from before the work are not reported.
     with closing(Journal.open(path, write=False)) as journal:
         endings = _Endings()
         turns = journal.last_turn()

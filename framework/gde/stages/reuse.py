@@ -28,8 +28,7 @@ class Reuse:
         self._answers: Answers | None = None
 
     def key(self, model: LanguageModel, config: Json, request: ChatRequest) -> str:
-        """The key of an answer, which differs wherever the answer may: by model,
-        configuration and request.
+        """The key of an answer, from model, configuration and request.
 
         Returns:
             An empty text where the request is not to be looked up.
@@ -89,18 +88,16 @@ class Reuse:
             yield self._answers
         except (sqlite3.Error, GdeError) as error:
             raise RunFailed(
-                f"run.cache={self._path}: {error}; go on with `gde resume`, which does without"
+                f"run.cache={self._path}: {error}; `gde resume` continues without the cache"
             ) from error
 
 
 def reuse_note(journal: Journal, cache: str) -> Mapping[str, Json]:
-    """The use of the cache as a result's provenance states it; empty where the plan
-    names none.
-    """
+    """The use of the cache for a result's provenance; empty without a cache."""
     if not cache:
         return {}
     ((answers, hits),) = journal.query(
         "SELECT count(*), coalesce(sum(cached), 0) FROM calls"
     )
-    said = f"cache: {hits} of {answers} answers are those of earlier runs; what is sampled is always asked"
+    said = f"cache: {hits} of {answers} answers come from earlier runs; sampled answers are never reused"
     return {"cache": {"answers": answers, "hits": hits, "said": said}}

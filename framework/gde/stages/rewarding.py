@@ -1,5 +1,6 @@
-"""From trajectories to reward traces: every reward model on every episode, journaled
-trace by trace.
+"""From trajectories to reward traces: every reward model on every episode.
+
+Each trace is journaled on its own.
 """
 
 import asyncio
@@ -27,8 +28,9 @@ async def reward(
     journal: Journal,
     reach: Reach | None = None,
 ) -> None:
-    """Write the model's trace of each trajectory that it has not judged yet; an
-    exception becomes the trace's failure.
+    """Write the model's trace of each trajectory that has none yet.
+
+    An exception becomes the trace's failure.
 
     Args:
         name: what the run calls the model.
@@ -70,8 +72,9 @@ async def trace(
     trajectory: Trajectory,
     journal: Journal | None = None,
 ) -> RewardTrace:
-    """The model's rewards of one trajectory, or the reason why there are none, whose
-    traceback the journal keeps.
+    """The model's rewards of one trajectory, or the reason why there are none.
+
+    The journal keeps the traceback.
 
     Raises:
         RunFailed: the run cannot go on.

@@ -1,6 +1,4 @@
-"""Plan to trajectories: concurrent episodes, each in the journal as soon as it has
-something to keep.
-"""
+"""From plan to trajectories: concurrent episodes, journaled turn by turn."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +28,9 @@ seed makes another world.
 
 
 def list_worlds(ready: Ready, resources: Resources) -> Listed:
-    """List the worlds of each condition. Environments that may have a list are made to
-    find out.
+    """List the worlds of each condition.
+
+    Environments that may have a list are made to find out.
 
     Raises:
         GdeError: a list cannot be had.
@@ -62,8 +61,9 @@ def count_episodes(ready: Ready, worlds: Listed) -> int:
 
 
 def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
-    """Yield every episode of the plan, in the order of the record. No condition has
-    more worlds than it lists.
+    """Yield every episode of the plan, in the order of the record.
+
+    No condition has more worlds than it lists.
     """
     for condition in range(len(ready.conditions)):
         for world in range(_n_worlds(ready, worlds, condition)):

@@ -1,6 +1,4 @@
-"""From evidence to measurements: every metric, on the whole run and on each condition
-of its sweep.
-"""
+"""From evidence to measurements: every metric, on the run and its conditions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -33,8 +31,7 @@ def score(
     seconds: float | None = None,
     watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """Measure every metric, in the order of metrics and conditions, and collect the
-    failures.
+    """Compute the metrics, in order of metric and condition; collect failures.
 
     A sweep of one condition has no breakdown: it would repeat the whole. A metric that
     raises, or takes more than `seconds`, on one part is still measured on the others. A
@@ -46,7 +43,7 @@ def score(
         conditions: the labels of each condition.
         known: measurements that others have given before.
         seconds: the time that a metric may take on one part; None for no limit.
-        watch: is told of the progress.
+        watch: receives the progress.
     """
     parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
     if len(conditions) > 1:

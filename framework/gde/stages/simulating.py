@@ -1,6 +1,4 @@
-"""The private simulators of agents: second environments, put to where the episode
-stands.
-"""
+"""The private simulators of agents: second environments at the same moment."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field

@@ -1,5 +1,6 @@
-"""Activations on disk: safetensors shards per source, layer and position, indexed in
-run.sqlite; turns of any length.
+"""Activations on disk: safetensors shards, indexed in run.sqlite.
+
+Shards are per source, layer and position. Turns may have any length.
 """
 
 import json
@@ -86,8 +87,9 @@ class ActivationStore:
         return n
 
     def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
-        """Write a file of one place, then its index, which so names complete files
-        alone.
+        """Write a file of one place, then its index.
+
+        The index thus names only complete files.
         """
         layer, position = place
         stem = f"{source}-layer{layer}-{position}-"
@@ -108,8 +110,7 @@ class ActivationStore:
         self._journal.write(index)
 
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
-        """All activations of one place, ordered as the episodes are; None where there
-        are none.
+        """All activations of one place in the order of episodes, or None.
 
         In one file and in this order, they stay in the file: they are read once, to be
         checked, and not held. Else the table is held in memory, and filled from one
@@ -130,9 +131,7 @@ class ActivationStore:
     def _gathered(
         self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
     ) -> NDArray[np.float32]:
-        """(n, width) the tokens of all rows of the index, those of each from its
-        beginning on.
-        """
+        """The (n, width) tokens of the index's rows, each from its beginning on."""
         files = dict.fromkeys(row["file"] for row in index)
         first = index[0]["row"]
         gaps = [row["row"] - begin for begin, row in zip(begins, index, strict=True)]
@@ -169,8 +168,9 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The arrays of a safetensors file, mapped into memory: not writeable, and read
-    from the file as they are used.
+    """The arrays of a safetensors file, mapped into memory, read-only.
+
+    They are read from the file as they are used.
 
     Raises:
         RunFolderError: it is not there, or not as it was written.
@@ -185,22 +185,21 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
             f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
         ) from error
     if signed != _checksum(arrays):
-        raise RunFolderError(
-            f"{path}: the arrays are not as they were written; {ADVICE}"
-        )
+        raise RunFolderError(f"{path}: checksum mismatch in the arrays; {ADVICE}")
     return arrays
 
 
 def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file whose structure is right. Safetensors itself gives NumPy
-    copies of them.
+    """The arrays of a well-formed file.
+
+    Safetensors itself gives NumPy copies of them.
     """
     content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
     begin = 8 + int(content[:8].view("<u8")[0])
-    told = json.loads(content[8:begin].tobytes())
-    told.pop("__metadata__", None)
+    header = json.loads(content[8:begin].tobytes())
+    header.pop("__metadata__", None)
     arrays = {}
-    for name, each in told.items():
+    for name, each in header.items():
         start, end = each["data_offsets"]
         kind = each["dtype"]
 

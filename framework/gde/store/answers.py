@@ -1,5 +1,6 @@
-"""A SQLite file of model answers that runs share, each under a key of all that can
-change the answer.
+"""A SQLite file of model answers that runs share.
+
+The key of an answer covers all that can change it.
 """
 
 import json
@@ -73,9 +74,7 @@ class Answers:
         return cls(connection)
 
     def get(self, key: str) -> Completion | None:
-        """The answer under a key; None where there is none, or where the row is
-        damaged.
-        """
+        """The answer under a key; None if it is absent or damaged."""
         with closing(
             self._connection.execute(
                 "SELECT answer, checksum FROM answers WHERE key = ?", (key,)
@@ -105,8 +104,9 @@ class Answers:
 
 
 def _create_or_recognise(connection: sqlite3.Connection) -> bool:
-    """Make an empty file a file of answers, and say whether it is one; any other file
-    is left as it was.
+    """Make an empty file a file of answers, and say whether it is one.
+
+    Any other file is left as it was.
     """
     # One transaction, so that of two processes that find the file empty only one
     # creates the table.

@@ -1,4 +1,4 @@
-"""Checksums of rows and arrays, which tell whether they are as they were written.
+"""Checksums of rows and arrays, which detect changes.
 
 A connection that writes signs every row that it inserts or changes, except rows that
 are copied with their checksum. Its triggers are temporary and not in the file.
@@ -12,7 +12,7 @@ from gde.errors import RunFolderError
 
 COLUMN = "checksum"
 FUNCTION = "row_checksum"
-ADVICE = "the file is damaged: take a copy from elsewhere"
+ADVICE = "the file is damaged: restore it from a copy"
 
 
 def checksum(values: Iterable[object]) -> int:
@@ -45,27 +45,25 @@ def check(table: str, row: sqlite3.Row) -> sqlite3.Row:
     *values, signed = row
     if checksum(values) != signed:
         raise RunFolderError(
-            f"run.sqlite: a row of {table} ({values[0]!r}, ...) is not as it was written; {ADVICE}"
+            f"run.sqlite: checksum mismatch in a row of {table} ({values[0]!r}, ...); {ADVICE}"
         )
     return row
 
 
 def faults(connection: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with a journal: its structure, rows that have changed, turns that
-    are missing.
-    """
+    """List the faults of a journal: structure, changed rows, missing turns."""
     _register(connection)
     try:
-        for (said,) in connection.execute("PRAGMA integrity_check(5)"):
-            if said != "ok":
-                yield f"run.sqlite: {' '.join(said.split())}"
+        for (message,) in connection.execute("PRAGMA integrity_check(5)"):
+            if message != "ok":
+                yield f"run.sqlite: {' '.join(message.split())}"
 
         for table in _signed_tables(connection):
             columns = _columns(connection, table)
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
             rows = f"SELECT {columns[0]} FROM {table} WHERE {wrong}"
             for (key,) in connection.execute(rows):
-                yield f"run.sqlite: a row of {table} ({key!r}, ...) is not as it was written"
+                yield f"run.sqlite: checksum mismatch in a row of {table} ({key!r}, ...)"
 
         lost = "ending IS NOT NULL AND turns <> (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
         for (key,) in connection.execute(f"SELECT episode FROM episodes WHERE {lost}"):

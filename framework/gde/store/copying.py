@@ -11,8 +11,7 @@ Write = Callable[[Sequence[Statement]], object]
 
 
 def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
-    """The statements that make an empty journal know enough to go on with some
-    episodes.
+    """The statements that let an empty journal continue some episodes.
 
     It gets the facts of the run, the heads of the episodes, and the turns and calls of
     those that have not ended.
@@ -46,9 +45,7 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
 
 
 class DistantJournal(Journal):
-    """A copy of a part of a journal; whatever is written goes to the journal of the run
-    first.
-    """
+    """A partial copy of a journal; writes go to the journal of the run first."""
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         super().__init__(path, write=write)

@@ -127,7 +127,7 @@ class Database:
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             raise RunFailed(
-                f"cannot write the journal: {error}; make room and go on with `gde resume`"
+                f"cannot write the journal: {error}; free disk space, then resume with `gde resume`"
             ) from error
 
     def note(self, name: str, value: Json) -> None:

@@ -1,5 +1,6 @@
-"""A run as a folder: plan.toml, run.sqlite, activations/, probes/, result.json,
-report.html.
+"""A run as a folder of plan, journal, arrays, result and report.
+
+It holds plan.toml, run.sqlite, activations/, probes/, result.json and report.html.
 """
 
 import json
@@ -56,8 +57,9 @@ class RunFolder:
         parent: Path = Path("runs"),
         label: str = "run",
     ) -> "RunFolder":
-        """A new folder with the plan and an empty journal: `out`, or one in `parent`
-        named by the day and the label.
+        """A new folder with the plan and an empty journal.
+
+        The folder is `out`, or one in `parent` named by the day and the label.
 
         Raises:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
@@ -92,12 +94,10 @@ class RunFolder:
         """
         if not path.is_dir():
             raise RunFolderError(
-                f"no run folder {path}: wanted the folder that `gde eval` made"
+                f"no run folder {path}: give a folder that `gde eval` made"
             )
         if (path / CONTEST).is_file():
-            raise RunFolderError(
-                f"{path} holds several runs: name one of the folders in it"
-            )
+            raise RunFolderError(f"{path} is a contest: name one of its run folders")
         if not (path / PLAN).is_file():
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
         return cls(path)
@@ -154,7 +154,7 @@ class RunFolder:
         path = self.path / RESULT
         if not path.is_file():
             raise RunFolderError(
-                f"{self.path} has no result yet: finish it with `gde resume {self.path}`"
+                f"{self.path} has no result yet: finish the run with `gde resume {self.path}`"
             )
         try:
             stored = json.loads(path.read_bytes())
@@ -166,7 +166,7 @@ class RunFolder:
                 )
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
             if stored.pop("checksum", None) != _checksum(stored):
-                raise ValueError("its numbers are not as they were written")
+                raise ValueError("checksum mismatch")
             return Result(
                 run=str(self.path),
                 status=stored["status"],
@@ -212,30 +212,24 @@ def _measurement_row(measurement: Measurement) -> Statement:
 
 
 def taken(path: Path) -> RunFolderError:
-    """The error of a path where something is already, with the way to resume a run that
-    is there.
-    """
+    """The error of an occupied path, with the command to resume a run there."""
     resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
-    instead = f", or go on with `gde resume {path}`" if resumable else ""
-    return RunFolderError(f"{path} exists: name another folder with --out{instead}")
+    instead = f", or resume it with `gde resume {path}`" if resumable else ""
+    return RunFolderError(f"{path} exists: choose another folder with --out{instead}")
 
 
 def cannot_make(path: Path, error: Exception) -> RunFolderError:
-    """The error of a run folder that cannot be made, with the folder above it that is
-    in the way.
-    """
+    """The error of a run folder that cannot be made, with the blocking folder."""
     reason = error.strerror if isinstance(error, OSError) else error
     above = getattr(error, "filename", None) or path
     where = f" ({above})" if Path(above) in path.parents else ""
     return RunFolderError(
-        f"cannot make the run folder {path}: {reason}{where}; name another one with --out"
+        f"cannot make the run folder {path}: {reason}{where}; choose another one with --out"
     )
 
 
 def free_name(parent: Path, label: str) -> Path:
-    """A free name for a folder, of the day and a label, with a number where that name
-    is taken.
-    """
+    """A free folder name from the day and a label, with a number if needed."""
     stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
     path = parent / stem
     numbers = count(2)

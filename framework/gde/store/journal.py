@@ -1,6 +1,4 @@
-"""run.sqlite: every finished turn is committed before the next turn of its episode is
-asked for.
-"""
+"""run.sqlite: a turn is committed before its episode's next turn begins."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +31,9 @@ PAGE = 64
 
 
 class Journal(Database):
-    """Reads and writes the record of episodes. Several processes may write to one
-    journal.
+    """Reads and writes the record of episodes.
+
+    Several processes may write to one journal.
     """
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
@@ -69,15 +68,11 @@ class Journal(Database):
         await self.commit([(query, (*row, failure, str(key)))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
-        """Write a finished turn. The completions that went into it are in the journal
-        already, see `call`.
-        """
+        """Write a finished turn; `call` has already written its completions."""
         await self.commit([_insertion("turns", rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
-        """Write what a language model answered to a request made on behalf of an
-        episode or a part.
-        """
+        """Write a language model's answer to a request of an episode or part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)}, 0)"
         statements: list[Statement] = [
             (query, rows.intervention_row(each)) for each in completion.interventions
@@ -99,9 +94,7 @@ class Journal(Database):
         await self.commit([(query, (ending, failure, state, str(key)))])
 
     def keep_traceback(self, reason: str, text: str) -> None:
-        """Keep the traceback of the first failure with this reason; an empty one is not
-        kept.
-        """
+        """Keep the traceback of the first failure with this reason, if not empty."""
         if not text:
             return
         few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"
@@ -111,8 +104,9 @@ class Journal(Database):
         )
 
     def forget_failed(self) -> int:
-        """Delete the failed episodes, so that they begin anew, and note why they
-        failed. Gives their number.
+        """Delete the failed episodes so that they begin anew, and note the reasons.
+
+        Returns their number.
 
         The answers of models in them are kept.
         """
@@ -143,8 +137,9 @@ class Journal(Database):
         }
 
     def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
-        """The episodes with a higher number than the given one: number, key, and
-        whether it has ended.
+        """Number, key and end of the episodes after the given number.
+
+        The end says whether the episode has ended.
         """
         query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
         return [
@@ -172,9 +167,7 @@ class Journal(Database):
         return found[0]["world_id"] if found else None
 
     def calls(self, scope: str) -> dict[str, Completion]:
-        """Every completion that was asked for on behalf of an episode or a part, by
-        request.
-        """
+        """Every completion requested by an episode or part, by request."""
         found = {}
         for row in self.signed(
             "calls", "SELECT * FROM calls WHERE scope = ?", (scope,)
@@ -244,16 +237,15 @@ class Journal(Database):
         return {**dict(row), **dict(answers)}
 
     def episodes(self, condition: int | None = None) -> list[str]:
-        """Keys of the finished episodes, of all or of one condition, in the order of
-        keys.
-        """
+        """Keys of the finished episodes, of all or one condition, in order."""
         query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND condition = coalesce(?, condition)
             ORDER BY condition, world, repeat"""
         return [row["episode"] for row in self.query(query, (condition,))]
 
     def summaries(self) -> Iterator[dict[str, Any]]:
-        """Key, world, number of turns, ending and labels of each finished episode, in
-        the order of keys.
+        """Key, world, number of turns, ending and labels of finished episodes.
+
+        They are in the order of keys.
         """
         for row in self.query(
             "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
@@ -270,9 +262,7 @@ class Journal(Database):
     def trajectories(
         self, episodes: Sequence[str] | None = None
     ) -> Iterator[Trajectory]:
-        """Finished episodes, read page by page: the given ones, or all in the order of
-        keys.
-        """
+        """Finished episodes, read page by page: the given ones, or all in order."""
         wanted = self.episodes() if episodes is None else episodes
         for start in range(0, len(wanted), PAGE):
             yield from self._page(wanted[start : start + PAGE])
@@ -283,9 +273,7 @@ class Journal(Database):
         return one
 
     def turns_since(self, last: int) -> tuple[int, list[tuple[str, Turn]]]:
-        """The turns with a higher number than the given one, and the number of the last
-        of them.
-        """
+        """The turns after the given number, and the number of the last of them."""
         turns = []
         for row in self.query(
             "SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)

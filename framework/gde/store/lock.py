@@ -18,8 +18,9 @@ HOLDER = ".writer"
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the folder against other writers, on this machine and on others that see its
-    file system.
+    """Lock the folder against other writers.
+
+    They may be on any machine that sees its file system.
 
     Readers need no lock. The operating system releases it when the process dies,
     however it dies.

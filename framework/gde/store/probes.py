@@ -1,5 +1,6 @@
-"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors
-files a fit.
+"""Fitted probes and their decoded values.
+
+A fit is a row of run.sqlite and a pair of safetensors files.
 """
 
 import json
@@ -48,8 +49,9 @@ def read_readout(
 def write_report(
     journal: Journal, folder: Path, report: ProbeReport, made_by: str
 ) -> None:
-    """Store the report of one fit, replacing an earlier one; `made_by` identifies all
-    that it depends on.
+    """Store or replace the report of one fit.
+
+    `made_by` identifies all that it depends on.
 
     Raises:
         RunFailed: the disk is full.
@@ -78,9 +80,7 @@ def made_by(journal: Journal) -> dict[str, str]:
 
 
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
-    """The stored reports in the order in which they were first made, none where nothing
-    was probed.
-    """
+    """The stored reports in the order of their first fits; none without probes."""
     rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")
     return tuple(_report(folder, json.loads(row["report"])) for row in rows)
 

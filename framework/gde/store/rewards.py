@@ -1,6 +1,4 @@
-"""Reward traces in run.sqlite: one row a turn, or one row with the reason why there are
-none.
-"""
+"""Reward traces in run.sqlite: one row a turn, or one row with the reason."""
 
 import json
 
@@ -22,8 +20,10 @@ def judged(journal: Journal, model: str) -> set[str]:
 
 
 def write_trace(trace: RewardTrace, journal: Journal) -> None:
-    """Store one trace. The trace of an episode without turns is kept as a failure,
-    since it has no rows of its own.
+    """Store one trace.
+
+    The trace of an episode without turns is kept as a failure, since it has no rows of
+    its own.
     """
     query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
     place = (trace.model, trace.episode)
@@ -76,14 +76,14 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
             raise RunFolderError(
                 f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}"
             )
-        told = judgements.get(place)
+        judgement = judgements.get(place)
         trace = RewardTrace(
             model=model,
             episode=episode,
             values=np.array(kept),
             failure=failures.get(place, ""),
-            made_by=told["made_by"] if told else "",
-            counts=json.loads(told["counts"]) if told else {},
+            made_by=judgement["made_by"] if judgement else "",
+            counts=json.loads(judgement["counts"]) if judgement else {},
         )
         traces.append(trace)
     return tuple(traces)

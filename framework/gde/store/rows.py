@@ -197,8 +197,7 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
 def read_trajectory(
     episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]
 ) -> Trajectory:
-    """An episode from its row of `episodes`, the rows of its turns and the completions
-    that they name.
+    """An episode from its row, the rows of its turns and their completions.
 
     Raises:
         RunFolderError: one of them is missing, or not as it was written.

@@ -86,9 +86,10 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     """Why a file is no journal of this version; empty when it is one.
 
     Args:
-        version: its user_version. found: (type, name) to the SQL of everything in its
-        schema. Views and triggers run when tables are read or
-            written, so a file from elsewhere that has any is refused.
+        version: its user_version.
+        found: (type, name) to the SQL of everything in its schema. Views and triggers
+            run when tables are read or written, so a file from elsewhere that has any
+            is refused.
     """
     if version != VERSION:
         return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"

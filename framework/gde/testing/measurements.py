@@ -7,8 +7,9 @@ from gde.testing.promises import promise
 
 
 def check_measurements(measurements: Sequence[Measurement]) -> None:
-    """Check that numbers can be compared and shown. `Measurement` itself checks that
-    they can be written.
+    """Check that numbers can be compared and shown.
+
+    `Measurement` itself checks that they can be written.
 
     Raises:
         AssertionError: a promise is broken.

@@ -12,8 +12,7 @@ from gde.testing.samples import sample_evidence
 
 
 def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -> None:
-    """Check every promise of `Metric`: it is pure, and handles little and empty
-    evidence.
+    """Check every promise of `Metric`, also on little and empty evidence.
 
     Args:
         make: gives the metric.

@@ -30,8 +30,9 @@ class PlanReadout:
     """(width + 1, ahead * KINDS), the last row the bias."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, T, width) padded activations to (N, ahead, KINDS) scores, the likeliest
-        the largest.
+        """(N, ahead, KINDS) scores, the likeliest the largest.
+
+        The input is (N, T, width) padded activations.
         """
         scores = _features(inputs) @ self.weights
         return scores.reshape(len(inputs), -1, KINDS).astype(np.float32)

@@ -9,8 +9,9 @@ from gde.data.trajectory import Trajectory
 
 
 def promise(kept: object, sentence: str) -> None:
-    """Raise an AssertionError with the sentence unless the promise is kept, also under
-    `python -O`.
+    """Raise an AssertionError with the sentence unless the promise is kept.
+
+    It works under `python -O` too.
     """
     if not kept:
         raise AssertionError(sentence)
@@ -32,8 +33,9 @@ def promise_protocol(part: object, protocol: type[Any]) -> None:
 
 
 def promise_json(value: object, whose: str) -> None:
-    """Check that the journal can hold the value: JSON without NaN, infinity or NumPy
-    scalars.
+    """Check that the journal can hold the value.
+
+    It must be JSON without NaN, infinity or NumPy scalars.
     """
     try:
         json.dumps(value, allow_nan=False)
@@ -66,8 +68,9 @@ def calling(action: Callable[[], object], sentence: str) -> Any:
 
 
 def unknown(method: str, trajectory: Trajectory, error: Exception) -> str:
-    """The sentence for a part that raises on an episode, perhaps because the world is
-    not made for it.
+    """The sentence for a part that raises on an episode.
+
+    The world may not be made for the part.
     """
     got = f"got {type(error).__name__}: {error}"
     where = f"episode {trajectory.key} of world {trajectory.world.id!r}"

@@ -17,8 +17,7 @@ AGENT = Choice(name="gpt-oss")
 
 
 def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
-    """Get the plans, compare runs with the publication, and check every promise of
-    `Reproduction`.
+    """Check every promise of `Reproduction`: plans, comparisons and figures.
 
     Args:
         make: gives the reproduction.

@@ -15,8 +15,7 @@ from gde.testing.samples import sample_evidence
 def check_reward_model(
     make: Callable[[], RewardModel], trajectories: Sequence[Trajectory] = ()
 ) -> None:
-    """Judge trajectories one by one and at once, and check every promise of
-    `RewardModel`.
+    """Check every promise of `RewardModel`, one trajectory at a time and at once.
 
     Args:
         make: gives the reward model.

@@ -14,8 +14,9 @@ SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
 
 
 def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
-    """Episodes in corridors: some reach the goal, some do not, and one fails in its
-    first turn.
+    """Episodes in corridors, with successes and failures to reach the goal.
+
+    One episode fails in its first turn.
     """
     trajectories = [_episode(world, length) for world in range(episodes)]
     failed = replace(

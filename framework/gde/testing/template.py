@@ -51,7 +51,7 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
     dashed = name.replace("_", "-")
     folder = out or Path(f"gde-{dashed}")
     if folder.exists():
-        raise ConfigError(f"{folder} exists: name another folder with --out")
+        raise ConfigError(f"{folder} exists: choose another folder with --out")
 
     texts = {
         "pyproject.toml": PYPROJECT,

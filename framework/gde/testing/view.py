@@ -1,5 +1,6 @@
-"""The check that reporters can draw and probes can decode the record of an environment
-(`gde.data.view`).
+"""The check of maps and drawings in an environment's record.
+
+Reporters draw them and probes decode them (`gde.data.view`).
 """
 
 from collections.abc import Collection, Sequence

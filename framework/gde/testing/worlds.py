@@ -60,7 +60,7 @@ class Recipe:
         return self._order[self._done :]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     @property
     def _steps(self) -> tuple[str, ...]:
@@ -74,8 +74,9 @@ class Recipe:
 
 @dataclass
 class Dictation:
-    """Lines of any length to copy as free text. An action copies the next lines, at
-    best all of them.
+    """Lines of any length to copy as free text.
+
+    An action copies the next lines, at best all of them.
 
     Gives OPTIMUM. Success is the share of copied lines. A text with a wrong line copies
     none.
@@ -109,9 +110,9 @@ class Dictation:
     def step(self, action: str) -> Outcome:
         if self._written == self.lines:
             raise ValueError("the episode is over: call reset")
-        said = tuple(action.split("\n"))
-        if said == self._dictated[self._written : self._written + len(said)]:
-            self._written += len(said)
+        lines = tuple(action.split("\n"))
+        if lines == self._dictated[self._written : self._written + len(lines)]:
+            self._written += len(lines)
         success = self._written / self.lines
         if self._written == self.lines:
             return Outcome.terminal(self._observe(), 1.0, success=success)
@@ -126,7 +127,7 @@ class Dictation:
         )
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         return Observation(text="\n".join(self._dictated[self._written :]))

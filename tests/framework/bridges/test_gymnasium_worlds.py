@@ -297,7 +297,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: from_gymnasium(Cards()),
-        "wanted its id or a function that makes it, since it has no spec",
+        "wanted its id or a function that makes it, because the environment has no spec",
     ),
     (
         lambda: from_gymnasium(LAKE, desc=np.array(["SF", "FG"])),

@@ -401,7 +401,7 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert accuracy["difference"] == pytest.approx(accuracy["b"] - 1.0)
     assert accuracy["p"] < 0.05
     (tmp_path / "link").symlink_to("a")
-    assert "a and link are the same run: name another" in refused(
+    assert "a and link are the same run; choose two" in refused(
         gde("compare", "a", "link")
     )
     shown = gde("compare", "a", "b").stdout
@@ -495,7 +495,7 @@ def test_the_version_is_that_of_the_package(gde: Gde) -> None:
 
 def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert gde("new-plugin", "mine").returncode == 0
-    assert "exists: name another folder" in refused(gde("new-plugin", "mine"))
+    assert "exists: choose another folder" in refused(gde("new-plugin", "mine"))
     (tmp_path / "file").write_text("data")
     assert "cannot write file/x: Not a directory; name another" in refused(
         gde("new-plugin", "m", "--out", "file/x")
@@ -602,7 +602,7 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
         ),
         (
             "rescore . --set accuracy.x=1",
-            "gde: --set accuracy: wanted the name of a metric that is asked for; add --metric",
+            "gde: --set accuracy: unknown metric; add it with --metric",
         ),
         ("check .", "gde: . is a folder: wanted a plan file or a distribution"),
         (

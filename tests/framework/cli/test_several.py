@@ -37,7 +37,7 @@ def test_a_contest_is_one_folder_that_every_command_takes(
     assert (code, out) == (
         2,
         "",
-    ) and "holds several runs: name one of the folders in it" in err
+    ) and "is a contest: name one of its run folders" in err
 
 
 def test_what_would_be_run_is_one_object_with_every_variant(

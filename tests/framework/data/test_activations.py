@@ -144,7 +144,7 @@ def test_turns_of_any_length_are_padded_with_what_is_no_number() -> None:
     assert padded[2].tolist()[:2] == [[8, 9], [10, 11]]
     with pytest.raises(
         ValueError,
-        match=r'equally many marked tokens .*, got 1 to 3: .* `inputs = "tokens"`',
+        match=r'equally many tokens .*, got 1 to 3: .* `inputs = "tokens"`',
     ):
         ragged.concatenated()
 

@@ -77,7 +77,7 @@ def test_a_worker_does_one_item_after_another() -> None:
         (
             die_by,
             signal.SIGKILL,
-            "a worker process was killed by SIGKILL before its work was done, perhaps for want",
+            "a worker process was killed by SIGKILL before its work was done, perhaps because memory ran out",
         ),
         (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
     ],

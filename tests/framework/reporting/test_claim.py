@@ -98,7 +98,7 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
 
 @pytest.mark.parametrize(
     ("cells", "doubt"),
-    [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which does better)")],
+    [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which is better)")],
 )
 def test_the_probe_is_told_beside_its_strongest_control(
     result: Result, cells: float, doubt: str
@@ -108,8 +108,7 @@ def test_the_probe_is_told_beside_its_strongest_control(
         *off(3.0, replace(MAIN, control="untrained")),
     ]
     said = words(claim(with_numbers(result, *off(cells), *rivals)).belief)
-    assert f"places the agent on average {cells:.2f} cells" in said
-    assert f"and the goal on average {cells:.2f} cells" in said
+    assert f"{cells:.2f} cells" in said
     assert "best control, random weights: 3.00 cells [2.90, 3.10]" in said
     assert said.count(doubt) == 2
 
@@ -178,7 +177,7 @@ def test_a_probe_that_measured_nothing_gives_its_reason(result: Result) -> None:
         reason="needs at least 2 worlds",
     )
     said = claim(with_numbers(result, failed)).belief
-    assert said == "Nothing was decoded from its activations: needs at least 2 worlds."
+    assert said == "No probe result: needs at least 2 worlds."
 
 
 def test_without_probes_nothing_is_said_of_beliefs(result: Result) -> None:
@@ -201,10 +200,10 @@ def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(
 ) -> None:
     assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
         "1 of 24 episodes failed; no number includes them.",
-        "7 of 180 answers could not be used; they count as non-optimal steps.",
+        "7 of 180 answers were unusable and count as non-optimal steps.",
     ]
     assert cautions(result, replace(SUBJECT, worlds=4)) == [
-        "Fewer than 10 worlds: an impression, not a finding."
+        "Fewer than 10 worlds: too few for a conclusion."
     ]
 
 
@@ -231,5 +230,5 @@ def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
     said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
     assert (
         said
-        == "Across 23 grid worlds, the agent gpt-oss was run, but no single number of its behaviour was measured."
+        == "Across 23 grid worlds, the agent gpt-oss ran, but no metric of its behaviour has a value."
     )

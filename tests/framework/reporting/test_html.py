@@ -157,9 +157,8 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(
         assert title in first
     folded = (
         "Accuracy, pooled over steps",
-        "Turns of an episode",
         "Empty answers",
-        "Episodes out of turns",
+        "Episodes that reach the horizon",
     )
     for title in folded:
         assert title not in first and title in rest
@@ -274,7 +273,7 @@ def test_an_empty_run_still_has_a_page(result: Result) -> None:
     )
     text = Page(page(PLAN, nothing, Evidence(trajectories=()))).text
     assert (
-        "Across 0 grid worlds, the agent gpt-oss was run, but no single number of its behaviour was measured."
+        "Across 0 grid worlds, the agent gpt-oss ran, but no metric of its behaviour has a value."
         in text
     )
 

@@ -72,7 +72,7 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert "size" not in text, "breakdowns are for --all"
     assert shown.notes[-2] == "report: runs/example/report.html"
     assert shown.notes[-1].startswith("partial: runs/example (")
-    assert "could not be used" in text and "1 of 24 episodes failed" in text
+    assert "were unusable" in text and "1 of 24 episodes failed" in text
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])

@@ -85,7 +85,7 @@ def test_options_of_the_run_go_before_settings() -> None:
         (
             (),
             {"env": []},
-            r"wanted --env NAME \(or --plan FILE\), got none; `gde list environments` shows",
+            r"wanted --env NAME \(or --plan FILE\), got none; `gde list environments` lists",
         ),
         ((), {"agent": []}, r"wanted --agent NAME \(or --plan FILE\), got none"),
         (
@@ -93,7 +93,7 @@ def test_options_of_the_run_go_before_settings() -> None:
             {"probe": ["where"]},
             r"unknown part of --set 'cogmap'\. Known: agent, env, .*where",
         ),
-        (("judge.model=m",), {}, "set where it is named, e.g. by --reward judge"),
+        (("judge.model=m",), {}, "add it first, e.g. --reward judge"),
         (("run.speed=1",), {}, "unknown field of run 'speed'"),
         (
             ("run.episodes=0",),

@@ -42,7 +42,7 @@ class Blind:
     [
         (
             {"metrics": ["efficiency"], "environment": "recipe"},
-            "efficiency needs an environment that is a Markov decis",
+            "efficiency needs an environment with a tabular decis",
         ),
         ({"metrics": ["epic"]}, "^epic needs a reward model; add one with --reward$"),
         (
@@ -55,7 +55,7 @@ class Blind:
         ),
         (
             {"rewards": ["oracle"], "environment": "blind"},
-            "^oracle needs an environment .* optimal, or true rewards; ",
+            "^oracle needs an environment .* optimal actions or true rewards; ",
         ),
     ],
 )

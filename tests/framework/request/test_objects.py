@@ -182,7 +182,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ready(metrics=[episodes, episodes]),
-        r"metric 'episodes' is asked for twice.*Choice\.of\(part, 'OTHER'\)",
+        r"metric 'episodes' is listed twice.*Choice\.of\(part, 'OTHER'\)",
     ),
     (
         lambda: ready(agent=replace(Choice.of(Counting), config={"p": 1})),

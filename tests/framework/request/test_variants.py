@@ -104,7 +104,7 @@ def test_a_list_of_agents_that_names_none_is_refused(
         (
             "optimal,optimal",
             (),
-            "agent 'optimal' is asked for twice: call one otherwise, --agent OTHER=optimal",
+            "agent 'optimal' is listed twice: rename one: --agent OTHER=optimal",
         ),
         (
             "optimal,random",

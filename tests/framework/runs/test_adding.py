@@ -147,10 +147,7 @@ def test_a_metric_that_fails_now_loses_nothing_that_it_measured(
             assert by_source(after)["asked"] == by_source(before)["asked"]
             assert after.status == "partial"
             (failure,) = after.failures
-            assert (
-                failure.reason
-                == "no weights here (its numbers are those that it measured before)"
-            )
+            assert failure.reason == "no weights here (keeps its earlier numbers)"
 
 
 @pytest.mark.parametrize(
@@ -293,7 +290,9 @@ def test_a_run_that_is_not_finished_says_partial_until_it_is(
     part = rescore(run.run, catalogue=asking)
     assert part.status == "partial"
     (unfinished,) = [one for one in part.failures if one.subject == "run"]
-    assert unfinished.reason == "8 of 12 episodes are finished: go on with `gde resume`"
+    assert (
+        unfinished.reason == "8 of 12 episodes are finished; resume with `gde resume`"
+    )
     assert by_source(part)["success"][0].n == 8
     finished = resume(run.run, asking)
     assert finished.status == "ok"
@@ -318,7 +317,7 @@ def test_an_edited_plan_is_refused(
     path.write_text(begun.replace("seed = 0", "seed = 1"), encoding="utf-8")
     with pytest.raises(
         GdeError,
-        match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): bring",
+        match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): restore",
     ):
         add(run.run, asking)
     path.write_text(

@@ -118,9 +118,7 @@ def test_runs_that_share_no_world_are_compared_only_when_asked_to(
     make_run: MakeRun, catalogue: Catalogue
 ) -> None:
     a, b = make_run("a"), make_run("b", "random", length=20)
-    with pytest.raises(
-        GdeError, match=r"share no world: .* or compare them with --unpaired"
-    ):
+    with pytest.raises(GdeError, match=r"share no world: .* or pass --unpaired"):
         compare(a, b, catalogue)
     compared = compare(a, b, catalogue, paired=False)
     accuracy = row(compared, "accuracy")
@@ -217,7 +215,7 @@ def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
 
 def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
     (note,) = out_of_reach([a_row(name, 6) for name in "abcdefg"])
-    told = "no p value can fall below 0.22 once corrected (7 rows tested, at most 6 pairs differ): compare more worlds"
+    told = "no corrected p value can be below 0.22 (7 rows tested, at most 6 pairs differ); compare more worlds"
     assert note == told
     assert (
         out_of_reach([a_row("a", 6)])
@@ -266,9 +264,9 @@ def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
     (tmp_path / "link").symlink_to(a)
     monkeypatch.chdir(tmp_path)
     for other in ("a", "./a", "a/../a/", tmp_path / "link"):
-        with pytest.raises(GdeError, match=r"are the same run: name another"):
+        with pytest.raises(GdeError, match=r"are the same run; choose two"):
             compare(a, other, catalogue)
-        with pytest.raises(GdeError, match=r"are the same run: name another"):
+        with pytest.raises(GdeError, match=r"are the same run; choose two"):
             compare(other, a, catalogue, paired=False)
     same = compare(a, make_run("counterfactual"), catalogue).rows
     assert {(row.n_different, row.difference, row.p) for row in same} == {
@@ -363,6 +361,6 @@ def test_few_worlds_are_a_warning(make_run: MakeRun, catalogue: Catalogue) -> No
         make_run("a", length=4), make_run("b", "random", length=4), catalogue
     )
     assert (
-        "compared over 3 worlds, fewer than 10: an impression, not a finding"
+        "compared over 3 worlds, fewer than 10: too few for a conclusion"
         in compared.notes
     )

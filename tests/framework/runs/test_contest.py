@@ -162,12 +162,12 @@ def test_a_folder_of_several_runs_says_what_it_is(
     found: Contest, parts: Catalogue
 ) -> None:
     with pytest.raises(
-        RunFolderError, match="holds several runs: name one of the folders in it"
+        RunFolderError, match="is a contest: name one of its run folders"
     ):
         RunFolder.open(found.folder)
     with pytest.raises(
         RunFolderError,
-        match=r"exists: name another folder with --out, or go on with `gde resume",
+        match=r"exists: choose another folder with --out, or resume it with `gde resume",
     ):
         contest(plans("scripted", "random"), found.folder, parts)
 

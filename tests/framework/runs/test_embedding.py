@@ -166,7 +166,7 @@ def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:
     } == values(made)
     assert report(run) == [run / "report.html"]
     lost = (
-        r"is no offer; it is an object of the program that made the run: go on "
+        r"is not an offer but an object of the program that made the run: resume "
         r"in Python .*resume\(RUN, plan=\.\.\.\)"
     )
     with pytest.raises(GdeError, match=lost):
@@ -222,7 +222,9 @@ def test_what_lives_in_the_script_itself_is_refused_with_what_to_do(
         "Mine is defined in the script or notebook that is running, which its workers do not load"
         in done.stderr
     )
-    assert "put it into a module of its own, or take the executor serial" in done.stderr
+    assert (
+        "define it in an importable module, or use the executor serial" in done.stderr
+    )
     assert not (tmp_path / "run").exists()
 
 

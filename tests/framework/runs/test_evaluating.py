@@ -358,7 +358,7 @@ def test_later_stages_can_be_run_again_from_the_folder(
         ({"language_model": {"depth": 3}}, "unknown field of model 'depth'"),
         (
             {"probes": (Choice(name="where"), Choice(name="where"))},
-            "probe 'where' is asked for twice",
+            "probe 'where' is listed twice",
         ),
         (
             {"environment": Choice(name="corridor", config={"length": 1})},
@@ -378,17 +378,20 @@ def test_what_cannot_work_is_refused_before_anything_is_written(
 def test_an_existing_folder_is_left_alone(tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "precious").write_text("data")
     for taken in (tmp_path, tmp_path / "precious"):
-        with pytest.raises(GdeError, match=r"exists: name another folder with --out$"):
+        with pytest.raises(
+            GdeError, match=r"exists: choose another folder with --out$"
+        ):
             evaluate(plan(), taken, catalogue)
     with pytest.raises(
-        GdeError, match=r"run: File exists \(.*precious\); name another one with --out$"
+        GdeError,
+        match=r"run: File exists \(.*precious\); choose another one with --out$",
     ):
         evaluate(plan(), tmp_path / "precious" / "run", catalogue)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     evaluate(plan(), tmp_path / "run", catalogue)
     with pytest.raises(
         GdeError,
-        match=r"exists: name another folder with --out, or go on with `gde resume .*run`$",
+        match=r"exists: choose another folder with --out, or resume it with `gde resume .*run`$",
     ):
         evaluate(plan(), tmp_path / "run", catalogue)
 

@@ -72,10 +72,10 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(
     lacking = found["extra some of plugin_of_the_test"]
     assert not lacking.ok and not lacking.vital
     assert lacking.detail == (
-        "without nobody_has_this there is no agent lacking: pip install 'plugin_of_the_test[some]'"
+        "nobody_has_this missing; agent lacking unavailable: pip install 'plugin_of_the_test[some]'"
     )
     program = found["program no-such-program"]
-    told = "without it there is no agent lacking: apt install such-a-program"
+    told = "missing; agent lacking unavailable: apt install such-a-program"
     assert (program.ok, program.detail) == (False, told)
 
 
@@ -86,7 +86,7 @@ def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(
         "language model rich", True, "two [bracketed] files"
     )
     assert found["language model poor"] == Finding(
-        "language model poor", False, "cannot say what it finds: OSError: no disk"
+        "language model poor", False, "search failed: OSError: no disk"
     )
     assert (
         "nano" in found["language model nano"].subject

@@ -145,7 +145,7 @@ def test_interrupting_leaves_a_run_that_can_go_on(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors.decode()
     assert (
-        f"interrupted; what was finished is kept, go on with `gde resume {tmp_path / 'run'}`".encode()
+        f"interrupted; finished turns are kept; resume with `gde resume {tmp_path / 'run'}`".encode()
         in errors
     )
     assert b"Traceback" not in errors
@@ -180,7 +180,7 @@ def test_an_agent_that_is_no_function_of_its_seed_is_found_out(
         )
     result = resume(run, catalogue)
     assert [failure.reason for failure in result.failures] == [
-        "the agent is not a function of its seed: turn 1 was LEFT, repeated it is RIGHT"
+        "the agent is not deterministic: turn 1 was LEFT and is RIGHT on replay"
     ]
 
 
@@ -205,7 +205,7 @@ def test_a_world_that_is_no_longer_the_same_is_found_out(
         )
     (failure,) = resume(tmp_path / "run", catalogue).failures
     assert failure.reason.startswith(
-        "the world is no longer what it was: the record has another, the environment"
+        "the world has changed: the record has another, the environment makes"
     )
 
 
@@ -223,7 +223,7 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
     monkeypatch.setattr(database, "connect", small)
     with pytest.raises(
         RunFailed,
-        match=r"cannot write the journal: .*full; make room and go on with `gde resume`",
+        match=r"cannot write the journal: .*full; free disk space, then resume with `gde resume`",
     ):
         evaluate(plan(log), tmp_path / "run", catalogue)
     monkeypatch.setattr(database, "connect", connect)
@@ -254,7 +254,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda run: None, "no run folder .*: wanted the folder that `gde eval` made"),
+        (lambda run: None, "no run folder .*: give a folder that `gde eval` made"),
         (lambda run: run.mkdir(), r"is no run folder: wanted plan\.toml in it"),
     ],
 )

@@ -182,7 +182,7 @@ def test_a_model_that_takes_none_is_refused_before_anything_runs(
 ) -> None:
     with pytest.raises(
         GdeError,
-        match="steering needs an agent whose language model can be intervened in",
+        match="steering needs an agent whose language model accepts interventions",
     ):
         evaluate(plan(model="blackbox"), tmp_path / "run", catalogue)
     assert not (tmp_path / "run").exists()
@@ -271,7 +271,9 @@ def test_positions_of_different_lengths_are_refused_side_by_side(
         for each in load_evidence(tmp_path / "run").probe_reports
         if each.fit.control == "none"
     }
-    assert "wanted equally many marked tokens in every turn, got 5 to 8" in reason
+    assert (
+        "wanted equally many tokens at the position in every turn, got 5 to 8" in reason
+    )
     assert result.status == "partial"
 
 

@@ -247,7 +247,7 @@ def test_a_run_is_rescored_for_its_rewards_later(
         ({"rewards": ()}, "epic needs a reward model; add one with --reward"),
         (
             {"environment": "silent"},
-            "epic needs an environment that knows what is optimal, or .*'silent'",
+            "epic needs an environment with certified optimal actions or .*'silent'",
         ),
         (
             {
@@ -259,7 +259,7 @@ def test_a_run_is_rescored_for_its_rewards_later(
             },
             "unknown language model 'oracle'",
         ),
-        ({"rewards": ("oracle", "oracle")}, "reward model 'oracle' is asked for twice"),
+        ({"rewards": ("oracle", "oracle")}, "reward model 'oracle' is listed twice"),
     ],
 )
 def test_rewards_that_cannot_be_had_or_held_against_anything_are_refused(

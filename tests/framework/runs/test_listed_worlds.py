@@ -81,6 +81,6 @@ def test_a_run_goes_on_only_with_the_list_that_it_began_with(
     monkeypatch.setenv("ODD_PARTS_MAKE", "brittle")
     with pytest.raises(
         GdeError,
-        match="lists other worlds than when this run began: bring back what they were read",
+        match="lists other worlds than when this run began: restore the source of the worlds",
     ):
         resume(tmp_path / "run", catalogue)

@@ -470,7 +470,7 @@ def test_a_fault_of_the_executor_stops_the_run_and_names_it(
         str(tmp_path / "run")
     ]
     assert str(stopped.value).startswith(
-        f"executor 'rope' of {__name__} failed ({said}); what was finished is kept"
+        f"executor 'rope' of {__name__} failed ({said}); finished work is kept"
     )
     monkeypatch.setattr(Stumbling, "fault", None)
     assert resume(tmp_path / "run", catalogue, plan=wanted).status == "ok"

@@ -61,7 +61,7 @@ def test_success_is_graded(tmp_path: Path, catalogue: Catalogue) -> None:
 def test_what_needs_a_process_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(
         GdeError,
-        match=r"efficiency needs an environment that is a Markov decision process; .* 'recipe'",
+        match=r"efficiency needs an environment with a tabular decision process .*; .* 'recipe'",
     ):
         evaluate(replace(PLAN, metrics=("efficiency",)), tmp_path / "run", catalogue)
 

@@ -90,7 +90,7 @@ def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(
     for out in (tmp_path / "file", tmp_path / "file" / "study"):
         with pytest.raises(
             GdeError,
-            match=f"cannot make the run folder {out}: .*; name another one with --out",
+            match=f"cannot make the run folder {out}: .*; choose another one with --out",
         ):
             reproduce(
                 Request(name="corridors", scale=0.3, agent=SCRIPTED),
@@ -200,7 +200,7 @@ def test_whoever_interrupts_it_is_told_how_to_go_on(
         found = CliRunner().invoke(build_app(), command)
     assert found.exit_code == 130
     assert (
-        f"go on with the same command and `--out {tmp_path / 'study'}`" in found.stderr
+        f"resume with the same command and `--out {tmp_path / 'study'}`" in found.stderr
     )
     assert [path.name for path in (tmp_path / "study").iterdir()] == ["short"]
     assert CliRunner().invoke(build_app(), command).exit_code == 0

@@ -68,8 +68,8 @@ def _array(folder: str) -> Callable[[Path], None]:
         (_sql, "a row of turns"),
         (_result, "result.json is damaged"),
         (_plan, "plan.toml was changed"),
-        (_array("activations"), "the arrays are not as they were written"),
-        (_array("probes"), "the arrays are not as they were written"),
+        (_array("activations"), "checksum mismatch in the arrays"),
+        (_array("probes"), "checksum mismatch in the arrays"),
         (lambda run: (run / "run.sqlite").write_bytes(b"x" * 5000), "damaged"),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_is_damaged_is_named(
 
 def test_what_is_whole_is_said_to_be(whole: Path) -> None:
     outcome = CliRunner().invoke(build_app(), ["doctor", str(whole)])
-    assert (outcome.exit_code, "as it was written" in outcome.stdout) == (0, True)
+    assert (outcome.exit_code, "all checksums match" in outcome.stdout) == (0, True)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Noting:
         return await self.model.complete(request)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 PLAN = Plan(
@@ -74,7 +74,7 @@ def test_a_world_that_is_another_now_is_refused(
         episodes=2,
     )
     context = Resources(resolve(other, catalogue)).context("metric", "some")
-    with pytest.raises(GdeError, match="the world is no longer what it was"):
+    with pytest.raises(GdeError, match="the world has changed"):
         context.agent(one, Noting)
 
 

@@ -99,7 +99,7 @@ def test_what_workers_have_spent_is_known_to_what_comes_after_them(
     log = tmp_path / "log"
     judge = Choice(name="progress-judge", config={"model": f"noted:{log}"})
     request = replace(PLAN, agent="asking", rewards=[judge], language_model={})
-    with pytest.raises(RunFailed, match="are spent"):
+    with pytest.raises(RunFailed, match="is spent"):
         evaluate(
             replace(request, max_calls=turns(request, tmp_path, asking) + 2),
             tmp_path / "run",
@@ -128,7 +128,7 @@ def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
     budget = limited(max_tokens=1000)
     assert spend(budget, [UNTOLD]) == 1
     with pytest.raises(
-        RunFailed, match=r"run\.max_tokens cannot be kept.*: set run\.max_calls"
+        RunFailed, match=r"run\.max_tokens cannot be enforced.*; set run\.max_calls"
     ):
         asyncio.run(another(budget))
 
@@ -143,7 +143,7 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     (tmp_path / "log").unlink()
     with pytest.raises(
         RunFailed,
-        match=rf"run\.{limit}=\d+ are spent; what was finished is kept: raise it in plan",
+        match=rf"run\.{limit}=\d+ is spent; finished work is kept: raise it in plan",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
@@ -154,7 +154,7 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
         len((tmp_path / "log").read_text().splitlines()) == calls
     )  # none was paid for and lost
     assert calls == 11 if limit == "max_calls" else tokens is not None and tokens >= 900
-    with pytest.raises(RunFailed, match="are spent"):
+    with pytest.raises(RunFailed, match="is spent"):
         resume(folder.path, catalogue)
     (folder.path / "plan.toml").write_text(
         write_plan(replace(folder.plan(), **{limit: None}))
@@ -196,7 +196,7 @@ def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() ->
     budget = limited(max_cost=1e9, prices=PRICES)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
     with pytest.raises(
-        RunFailed, match=r"the cost of some answers is not known: set run\.max_calls"
+        RunFailed, match=r"the cost of some answers is unknown; set run\.max_calls"
     ):
         asyncio.run(_call(budget, "m"))
 
@@ -223,7 +223,7 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
     wanted = replace(plan, max_cost=900.0, prices={model: (1e6, 1e6)})
     with pytest.raises(
         RunFailed,
-        match=r"run\.max_cost=900\.0 are spent; what was finished is kept: raise it in plan",
+        match=r"run\.max_cost=900\.0 is spent; finished work is kept: raise it in plan",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
@@ -258,7 +258,7 @@ def test_a_sum_that_lacks_something_says_so(
     )
     cost = evaluate(plan, tmp_path / "run", catalogue).provenance["cost"]
     assert cost["untold"] == cost["answers"] > 0  # type: ignore[index, call-overload]
-    assert "not known, so it is more" in str(cost)
+    assert "unknown, so the total is higher" in str(cost)
 
 
 def test_a_model_without_a_price_is_refused_before_anything_runs(

@@ -215,7 +215,7 @@ def test_a_run_that_takes_too_long_stops_and_can_go_on(
 ) -> None:
     plan = replace(PLAN, environment=Choice(name="trap"), run_seconds=1.0, episodes=8)
     with pytest.raises(
-        RunFailed, match=r"run\.run_seconds=1 are over; go on with `gde resume`"
+        RunFailed, match=r"run\.run_seconds=1 are over; resume with `gde resume`"
     ):
         evaluate(plan, tmp_path / "run", asking)
     kept = load_evidence(tmp_path / "run", asking).trajectories

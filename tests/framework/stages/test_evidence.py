@@ -134,7 +134,7 @@ class Bare:
     [
         (
             Moved,
-            "the world is no longer what it was: the record has .* of 3, the environment elsewhere",
+            "the world has changed: the record has .* of 3, the environment makes elsewhere",
         ),
         (
             Bare,
@@ -170,7 +170,7 @@ def test_parts_are_looked_up_only_when_a_process_is_asked_for() -> None:
 
 def test_a_world_is_told_by_its_name() -> None:
     check_world("a", World(id="a"))
-    with pytest.raises(GdeError, match="the record has a, the environment b"):
+    with pytest.raises(GdeError, match="the record has a, the environment makes b"):
         check_world("a", World(id="b"))
 
 

@@ -220,7 +220,7 @@ def test_a_model_that_is_another_by_now_is_refused(
     assert made({identity: "one", "torch": "2"}).get("m").info.versions["torch"] == "2"
     with pytest.raises(
         GdeError,
-        match=rf"'m' is no longer the one .* its {identity} were one, now other; bring them",
+        match=rf"'m' has changed .* its {identity} were one, now other; restore them",
     ):
         made({identity: "other"}).get("m")
     with pytest.raises(GdeError, match="now unknown"):

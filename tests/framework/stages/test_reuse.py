@@ -175,7 +175,7 @@ def test_a_second_run_asks_nothing_and_says_so(
     assert (
         second.provenance["cache"]["hits"] == second.provenance["cache"]["answers"] == n
     )  # type: ignore[index, call-overload]
-    assert f"{n} of {n} answers are those of earlier runs" in " ".join(
+    assert f"{n} of {n} answers come from earlier runs" in " ".join(
         screen(second).notes
     )
     ours, theirs = (

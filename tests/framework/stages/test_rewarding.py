@@ -153,14 +153,14 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = RunFailed(
-        "cannot write the journal: full; make room and go on with `gde resume`"
+        "cannot write the journal: full; free disk space, then resume with `gde resume`"
     )
     with pytest.raises(
-        RunFailed, match="make room"
+        RunFailed, match="free disk space"
     ):  # met by the model, when what it asked is to be kept
         judge(Counting(raising(full)), journal)
     monkeypatch.setattr(Journal, "write", lambda *_: raising(full)(WITH_TURNS[0]))
-    with pytest.raises(RunFailed, match="make room"):  # met by the stage
+    with pytest.raises(RunFailed, match="free disk space"):  # met by the stage
         judge(Counting(), journal)
     monkeypatch.undo()
     assert read_traces(journal) == ()

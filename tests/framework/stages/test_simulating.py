@@ -125,7 +125,7 @@ def test_every_report_says_who_had_a_private_copy(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     result = evaluate(plan(trier(RIGHT)), tmp_path / "run", catalogue)
-    assert "Agent trier tried actions in a private copy of the world" in str(
+    assert "Agent trier planned with a simulator, a private copy of the world" in str(
         result.provenance["notice"]
     )
 
@@ -148,7 +148,7 @@ def test_a_world_without_copies_is_refused_before_anything_runs(
     ready = resolve(plan(trier(RIGHT), environment="recipe"), catalogue)
     with pytest.raises(
         GdeError,
-        match="trier needs an environment that a private copy can stand in for; env",
+        match=r"trier needs an environment with a simulator \(capability simulator\); env",
     ):
         check(ready)
 
@@ -167,7 +167,7 @@ def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
     without = resolve(plan(offer, environment="recipe"), catalogue)
     check(without)
     asked = Choice(name="trier", alias="trier", part=offer, config={"copies": True})
-    with pytest.raises(GdeError, match="private copy"):
+    with pytest.raises(GdeError, match="capability simulator"):
         check(resolve(plan(asked, environment="recipe"), catalogue))
 
 
@@ -294,15 +294,16 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
     )
     with pytest.raises(
         GdeError,
-        match="oracle needs an environment that knows what is optimal, or true rewards",
+        match="oracle needs an environment with certified optimal actions or true rewards",
     ):
         check(resolve(plan(advisee(reward="oracle"), environment=blind), catalogue))
 
 
 def test_that_it_knows_the_truth_is_told(tmp_path: Path, catalogue: Catalogue) -> None:
     result = evaluate(plan(advisee(reward="oracle")), tmp_path / "run", catalogue)
-    assert "Reward model oracle, which agent advisee asked, knows the truth." in str(
-        result.provenance["notice"]
+    assert (
+        "Reward model oracle, which agent advisee used, reads the true rewards."
+        in str(result.provenance["notice"])
     )
 
 

@@ -94,7 +94,7 @@ def test_what_was_changed_behind_its_back_is_refused(
     ):
         with pytest.raises(
             RunFolderError,
-            match=f"run.sqlite: .*{fault}.*; the file is damaged: take a copy",
+            match=f"run.sqlite: .*{fault}.*; the file is damaged: restore it",
         ):
             use()
     with closing(Journal.open(run / "run.sqlite", write=False)) as journal:
@@ -205,7 +205,7 @@ def test_arrays_that_are_cut_are_refused(
     path = tmp_path / "a.safetensors"
     write_arrays(path, {"values": np.arange(6, dtype=np.float32)})
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(RunFolderError, match="the file is damaged: take a copy"):
+    with pytest.raises(RunFolderError, match="the file is damaged: restore it"):
         read_arrays(path)
 
 

@@ -49,7 +49,7 @@ def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
 
     written = folder.write_plan
     monkeypatch.setattr(folder, "write_plan", late)
-    with pytest.raises(GdeError, match="exists: name another folder with --out"):
+    with pytest.raises(GdeError, match="exists: choose another folder with --out"):
         RunFolder.create(PLAN, tmp_path / "run")
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
     assert (tmp_path / "run" / "theirs").read_text() == "data"

@@ -255,7 +255,7 @@ def test_a_full_disk_is_said_with_what_to_do(journal: Journal) -> None:
     journal.query(f"PRAGMA max_page_count={pages}")
     with pytest.raises(
         RunFailed,
-        match=r"cannot write the journal: .*full; make room and go on with `gde resume`",
+        match=r"cannot write the journal: .*full; free disk space, then resume with `gde resume`",
     ):
         journal.note("much", "x" * 100_000)
     assert journal.noted("much") is None

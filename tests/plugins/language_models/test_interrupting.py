@@ -61,5 +61,5 @@ def test_a_signal_ends_a_run_that_generates(
     _, errors = process.communicate(timeout=120)
     assert time.monotonic() - begun < LONGEST
     assert process.returncode == 130
-    assert f"go on with `gde resume {tmp_path / 'run'}`" in errors
+    assert f"resume with `gde resume {tmp_path / 'run'}`" in errors
     assert "Traceback" not in errors

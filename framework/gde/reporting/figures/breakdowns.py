@@ -22,13 +22,12 @@ def breakdowns(
     conditions: frozenset[str],
     meanings: Measures,
 ) -> tuple[Figure, ...]:
-    """Draw a curve for a breakdown by one numeric label, a heat map for two, a row of
-    heat maps for three.
+    """Draw a curve for one numeric label, a heat map for two, several for three.
 
     Args:
-        measurements: of the whole run. conditions: names of the swept labels. A
-        measurement that also has a value for the whole run is not drawn by
-            these: the tables show it.
+        measurements: of the whole run.
+        conditions: names of the swept labels. A measurement that also has a value for
+            the whole run is not drawn by these: the tables show it.
         meanings: the titles of the measurements.
     """
     whole = {one.name for one in measurements if not one.where}

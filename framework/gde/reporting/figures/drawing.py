@@ -96,8 +96,9 @@ def svg(figure: Figure) -> str:
 
 
 def numbers(one: Measurement) -> dict[str, Any]:
-    """Value and interval as fields of a row. Without an interval its bounds are null,
-    and nothing is drawn.
+    """Value and interval as fields of a row.
+
+    Without an interval its bounds are null, and nothing is drawn.
     """
     low, high = one.interval or (None, None)
     return {"value": one.value, "low": low, "high": high}

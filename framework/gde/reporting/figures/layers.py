@@ -17,9 +17,7 @@ CONTROL = "best control"
 
 
 def layer_curve(probe: Probed, result: Result) -> Figure | None:
-    """The first headline of a probe by layer; None where the probe read only one layer
-    at its mark.
-    """
+    """The first headline of a probe by layer; None for a single layer."""
     if not probe.numbers:
         return None
     headline = probe.numbers[0]

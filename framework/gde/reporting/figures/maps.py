@@ -1,6 +1,4 @@
-"""Heat maps: a number in each cell, with its interval and the number of
-observations.
-"""
+"""Heat maps: a number in each cell, with interval and sample size."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,6 @@
-"""Maps as inline SVG. Colours come from the page's style sheet, so they follow light
-and dark mode.
+"""Maps as inline SVG.
+
+Colours come from the page's style sheet, so they follow light and dark mode.
 
 Names of kinds and things come from the record of a run: they are escaped, and never
 used as a style.
@@ -51,8 +52,7 @@ def true_picture(
     optimal: Sequence[Position],
     taken: Position | None,
 ) -> str:
-    """Draw the true map with its things, the optimal moves and a move that was not
-    optimal.
+    """Draw the true map with its things, the optimal moves and a suboptimal move.
 
     Args:
         shown: the truth.
@@ -90,12 +90,14 @@ def true_picture(
 
 
 def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
-    """Draw the likeliest class of every cell, the likeliest places of things, and rings
-    around the true places.
+    """Draw the likeliest class of each cell and the likeliest places of things.
+
+    Rings mark the true places.
 
     Args:
         probabilities: (size, size, C) in the order of `decoded_classes`; only the map's
-        own extent is drawn. shown: the truth.
+            own extent is drawn.
+        shown: the truth.
     """
     inside = probabilities[: shown.height, : shown.width]
     likeliest = inside.argmax(axis=-1)
@@ -132,8 +134,9 @@ def decoded_places(
     probabilities: NDArray[np.float32],
     shown: CellMap,
 ) -> list[tuple[Thing, Position]]:
-    """Find where each thing that is the only one of its kind is likeliest, anywhere in
-    the decoded map.
+    """Find the likeliest place of each thing that is the only one of its kind.
+
+    The place may be anywhere in the decoded map.
     """
     counts = Counter(thing.kind for thing in shown.things)
     places = []
@@ -190,9 +193,7 @@ def legend(
 
 
 def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
-    """The name of a class, and one cell of it, with the letter that all things of the
-    class share.
-    """
+    """The name and one cell of a class, with the letter its things share."""
     classes = decoded_classes(shown.kinds)
     kind = classes[code]
     name = OUTSIDE if kind == PAD else kind
@@ -288,8 +289,9 @@ def _cells(
 
 
 def _in_words(thing: Thing) -> str:
-    """The name of a thing, with its colour, kind and note in brackets unless the name
-    says them.
+    """The name of a thing, with its other properties in brackets.
+
+    Colour, kind and note appear unless the name contains them.
     """
     looks = ""
     if thing.color:
@@ -343,9 +345,7 @@ def _pointer(place: Position, direction: Position) -> str:
 
 
 def _turned(place: Position, direction: Position) -> str:
-    """Move the origin to the middle of a cell and turn the x axis towards
-    `direction`.
-    """
+    """Move the origin to the middle of a cell and the x axis to `direction`."""
     row, column = place
     angle = round(degrees(atan2(*direction)))
     return f"translate({column + 0.5} {row + 0.5}) rotate({angle})"

@@ -21,8 +21,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The line that several numbers share: 0 to 1 for shares, else from zero to the
-    outermost bounds.
+    """A common line for several numbers.
+
+    It runs from 0 to 1 for shares, else from zero to the outermost bounds.
     """
 
     low: float = 0.0
@@ -54,8 +55,9 @@ class Scale:
         return cls(low=low, high=high)
 
     def picture(self, one: Measurement, marks: Sequence[Mark] = ()) -> str:
-        """Inline SVG: the interval as a bar, the value as a dot, each mark as a tick;
-        empty without a value.
+        """Inline SVG: interval as a bar, value as a dot, marks as ticks.
+
+        Empty without a value.
         """
         if one.value is None:
             return ""

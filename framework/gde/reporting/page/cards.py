@@ -1,5 +1,4 @@
-"""The three cards that open a report: what the agent did, what it believes, what it
-wants.
+"""The opening cards of a report: actions, beliefs and goals of the agent.
 
 Parts declare which of their numbers a card shows (`Measure.question`, `headline`,
 `beside`): nothing here knows a metric or a probe by name.
@@ -182,4 +181,6 @@ def _verdict(probe: Probed) -> str:
     worse = f", worse in {n_beaten}" if n_beaten else ""
 
     subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
-    return f"{subject}: clearly better than its best control in {numbers}{worse}."
+    return (
+        f"{subject}: better than its best control in {numbers}{worse} (95 % intervals)."
+    )

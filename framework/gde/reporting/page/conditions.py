@@ -1,6 +1,4 @@
-"""The numbers by condition: tables, and heat maps where two or three settings are
-swept.
-"""
+"""The numbers by condition: tables, and heat maps for two or three settings."""
 
 from collections.abc import Sequence
 
@@ -21,8 +19,10 @@ Whole = tuple[Measure, Measurement]
 
 
 def condition_maps(result: Result) -> list[Figure]:
-    """Maps of the headlines of the run and of the main probe that differ between
-    conditions; none unless two or three settings are swept.
+    """Maps of the headlines that differ between conditions.
+
+    Headlines are of the run and of the main probe. There are no maps unless two or
+    three settings are swept.
     """
     settings = frozenset(swept(result))
     draw = MAPS.get(len(settings))
@@ -43,8 +43,7 @@ def condition_maps(result: Result) -> list[Figure]:
 
 
 def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
-    """The headlines of the run and of the main probe by condition; None without a
-    sweep.
+    """The headlines by condition, of run and main probe; None without a sweep.
 
     Args:
         result: the result.
@@ -91,8 +90,9 @@ def _parts(whole: Measurement, result: Result) -> list[Measurement]:
 
 
 def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
-    """The settings as rows, columns and panels: most values as columns, fewest as
-    panels.
+    """The settings as axes: most values as columns, fewest as panels.
+
+    Those between are rows.
     """
     counts = {}
     # Sorted first, because sets have no order: equal counts would give another map in

@@ -1,6 +1,4 @@
-"""The page of a contest: the headlines of all variants side by side, and the
-differences of every two.
-"""
+"""The page of a contest: headlines side by side, and pairwise differences."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
@@ -47,8 +45,9 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     """The page's HTML. Equal arguments give equal text.
 
     Args:
-        found: the contest. links: variant to the address of its report; None for the
-        reports in the variants' folders.
+        found: the contest.
+        links: variant to the address of its report; None for the reports in the
+            variants' folders.
     """
     if not links:
         links = {name: f"{quote(name)}/{NAME}" for name in found.results}
@@ -107,9 +106,7 @@ def _sides(one: Contended) -> list[tuple[str, Measurement | None, str]]:
 
 
 def difference_tables(one: Compared) -> list[tuple[str, Table]]:
-    """Caption and table of the differences over all worlds and, after a sweep, by
-    condition.
-    """
+    """Captioned tables of differences over all worlds and by swept condition."""
     whole = []
     by_condition = []
     for row in one.rows:
@@ -138,7 +135,7 @@ def _difference_table(rows: Sequence[Difference]) -> Table:
 
     note = ""
     if same:
-        note = f"The same in A and B in every world: {'; '.join(same)}."
+        note = f"Equal in every world: {'; '.join(same)}."
     return table(COLUMNS, lines, note)
 
 

@@ -143,9 +143,7 @@ def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
 def _film(
     trajectory: Trajectory, maps: DecodedMaps, keys: dict[str, str]
 ) -> dict[str, Any]:
-    """An episode as the player's script reads it; adds the legend of its pictures to
-    `keys`.
-    """
+    """An episode as the player's script reads it; adds its legend to `keys`."""
     n_turns = len(trajectory.turns)
     frames = []
     for turn in trajectory.turns[:MAX_FRAMES]:
@@ -181,8 +179,9 @@ def _film(
 def _frame(
     trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
 ) -> dict[str, str]:
-    """A turn; fields without content are left out. Pictures are markup made by this
-    package; the player shows all else as text.
+    """A turn, without empty fields.
+
+    Pictures are markup made by this package; the player shows all else as text.
     """
     decision = turn.decision
     move = decision.action
@@ -193,10 +192,10 @@ def _frame(
     # Agents that are no language models have no completion.
     completion = decision.completion
     reasoning = ""
-    said = ""
+    answer = ""
     if completion:
         reasoning = completion.reasoning or ""
-        said = completion.text
+        answer = completion.text
 
     frame = {
         **_pictures(trajectory, turn, maps, keys),
@@ -207,7 +206,7 @@ def _frame(
         "best": ", ".join(turn.optimal or ()),
         "odds": _odds(decision.probabilities),
         "thought": shorten(reasoning, MAX_TEXT, placeholder=CUT),
-        "said": _cut(said),
+        "said": _cut(answer),
         "facts": _facts(turn),
     }
     return {name: value for name, value in frame.items() if value}
@@ -253,9 +252,7 @@ def _facts(turn: Turn) -> str:
 
 
 def _prompt(turn: Turn) -> str:
-    """The messages, each under its role; empty where they only repeat the
-    observation.
-    """
+    """The messages under their roles; empty if they only repeat the observation."""
     completion = turn.decision.completion
     if not completion:
         return ""

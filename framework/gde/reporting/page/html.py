@@ -28,8 +28,9 @@ NAME = "report.html"
 
 @dataclass(frozen=True)
 class HtmlReporter:
-    """Implements `gde.parts.reporter.Reporter`: no link to elsewhere, only its own
-    script, everything escaped.
+    """Renders a self-contained page without external links; escapes all text.
+
+    Implements `gde.parts.reporter.Reporter`. The only script is the page's own.
     """
 
     def render(

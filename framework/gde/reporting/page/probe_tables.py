@@ -72,9 +72,7 @@ def _table(
 def _columns(
     probe: str, examples: dict[str, Measurement], meanings: Measures
 ) -> tuple[dict[str, str], list[Measure]]:
-    """The headings of the columns by key, in the order of declaration, and their
-    measures.
-    """
+    """Column headings by key, in the order of declaration, with their measures."""
     # Meanings are declared by full names, which begin with the name of the probe.
     names = {key: f"{probe}.{one.name}" for key, one in examples.items()}
     order = meanings.ordered(names.values())

@@ -36,9 +36,7 @@ def study_page(
 
 
 def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
-    """Heading and table of the rows under each heading, in order of first
-    appearance.
-    """
+    """Headings with the tables of their rows, in order of first appearance."""
     by_heading: dict[str, list[Comparison]] = {}
     for row in rows:
         by_heading.setdefault(row.table, []).append(row)

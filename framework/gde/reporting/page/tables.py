@@ -60,9 +60,7 @@ class Table:
 
 
 def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
-    """A number with its interval, or the reason why there is none; by default without
-    its unit.
-    """
+    """A number with its interval, or its reason; by default without the unit."""
     if one.value is None:
         return Cell(text=ABSENT, reason=one.reason)
     return Cell(
@@ -128,8 +126,9 @@ def _number_row(measure: Measure, one: Measurement) -> Row:
 
 
 def tests_tables(result: Result) -> list[tuple[str, Table]]:
-    """Heading and table of the measures declared as columns: a row for each thing
-    tested, and where.
+    """Tables of measures declared as columns, with a row for each test.
+
+    A row is a thing tested, and where.
     """
     tests: dict[str, list[Measurement]] = {}
     for one in whole(of_metrics(result)):

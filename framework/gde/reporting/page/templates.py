@@ -1,6 +1,4 @@
-"""The templates, styles and scripts of pages: self-contained, and everything
-escaped.
-"""
+"""The templates, styles and scripts of self-contained, escaped pages."""
 
 from base64 import b64encode
 from functools import cache
@@ -39,8 +37,9 @@ def source(name: str, package: str = HERE) -> str:
 
 
 def content_policy(style: str, script: str, reach: str = "'none'") -> str:
-    """The Content-Security-Policy of a page that allows one style sheet and one script,
-    by their hashes.
+    """The Content-Security-Policy of a page with one style sheet and one script.
+
+    It allows them by their hashes.
 
     Args:
         style: the style sheet.

@@ -1,6 +1,4 @@
-"""A contest on one screen: the headlines of all variants, and the clearest
-differences.
-"""
+"""A contest on one screen: all headlines, and the clearest differences."""
 
 from textwrap import shorten
 
@@ -17,9 +15,7 @@ BELOW = 4
 
 
 def contest_screen(found: Contest) -> tuple[str, ...]:
-    """Lines of at most 80 columns that leave room on the screen for what the command
-    prints below.
-    """
+    """Lines of at most 80 columns that leave room for the command's own lines."""
     width = max(len(name) for name in found.results)
     lines = []
     for one in contended(found):

@@ -1,6 +1,4 @@
-"""A result on one screen: the claim, the headlines, probes beside their best controls,
-and paths.
-"""
+"""A result on one screen: claim, headlines, probes with controls, and paths."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +38,9 @@ CUT = " \u2026"
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """At most 24 lines of at most 80 columns. Only a path may be wider, because it must
-    stay in one piece.
+    """At most 24 lines of at most 80 columns; only a path may be wider.
+
+    A path must stay in one piece.
     """
 
     finding: tuple[str, ...]
@@ -71,7 +70,7 @@ def screen(result: Result, report: str = "") -> Screen:
 
     # Claim and notes always stay. The fullest tables that fit between them are shown.
     found = headlines(result)
-    untold = [one for one in found if not one.measure.phrase]
+    without_phrase = [one for one in found if not one.measure.phrase]
     probes = [_probe_table(one) for one in probed(result)]
     brief = [table[: 1 + SEEN] for table in probes]
     everything = [_headline_table(found), *probes]
@@ -79,7 +78,7 @@ def screen(result: Result, report: str = "") -> Screen:
         everything,
         [_headline_table(found), *brief],
         [_headline_table(found), *brief[:1]],
-        [_headline_table(untold), *brief[:1]],
+        [_headline_table(without_phrase), *brief[:1]],
     ]
     room = HEIGHT - len(finding) - len(notes) - n_paths
     for tables in choices:
@@ -164,9 +163,7 @@ def _value_and_interval(one: Measurement) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns side by side, values flush right; the first column is cut where a line
-    would be too wide.
-    """
+    """Columns side by side, values flush right, the first cut to fit."""
     if not rows:
         return []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -193,9 +190,7 @@ def _stacked(tables: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _failures(result: Result) -> list[str]:
-    """The first failures as far as they fit, each in full, and the number of the
-    others.
-    """
+    """The first failures in full, as far as they fit, and the number of others."""
     lines: list[str] = []
     n_shown = 0
     for one in result.failures:
@@ -224,8 +219,8 @@ def _costs(result: Result) -> list[str]:
     for name in ("cost", "cache"):
         note = result.provenance.get(name)
         if isinstance(note, Mapping):
-            said = str(note.get("said", ""))
-            lines += wrapped(said, COST)
+            text = str(note.get("said", ""))
+            lines += wrapped(text, COST)
     return lines
 
 

@@ -1,3 +1,1 @@
-"""Runs in a browser on this machine: a list, live progress, and two runs side by
-side.
-"""
+"""Runs in a local browser: a list, live progress, and comparisons."""

@@ -69,9 +69,7 @@ def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
 
 
 class OwnPages:
-    """Refuses requests that a browser sends for another site, and adds the security
-    headers to answers.
-    """
+    """Refuse requests from other sites, and add security headers to answers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -98,8 +96,10 @@ class OwnPages:
 
 
 class Pages:
-    """The answers. Runs are looked up by name among those in the folder, never by a
-    path from a request.
+    """The answers of the viewer.
+
+    Runs are looked up by name among those in the folder, never by a path from a
+    request.
     """
 
     def __init__(self, root: Path, catalogue: Catalogue) -> None:
@@ -117,9 +117,7 @@ class Pages:
         return self._page("runs", states=states, live=any_live)
 
     def run(self, request: Request) -> Response:
-        """The report of a finished run, rendered from its record; a live page for a run
-        that goes on.
-        """
+        """The report of a finished run from its record; a live page for a running one."""
         name = request.path_params["name"]
         path = self._path_of(name)
         result = path / RESULT
@@ -131,9 +129,7 @@ class Pages:
         return HTMLResponse(self._report(path, changed))
 
     def live(self, request: Request) -> Response:
-        """The progress of a run, and its turns after the one named by `after`, as
-        JSON.
-        """
+        """The progress of a run and its turns after `after`, as JSON."""
         name = request.path_params["name"]
         path = self._path_of(name)
         after = _number(request.query_params.get("after", "0"))

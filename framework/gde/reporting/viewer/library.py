@@ -1,5 +1,6 @@
-"""The runs beneath a folder and their states. Nothing is written, and nothing in the
-runs is executed.
+"""The runs below a folder and their states.
+
+Nothing is written, and nothing in the runs is executed.
 """
 
 import time
@@ -88,9 +89,7 @@ def library(root: Path) -> dict[str, Path]:
 
 
 def contest_of(name: str, path: Path) -> str:
-    """The path of the contest that a run belongs to; its own path where it belongs to
-    none.
-    """
+    """The path of a run's contest; its own path without one."""
     above, _, _ = name.rpartition("/")
     is_variant = above and (path.parent / CONTEST).is_file()
     return above if is_variant else name
@@ -163,9 +162,7 @@ def _changed(run: Path) -> float:
 
 
 def _folders(path: Path) -> list[Path]:
-    """The visible folders in a folder that are no links; none in a folder that cannot
-    be read.
-    """
+    """The visible subfolders that are no links; none if the folder is unreadable."""
     below = []
     try:
         for each in path.iterdir():

@@ -30,8 +30,9 @@ class ScriptedAgent:
 
 @dataclass
 class AskingAgent:
-    """Shows the observation to its language model and takes the answer as the action.
-    With interventions it steers.
+    """Asks its language model and takes the answer as the action.
+
+    The prompt is the observation. With interventions the agent steers.
     """
 
     model: LanguageModel

@@ -11,8 +11,9 @@ Answer = str | Completion | Exception | Callable[[ChatRequest], str]
 
 @dataclass
 class AnsweringModel:
-    """Gives its answers in turn, then repeats the last, and keeps all requests. It cuts
-    nothing off.
+    """Gives its answers in turn, then repeats the last; keeps all requests.
+
+    It cuts nothing off.
     """
 
     answers: Sequence[Answer]
@@ -35,8 +36,8 @@ class AnsweringModel:
             raise answer
         if isinstance(answer, Completion):
             return answer
-        said = answer if isinstance(answer, str) else answer(request)
-        return Completion(text=said, reasoning=None, finish="stop")
+        text = answer if isinstance(answer, str) else answer(request)
+        return Completion(text=text, reasoning=None, finish="stop")
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""

@@ -16,8 +16,7 @@ LEFT, RIGHT = ACTIONS
 
 @dataclass
 class Corridor:
-    """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to
-    start in.
+    """Cells 0..length-1 in a row, the goal in the last; the seed sets the start.
 
     Gives STATE, MDP, SNAPSHOT, SIMULATOR and MAP. Reaching the goal earns 1, the
     model's every step costs 1.
@@ -90,7 +89,7 @@ class Corridor:
         """Nothing is random."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         cells = ["_"] * (self.length - 1) + ["G"]

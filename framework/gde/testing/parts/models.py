@@ -1,5 +1,6 @@
-"""A language model that answers by a script, and a white box in whose activations the
-text is planted.
+"""A scripted language model, and a white box with planted activations.
+
+Its activations hold the text.
 """
 
 from collections import defaultdict
@@ -39,8 +40,7 @@ def always_right(_: ChatRequest) -> str:
 
 @dataclass
 class ScriptedModel:
-    """A language model that answers by a function of the request, with one token for
-    each character.
+    """Answers by a function of the request, with one token for each character.
 
     Beside "pre" and "post" it has all tokens of the last "message".
     """
@@ -57,34 +57,34 @@ class ScriptedModel:
         return self._answer(request, self.script(request))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _answer(self, request: ChatRequest, answer: str) -> Completion:
         lines = [f"{each.role}: {each.content}\n" for each in request.messages]
         prompt = "".join(lines) + CLOSING
         reasoning = "I see."
         whole = f"{reasoning}{CLOSING}{answer}"
-        said = whole[: request.sampling.max_tokens]
+        tokens = whole[: request.sampling.max_tokens]
         pre = len(prompt)
         message = pre - len(CLOSING) - 1
         positions = {"pre": tuple(range(pre - MARKED, pre))}
         content = request.messages[-1].content
         if content:
             positions["message"] = tuple(range(message - len(content), message))
-        if CLOSING in said:
+        if CLOSING in tokens:
             post = pre + len(reasoning) + len(CLOSING)
             positions["post"] = tuple(range(post - MARKED, post))
 
-        thought, _, text = said.partition(CLOSING)
+        thought, _, text = tokens.partition(CLOSING)
         return Completion(
             text=text,
             reasoning=thought,
-            finish="stop" if said == whole else "length",
+            finish="stop" if tokens == whole else "length",
             prompt_tokens=tuple(map(ord, prompt)),
-            tokens=tuple(map(ord, said)),
+            tokens=tuple(map(ord, tokens)),
             positions=positions,
             n_prompt=len(prompt),
-            n_completion=len(said),
+            n_completion=len(tokens),
         )
 
 
@@ -118,8 +118,9 @@ class PlantedModel(ScriptedModel):
 
     @property
     def turning(self) -> NDArray[np.float32]:
-        """(width,) added to the marked tokens "pre" at any layer, it turns the answer
-        when it is added twice over.
+        """The (width,) vector that, added twice over, turns the answer.
+
+        It is added to the marked tokens "pre" at any layer.
         """
         direction = self._direction("turning")
         return (TURNING * direction / np.linalg.norm(direction)).astype(np.float32)
