@@ -1,8 +1,7 @@
-"""Writes the reference parts of the documentation from the code: `python
-docs/reference.py`.
+"""Writes the reference parts of the documentation from the code.
 
-Each page holds one part between two positions; what stands outside them is written by
-hand. A test compares.
+Run `python docs/reference.py`. Each page has one generated part between two markers;
+the rest is hand-written. A test compares.
 """
 
 import inspect

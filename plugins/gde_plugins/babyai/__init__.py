@@ -1,3 +1,1 @@
-"""BabyAI's grid worlds in text, an expert for them, and the questions of LLM-BabyBench
-about them.
-"""
+"""BabyAI's grid worlds in text, an expert for them, and LLM-BabyBench's questions."""

@@ -1,4 +1,4 @@
-"""gde babyai: the datasets of LLM-BabyBench."""
+"""gde babyai: make the datasets of LLM-BabyBench."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,9 +24,7 @@ def dataset(
     task: Annotated[str, typer.Argument(help="predict, plan or decompose.")],
     out: Annotated[
         Path,
-        typer.Option(
-            help="File to write, .csv or .jsonl; rows that it has already are kept."
-        ),
+        typer.Option(help="File to write, .csv or .jsonl; existing rows are kept."),
     ],
     levels: Annotated[
         str,
@@ -38,11 +36,14 @@ def dataset(
         str, typer.Option(help="Seeds as FIRST-LAST, or separated by commas.")
     ] = "1-500",
     release: Annotated[
-        str, typer.Option(help="Release of minigrid whose worlds are made: 3.0 or 3.2.")
+        str,
+        typer.Option(
+            help="Release of minigrid whose worlds are generated: 3.0 or 3.2."
+        ),
     ] = "3.0",
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
 ) -> None:
-    """Write a dataset of questions with the columns of the published one."""
+    """Write a dataset of questions in the columns of the published dataset."""
     from typing import get_args
 
     from gde.errors import UnknownName

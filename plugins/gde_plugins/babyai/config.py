@@ -14,104 +14,104 @@ Seeds = tuple[Annotated[int, Ge(0)], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class WorldConfig:
-    """Which worlds, and how they are described."""
+    """Choice and description of worlds."""
 
     level: Level = "GoToLocal"
     """A BabyAI level without prefix and version, e.g. GoToLocal, BossLevel or
     CustomBabyAI-GoToRedBall-Small-4Dists; docs/babyai.md lists them.
     """
     seeds: Seeds = ()
-    """Seeds of the worlds to use, e.g. 2,3,5; none: every seed of the run makes another
-    world.
+    """Seeds of the worlds to use, e.g. 2,3,5; none for another world per seed of the
+    run.
     """
     release: Release = "3.0"
-    """The release of minigrid whose worlds are made: 3.0 as in Choukrani et al. (2025),
-    or 3.2; a few worlds of the levels with a locked room differ.
+    """Release of minigrid whose worlds are generated: 3.0, as in Choukrani et al.
+    (2025), or 3.2; a few worlds of the levels with a locked room differ.
     """
     format: Format = "structured"
-    """How a world is described: as a list, in sentences or as JSON (Choukrani et al.
-    2025, section 4.2).
+    """Form of descriptions: a list, sentences or JSON (Choukrani et al. 2025, section
+    4.2).
     """
     details: bool = False
-    """Whether descriptions say if a door is open and what is carried, which those of
-    Choukrani et al. (2025) do not.
+    """Describe the state of doors and the carried object, which Choukrani et al. (2025)
+    leave out.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class BabyAIConfig(WorldConfig):
-    """Worlds that are acted in step by step."""
+    """Worlds for acting step by step."""
 
     details: bool = True
-    """Whether descriptions say if a door is open and what is carried, which those of
-    Choukrani et al. (2025) do not.
+    """Describe the state of doors and the carried object, which Choukrani et al. (2025)
+    leave out.
     """
     view: Literal["full", "partial"] = "full"
-    """Whether everything is described, or the 7 x 7 cells ahead that minigrid shows."""
+    """Described cells: all, or the 7 x 7 cells ahead that minigrid shows."""
     horizon: Annotated[int, Ge(0)] = 0
-    """Turns allowed; 0: as many as the level does."""
+    """Maximum number of turns of an episode; 0: the level's own limit."""
     search: Annotated[int, Ge(0)] = 2000
-    """States that the search for optimal actions may look at in a turn; where they do
-    not suffice, none are certified. 0: no search.
+    """Maximum number of states per turn in the search for optimal actions. If it does
+    not suffice, the turn has no certified optimum. 0: no search.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanConfig(WorldConfig):
-    """Worlds to plan in."""
+    """Worlds of the Plan questions."""
 
     level: Level = "CustomBabyAI-GoToRedBall-Small-4Dists"
-    """A world of the Plan task (Choukrani et al. 2025, appendix B.2), or any other
-    level: the question is how to get to what its mission wants first.
+    """A level of the Plan task (Choukrani et al. 2025, appendix B.2), or any other
+    level: the question asks for a path to the first object of its mission.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class OmniBotConfig:
-    """How the bot is weakened."""
+    """Handicaps of the bot."""
 
     noise: Annotated[float, Interval(ge=0, le=1)] = 0.0
-    """Probability of a random action in the place of the bot's own, in each turn."""
+    """Probability of a random action instead of the bot's own, in each turn."""
     sight: Annotated[int, Ge(0)] = 0
-    """Cells up to which it takes things in its way into account; farther ones it walks
-    up to first. 0: all.
+    """Range of sight in cells; 0: all. The bot ignores farther obstacles until it has
+    walked up to them.
     """
     forgets: Annotated[int, Ge(0)] = 0
-    """Which of its first subgoals it forgets, counted from 1; 0: none."""
+    """Index of the initial subgoal that the bot forgets, counted from 1; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrompterConfig:
-    """How a language model is asked."""
+    """Prompts and sampling of a language model."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     prompting: Literal["zero_shot", "few_shot", "cot", "tot"] = "tot"
-    """Without more, with 3 solved questions of other worlds, with a chain of thought,
-    or with a tree of thoughts (Choukrani et al. 2025, section 5.1).
+    """The question only, with 3 solved questions of other worlds, with a chain of
+    thought, or with a tree of thoughts (Choukrani et al. 2025, section 5.1).
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 1.0
-    """0 takes the likeliest token."""
+    """Sampling temperature; 0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 1.0
-    """Mass of the likeliest tokens that are drawn from."""
+    """Nucleus sampling: probability mass of the sampled tokens."""
     max_tokens: Annotated[int, Ge(1)] = 8192
-    """Longest completion, reasoning included."""
+    """Maximum number of tokens of a completion, reasoning included."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """The study of Choukrani et al. (2025)."""
+    """Options of the study of Choukrani et al. (2025)."""
 
     release: Release = "3.0"
-    """The release of minigrid whose worlds are made."""
+    """Release of minigrid whose worlds are generated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptedConfig:
-    """How questions are answered."""
+    """Choice of the scripted answers."""
 
     how: Literal["perfect", "position", "forward", "garbage"] = "perfect"
-    """With the solution; to Predict with the right position and the opposite direction;
-    always forward, with a fixed state and a list that does nothing; with no answer at
-    all.
+    """perfect: the solution; position: to Predict, the right position with the opposite
+    direction; forward: always forward, a fixed state, a list without effect; garbage:
+    no answer at all.
     """

@@ -1,4 +1,4 @@
-"""BabyAI's worlds as an environment that is acted in step by step."""
+"""BabyAI's worlds as an environment for acting step by step."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ class BabyAIEnvironment:
         self._now: Simulation | None = None
 
     def worlds(self) -> Sequence[str]:
-        """The listed seeds; none where every seed is another world."""
+        """Return the listed seeds; none if every seed gives another world."""
         return self._source.names
 
     def reset(self, seed: int) -> Observation:
@@ -48,7 +48,7 @@ class BabyAIEnvironment:
 
     @property
     def now(self) -> Simulation:
-        """The present moment, not to be changed: what an expert needs to know.
+        """The present moment, which an expert needs to know; it must not be changed.
 
         Raises:
             GdeError: no episode has begun.
@@ -86,9 +86,7 @@ class BabyAIEnvironment:
         return Outcome.running(observation)
 
     def optimum(self) -> Optimum | None:
-        """The first actions of all shortest ways to fulfil the mission; None where the
-        search was too short to tell.
-        """
+        """Return the first actions of all shortest solutions; None if none is proven."""
         return self._certificates.optimum(self.now)
 
     def snapshot(self) -> Simulation:
@@ -114,7 +112,7 @@ class BabyAIEnvironment:
 
 
 def labels(scene: Scene) -> Labels:
-    """Return the labels by which results are broken down."""
+    """Return the labels of breakdowns of results."""
     return {
         "level": scene.level,
         "difficulty": difficulty(scene.level),

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from gde.data.measure import Measure
 
-PREDICT = "Predict: the state after actions"
-PLAN = "Plan: the way to a cell"
+PREDICT = "Predict: state after actions"
+PLAN = "Plan: path to a cell"
 DECOMPOSE = "Decompose: subgoals"
 
 
@@ -37,11 +37,11 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="more",
             group=PREDICT,
             headline=True,
-            phrase="predicted position and direction in {} of questions",
+            phrase="predicted position and direction in {} of predict questions",
         ),
         Measure(
             name="predict.position",
-            title="Success rate, position alone",
+            title="Success rate, position only",
             unit="share",
             better="more",
             group=PREDICT,
@@ -70,7 +70,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="more",
             group=PLAN,
             headline=True,
-            phrase="got to what was asked for in {} of questions",
+            phrase="solved {} of plan questions",
         ),
         Measure(
             name="plan.efficiency",
@@ -88,14 +88,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="plan.optimality",
-            title="Efficiency against the shortest way, successful plans",
+            title="Efficiency against the shortest path, successful plans",
             unit="share",
             better="more",
             group=PLAN,
         ),
         Measure(
             name="plan.distance",
-            title="Cells away in the end",
+            title="Final distance to the target",
             unit="cells",
             better="less",
             group=PLAN,
@@ -110,7 +110,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="more",
             group=DECOMPOSE,
             headline=True,
-            phrase="gave subgoals that lead to success with help in {} of questions",
+            phrase="gave subgoals that lead to success with help in {} of decompose questions",
         ),
         Measure(
             name="decompose.precision",
@@ -136,7 +136,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="decompose.added",
-            title="Subgoals that the expert added",
+            title="Subgoals added by the expert",
             unit="count",
             better="less",
             group=DECOMPOSE,
@@ -144,4 +144,4 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         *_unusable("decompose", DECOMPOSE),
     ),
 }
-"""By the names of the tasks."""
+"""The measures of each task, by the task's name."""

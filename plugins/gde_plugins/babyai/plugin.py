@@ -1,6 +1,4 @@
-"""Offers the BabyAI worlds, the questions about them, their agents, metrics and the
-study of LLM-BabyBench.
-"""
+"""Offers BabyAI's worlds, questions, agents and metrics, and LLM-BabyBench."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -34,10 +32,10 @@ if TYPE_CHECKING:
 
 IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
 BABYAI = "babyai"
-"""The capability of worlds that OmniBot acts in."""
+"""Capability of the worlds that OmniBot acts in."""
 QUESTIONS = "babyai-questions"
-"""The capability of environments that ask questions about worlds."""
-ASKED = {
+"""Capability of environments that ask questions about worlds."""
+SUMMARIES = {
     "predict": "one question about a BabyAI world: where is the agent after these actions?",
     "plan": "one question about a BabyAI world: which actions lead to that cell?",
     "decompose": "one question about a BabyAI world: which subgoals fulfil the mission?",
@@ -46,7 +44,7 @@ ASKED = {
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The worlds, and three tasks about them (Choukrani et al. 2025)."""
+    """Offer the worlds and three question tasks (Choukrani et al. 2025)."""
     from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
 
     both_give = {
@@ -58,7 +56,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     offers: list[AnyOffer] = [
         EnvironmentOffer(
             name="babyai",
-            summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
+            summary="BabyAI levels in text: a mission, rooms with doors, keys, balls, boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
             make=_world,
             gives=frozenset(
@@ -68,7 +66,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             extra=EXTRA,
         )
     ]
-    for task, summary in ASKED.items():
+    for task, summary in SUMMARIES.items():
         question = EnvironmentOffer(
             name=f"babyai-{task}",
             summary=summary,
@@ -96,13 +94,13 @@ def _question(task: str, config: "WorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """The bot, and two agents that answer questions."""
+    """Offer the bot and two agents that answer questions."""
     from gde_plugins.babyai.config import OmniBotConfig, PrompterConfig, ScriptedConfig
 
     return (
         Offer(
             name="omnibot",
-            summary="an expert for BabyAI that sees the whole world; noise, sight and forgotten subgoals weaken it",
+            summary="BabyAI expert with full view that works through subgoals; adjustable skill",
             config=OmniBotConfig,
             make=_omnibot,
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
@@ -111,7 +109,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-prompter",
-            summary="a language model prompted with questions about BabyAI worlds: zero-shot, few-shot, CoT or ToT",
+            summary="a language model that answers BabyAI questions, with one of four prompting methods",
             config=PrompterConfig,
             make=_prompter,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
@@ -121,7 +119,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-scripted",
-            summary="scripted answers with known scores, for checking the BabyAI questions",
+            summary="scripted answers to BabyAI questions, with known scores",
             config=ScriptedConfig,
             make=_scripted,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
@@ -151,13 +149,13 @@ def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """The scores of answers."""
+    """Offer the scores of answers."""
     from gde_plugins.babyai.measures import MEASURES
 
     return tuple(
         MetricOffer(
             name=f"babyai-{task}",
-            summary=f"scores of answers to {task} questions, and the shares of unusable answers",
+            summary=f"answers to {task} questions: success, related scores, unusable answers",
             config=NoConfig,
             make=partial(_metric, task),
             measures=measures,
@@ -177,13 +175,13 @@ def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """The tables of LLM-BabyBench."""
+    """Offer the tables of LLM-BabyBench."""
     from gde_plugins.babyai.config import StudyConfig
 
     return (
         Offer(
             name="babybench",
-            summary="Predict, Plan and Decompose in BabyAI worlds (Choukrani et al. 2025, sections 5 and appendices).",
+            summary="Predict, Plan and Decompose in BabyAI worlds (Choukrani et al. 2025, section 5 and appendices)",
             config=StudyConfig,
             make=_study,
         ),
@@ -198,7 +196,7 @@ def _study(config: "StudyConfig", _: "Context") -> object:
 
 @hookimpl
 def gde_add_commands(app: "typer.Typer") -> None:
-    """`gde babyai`."""
+    """Add `gde babyai`."""
     from gde_plugins.babyai.commands import add_commands
 
     add_commands(app)

@@ -1,3 +1,1 @@
-"""The blocks world with four operators: problems in PDDL, certified optimal actions,
-sentences to read.
-"""
+"""The blocks world with four operators: PDDL, optimal actions and sentences."""

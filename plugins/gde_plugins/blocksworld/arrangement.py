@@ -44,8 +44,9 @@ def put(below: Below, block: int, under: int) -> Below:
 
 
 def towers(below: Below) -> list[list[int]]:
-    """Return the towers in the order of their lowest blocks, each from the lowest block
-    up.
+    """Return the towers, each from the lowest block up.
+
+    They are in the order of their lowest blocks.
     """
     above = blocks_above(below)
     found = []

@@ -1,4 +1,4 @@
-"""The four operators in PDDL, and domains that give them other names."""
+"""The four operators in PDDL, and domains with other names for them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

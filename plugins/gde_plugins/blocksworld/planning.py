@@ -1,4 +1,4 @@
-"""Exact distances to a goal, and with them all optimal actions.
+"""Exact distances to a goal, and thus all optimal actions.
 
 Lifting a block and putting it somewhere is a move of two actions. A block *must move*
 if it stands where it may not, or above a block that must. It must move *twice* if it is
@@ -26,12 +26,12 @@ from gde_plugins.blocksworld.arrangement import (
 from gde_plugins.blocksworld.goal import Goal
 
 LIMIT = 200_000
-"""Arrangements that one search may visit."""
+"""Maximum number of arrangements that one search visits."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Plans for one goal and remembers what it has searched."""
+    """Plans for one goal and caches its searches."""
 
     goal: Goal
     _moves: dict[Below, int] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Planner:
         return False
 
     def _last_place(self, block: int, moving: set[int], free: set[int]) -> int | None:
-        """Return where a clear or held block can go for good now; None if it cannot."""
+        """Return the final place open to a clear or held block; None without one."""
         under = self.goal.under.get(block, TABLE)
         if under == TABLE or (under in free and under not in moving):
             return under

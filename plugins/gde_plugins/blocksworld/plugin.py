@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The blocks world."""
+    """Offer the blocks world."""
     from gde_plugins.blocksworld.config import BlocksworldConfig
 
     return (
         EnvironmentOffer(
             name="blocksworld",
-            summary="the blocks world in sentences: random problems, or problems in PDDL",
+            summary="blocks world: stack blocks with one hand, PDDL or random problems, described in sentences",
             config=BlocksworldConfig,
             make=_make,
             gives=frozenset(

@@ -1,4 +1,4 @@
-"""A problem: the blocks, their first arrangement and the goal; and its PDDL."""
+"""A problem: its blocks, first arrangement and goal, and its PDDL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from gde_plugins.blocksworld.pddl import one, parse, section, words
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """A problem that can be solved."""
+    """A solvable problem."""
 
     name: str
     blocks: tuple[str, ...]

@@ -21,8 +21,9 @@ DOMAIN = "domain.pddl"
 
 @dataclass(frozen=True)
 class Listed:
-    """A problem file. It is read when it is played, so a broken one costs its own
-    episode alone.
+    """A problem file.
+
+    It is read when it is played, so a broken one costs only its own episode.
     """
 
     name: str
@@ -93,8 +94,9 @@ def _terms(folder: Path, root: Path) -> Terms:
 
 
 def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
-    """Make the problem of a seed from two independent random arrangements; the goal
-    does not hold at first.
+    """Make the problem of a seed from two independent random arrangements.
+
+    The goal does not hold at first.
     """
     rng = generator(seed, "blocksworld", config.blocks, config.goal)
     while True:

@@ -1,6 +1,4 @@
-"""The texts that an agent reads: facts as sentences, actions, rules, and a drawing of
-the towers.
-"""
+"""The texts for agents: facts as sentences, actions, rules, and a drawing."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ ACTIONS = {
 
 @dataclass(frozen=True)
 class Words:
-    """The world in English, except for the names that a domain changes."""
+    """English sentences about the world, with the names of its domain."""
 
     terms: Terms
 

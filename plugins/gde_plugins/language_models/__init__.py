@@ -1,3 +1,1 @@
-"""Language models: any causal model of transformers, any OpenAI-compatible server, and
-the embedded nano.
-"""
+"""Language models: transformers, OpenAI-compatible servers, and the embedded nano."""

@@ -1,4 +1,4 @@
-"""Concurrent requests meet here and are worked off together in one thread.
+"""Collects concurrent requests into batches for one worker thread.
 
 The thread keeps no process alive: a matrix product that takes minutes cannot be
 stopped, but it can be left.
@@ -19,14 +19,15 @@ Work = Callable[[Sequence[JobT], Event], Sequence[AnswerT]]
 """Answers all jobs, in their order; gives up soon after the event is set."""
 Given = SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
 GRACE = 0.5
-"""Seconds that closing waits for work that is given up: an interpreter that ends while
-a thread is deep in a library may crash.
+"""Seconds that closing waits for abandoned work: an interpreter that ends while a
+thread is deep in a library may crash.
 """
 
 
 class Batcher(Generic[JobT, AnswerT]):
-    """Collects jobs while the worker is busy, then hands it up to `batch_size` that
-    wait. One event loop at a time.
+    """Collects jobs while the worker is busy, then gives it up to `batch_size`.
+
+    It serves one event loop at a time.
     """
 
     def __init__(self, work: Work[JobT, AnswerT], batch_size: int) -> None:
@@ -35,7 +36,7 @@ class Batcher(Generic[JobT, AnswerT]):
         self._waiting: deque[tuple[JobT, asyncio.Future[AnswerT]]] = deque()
         self._given: Given = SimpleQueue()
         self._halt = Event()
-        """Of the batch that is being worked on."""
+        """Set to give up the current batch."""
         self._closed = False
         self._thread = Thread(
             target=_serve, args=(self._given,), name="gde-batcher", daemon=True
@@ -63,7 +64,7 @@ class Batcher(Generic[JobT, AnswerT]):
         return await future
 
     def close(self) -> None:
-        """Take no more jobs, and give up the one that is worked on."""
+        """Take no more jobs, and give up the current one."""
         self._closed = True
         self._halt.set()
         self._given.put(None)
@@ -83,9 +84,7 @@ class Batcher(Generic[JobT, AnswerT]):
                 await self._answer(jobs, futures)
 
     async def _gather(self) -> None:
-        """Let the other tasks run for as long as each round of the event loop brings
-        another job.
-        """
+        """Let other tasks run until a round of the event loop brings no further job."""
         seen = 0
         while seen < len(self._waiting) < self._batch_size:
             seen = len(self._waiting)
@@ -114,8 +113,9 @@ class Batcher(Generic[JobT, AnswerT]):
 
 
 def _serve(given: Given) -> None:
-    """Do the tasks until None comes. The thread refers to no batcher, which it would
-    keep in memory.
+    """Do the tasks until None comes.
+
+    The thread refers to no batcher, which it would keep in memory.
     """
     while (task := given.get()) is not None:
         work, answered = task

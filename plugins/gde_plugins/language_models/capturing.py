@@ -1,5 +1,6 @@
-"""Reading the residual stream by replay: one forward pass over stored tokens, which
-keeps only what was asked for.
+"""Reading the residual stream by replay: a forward pass over stored tokens.
+
+Only the requested activations are kept.
 """
 
 import copy
@@ -32,20 +33,18 @@ Stream = NDArray[np.float32]
 
 
 class _Prefix(NamedTuple):
-    """The part of a sequence that is replayed: with causal attention, nothing after it
-    matters.
-    """
+    """The replayed part of a sequence: with causal attention, nothing after it matters."""
 
     tokens: tuple[int, ...]
-    """Up to the last token that is read or changed."""
+    """Tokens up to the last one that is read or changed."""
     places: tuple[tuple[str, tuple[int, ...]], ...]
-    """The positions that are read, each with its indices into `tokens`."""
+    """The requested positions, each with its indices into `tokens`."""
     changes: tuple[Change, ...]
-    """The interventions at layers up to the deepest that is read."""
+    """Interventions at layers up to the deepest requested one."""
 
 
 class _DeepEnoughError(Exception):
-    """Ends a forward pass after the deepest layer that was asked for."""
+    """Ends a forward pass after the deepest requested layer."""
 
 
 class Reader:
@@ -69,7 +68,7 @@ class Reader:
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
-        """The activations of every sequence, in order.
+        """Return the activations of every sequence, in order.
 
         Equal prefixes run once. Batches hold sequences of similar length, padded on the
         right, where causal attention cannot see the padding. No logits are computed.
@@ -120,7 +119,7 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
 def _capture_batch(
     model: Any, layers: Sequence[Any], batch: Sequence[_Prefix], wanted: Sequence[int]
 ) -> list[ActivationRecord]:
-    """The activations of a batch of prefixes at the wanted layers."""
+    """Return the activations of a batch of prefixes at the requested layers."""
     ids = torch.zeros(len(batch), max(len(each.tokens) for each in batch)).long()
     for row, prefix in enumerate(batch):
         ids[row, : len(prefix.tokens)] = torch.tensor(prefix.tokens)
@@ -139,7 +138,7 @@ def _readers(
     wanted: Sequence[int],
     records: Sequence[dict[tuple[int, str], Stream]],
 ) -> Mapping[int, Visit]:
-    """Visitors that fill the records and end the pass at the deepest wanted layer."""
+    """Make visitors that record, and end the pass at the deepest requested layer."""
 
     def at(layer: int) -> Visit:
         def keep(stream: Tensor) -> None:

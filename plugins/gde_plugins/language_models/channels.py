@@ -1,5 +1,4 @@
-"""Splitting a completion into reasoning and answer by its token ids, and marking where
-activations are read.
+"""Splits a completion into reasoning and answer, and locates its positions.
 
 The positions are those of Arghal et al. (2026), section 5.1: "pre" is the last three
 tokens of the prompt, and "post" the three tokens in the same place of the template
@@ -20,10 +19,10 @@ class Reading:
     """A completion, split."""
 
     text: str
-    """The answer; empty where the model never came to it."""
+    """The answer; empty if the model never reached it."""
     reasoning: str | None
     positions: Mapping[str, tuple[int, ...]]
-    """Indices into prompt + completion."""
+    """Positions as indices into prompt + completion."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +42,9 @@ class Plain:
 
 @dataclass(frozen=True, kw_only=True)
 class ThinkTags:
-    """Models that reason between <think> and </think>; their template may have opened
-    the tag already.
+    """Models that reason between <think> and </think>.
+
+    Their template may have opened the tag already.
     """
 
     decode: Decode
@@ -72,9 +72,7 @@ class ThinkTags:
         )
 
     def _begin(self, prompt: Sequence[int], tokens: Sequence[int]) -> int | None:
-        """The index in `tokens` at which the reasoning begins; None where there is
-        none.
-        """
+        """Return the index in `tokens` at which the reasoning begins; None without any."""
         tags = [token for token in prompt if token in (self.think, self.unthink)]
         if tags and tags[-1] == self.think:
             return 0
@@ -93,7 +91,8 @@ class _HarmonyMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class Harmony:
-    """GPT-OSS:
+    """GPT-OSS, with its reasoning in a channel of its own.
+
     <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>final<|message|>...<|return|>.
     """
 
@@ -145,13 +144,14 @@ class Harmony:
 
 
 Channels = Plain | ThinkTags | Harmony
-"""A convention by which models separate reasoning from answer; `stops` are tokens that
-end a completion by it, besides those of the checkpoint.
+"""A convention for separating reasoning from answer.
+
+`stops` are tokens that end a completion by it, besides those of the checkpoint.
 """
 
 
 def channels_of(tokenizer: Any) -> Channels:
-    """The convention of a tokenizer's model, recognised by its vocabulary."""
+    """Return the convention of a tokenizer's model, recognised by its vocabulary."""
     vocabulary = tokenizer.get_vocab()
 
     def decode(ids: Sequence[int]) -> str:
@@ -178,9 +178,7 @@ def channels_of(tokenizer: Any) -> Channels:
 
 
 def _positions(n_prompt: int, reasoning: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """The positions up to the end of the reasoning, which is at these indices of the
-    completion.
-    """
+    """Return the positions up to the end of the reasoning, given its indices."""
     positions = {"pre": _last_three(n_prompt)}
     if reasoning:
         positions["reasoning"] = tuple(n_prompt + index for index in reasoning)

@@ -1,4 +1,4 @@
-"""Rendering a conversation into the tokens that a model was trained on."""
+"""Rendering of a conversation into the tokens that a model was trained on."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +8,9 @@ from gde.errors import GdeError
 
 
 class ChatTemplate:
-    """A tokenizer's own chat template, with the day fixed so that a request gives one
-    prompt for ever.
+    """A tokenizer's own chat template with a fixed date.
+
+    A request thus always gives the same prompt.
     """
 
     def __init__(self, tokenizer: Any, *, whose: str, date: str) -> None:
@@ -25,7 +26,7 @@ class ChatTemplate:
         self._template = clock + template if "strftime_now" in template else template
 
     def render(self, messages: Sequence[Message], effort: Effort) -> tuple[int, ...]:
-        """Token ids up to where the model is to speak.
+        """Return the token ids up to the model's answer.
 
         Raises:
             GdeError: the template refuses the conversation.

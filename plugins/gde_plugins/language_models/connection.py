@@ -1,6 +1,4 @@
-"""Connections to servers that gde need not trust: no endless answers, and the key goes
-nowhere else.
-"""
+"""Connections to untrusted servers: bounded answers, and no redirect of the key."""
 
 from collections.abc import AsyncIterator
 from functools import cache
@@ -12,16 +10,15 @@ import openai
 from gde_plugins.language_models.rate_limit import MOST
 
 CONNECTING = 30.0
-"""Seconds to reach a server."""
+"""Time limit in seconds for connecting to a server."""
 
 
 class TooLong(Exception):
-    """An answer that may be of more bytes than is allowed."""
+    """An answer with a maximum number of bytes."""
 
 
 def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.AsyncOpenAI:
-    """A client that tries once, follows no redirect, and breaks off an answer of too
-    many bytes.
+    """Make a client without retries, redirects or oversized answers.
 
     Args:
         url: base URL of the server.
@@ -56,7 +53,7 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
         # none.
         if response.headers.get("content-encoding", "identity") != "identity":
             raise TooLong(
-                "the server sent a compressed answer. Have it respect Accept-Encoding: identity"
+                "the server sent a compressed answer. Make it respect Accept-Encoding: identity"
             )
         response.stream = Capped(response.stream)
 
@@ -79,7 +76,7 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
 
 @cache  # every request needs it
 def http_package() -> Any:
-    """The HTTP package of openai's types, which differs between its versions."""
+    """Return the HTTP package of openai's types, which differs between its versions."""
     ancestors = openai.DefaultAsyncHttpxClient.__mro__
     (home,) = {each.__module__ for each in ancestors if each.__name__ == "AsyncClient"}
     package, _, _ = home.partition(".")

@@ -1,5 +1,8 @@
-"""Enumerating all answers of a model to a prompt with their probabilities, as a tree of
-tokens.
+"""Enumeration of all answers of a model to a prompt, with their probabilities.
+
+The answers form a tree of tokens. Sampling from a nucleus leaves few tokens at each
+place, mostly one, so the tree has few branches where the model is certain. A branch is
+cut off once its probability falls below a floor.
 
 Sampling from a nucleus leaves few tokens at each place, mostly one, so the tree has few
 branches where the model is certain. A branch is cut off once its probability falls
@@ -19,11 +22,11 @@ from gde_plugins.language_models.sampling import distribution
 
 
 class Question(NamedTuple):
-    """A prompt whose answers are wanted."""
+    """A prompt and the sampling of its answers."""
 
     job: Job
     least: float
-    """The floor: the least probability of an answer."""
+    """The floor: the lowest probability of an enumerated answer."""
 
 
 class Answer(NamedTuple):
@@ -40,7 +43,7 @@ class _Branch:
     question: int
     """Index of its question."""
     room: int
-    """The most tokens that the answer may have."""
+    """Maximum number of tokens of the answer."""
     tokens: tuple[int, ...]
     probability: float
 
@@ -54,8 +57,9 @@ def enumerate_answers(
     context: int,
     halt: Event,
 ) -> list[list[Answer]]:
-    """All continuations of each prompt that are at least as probable as its floor, at
-    most 1 / floor of them.
+    """Enumerate all continuations of each prompt above its probability floor.
+
+    There are at most 1 / floor of them.
 
     Args:
         model: a causal language model of transformers.
@@ -100,8 +104,9 @@ def enumerate_answers(
 def _grow(
     logits: Tensor, live: Sequence[_Branch], questions: Sequence[Question]
 ) -> list[tuple[int, _Branch]]:
-    """All branches that are one token longer and above the floor, each with the row of
-    `logits` that it comes from.
+    """Return all branches that are one token longer and above the floor.
+
+    Each comes with its row of `logits`.
 
     Args:
         logits: (B, V), of the next token of each live branch.

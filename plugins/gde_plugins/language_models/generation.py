@@ -1,5 +1,4 @@
-"""Batched generation in which the tokens of a request do not depend on the other
-requests of its batch.
+"""Batched generation of tokens that do not depend on the rest of the batch.
 
 Sampling noise is a function of the request's seed and of the place in its completion.
 The batch still changes how matrix products are rounded. In float64, by about 1e-15,
@@ -24,27 +23,27 @@ from gde_plugins.language_models.sampling import draw
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One prompt to be continued."""
+    """One prompt to continue."""
 
     prompt: tuple[int, ...]
     seed: int
     sampling: Sampling
     changes: tuple[Change, ...] = ()
-    """Interventions while the prompt is read; generated tokens see them only through
-    the KV cache.
+    """Interventions on the prompt; generated tokens see them only through the KV cache.
     """
 
     @property
     def reading(self) -> "Reading":
-        """What the model reads before it continues."""
+        """The job's prompt with its interventions."""
         return self.prompt, self.changes
 
 
 Reading = tuple[tuple[int, ...], tuple[Change, ...]]
-"""A prompt, and the interventions while it is read."""
+"""A prompt and its interventions."""
 PIECE_CPU, PIECE_ACCELERATOR = 512, 16_384
-"""Tokens of all prompts together that one forward pass reads. A pass cannot be
-interrupted, and the time of attention grows with the square of its tokens.
+"""Maximum number of tokens that one forward pass reads, of all prompts together. A pass
+cannot be interrupted, and attention takes time in proportion to the square of its
+tokens.
 """
 
 
@@ -53,17 +52,17 @@ class Generated:
     """The continuation of one prompt."""
 
     tokens: tuple[int, ...]
-    """The stop token included."""
+    """Generated tokens, the stop token included."""
     finish: Literal["stop", "length"]
 
 
 @dataclass
 class _Row:
-    """A continuation as it grows."""
+    """A growing continuation."""
 
     job: Job
     room: int
-    """Tokens that may be generated."""
+    """Maximum number of generated tokens."""
     rng: np.random.Generator
     tokens: list[int] = field(default_factory=list)
     stopped: bool = False
@@ -74,10 +73,10 @@ class _Row:
 
 
 class Decoder:
-    """Left-padded prompts and the model's memory (KV cache) of them."""
+    """Left-padded prompts and their KV cache."""
 
     logits: Tensor
-    """(B, V), of the next token of each row."""
+    """(B, V) logits of the next token of each row."""
 
     def __init__(self, model: Any, readings: Sequence[Reading], halt: Event) -> None:
         self._model = model
@@ -100,7 +99,7 @@ class Decoder:
             self._read(ids, positions, halt)
 
     def _read(self, ids: Tensor, positions: Tensor, halt: Event) -> None:
-        """Read the prompts (B, T) piece by piece; when halted, no further."""
+        """Read the prompts (B, T) piece by piece, until halted."""
         rows, width = ids.shape
         piece = PIECE_CPU if ids.device.type == "cpu" else PIECE_ACCELERATOR
         step = max(1, piece // rows)
@@ -114,8 +113,9 @@ class Decoder:
 
     @classmethod
     def begin(cls, model: Any, readings: Sequence[Reading], halt: Event) -> "Decoder":
-        """Read all prompts, each distinct one once: episodes in the same world often
-        ask the same.
+        """Read all prompts, each distinct one once.
+
+        Episodes in the same world often ask the same.
         """
         rows = {reading: row for row, reading in enumerate(dict.fromkeys(readings))}
         decoder = cls(model, [*rows], halt)
@@ -125,8 +125,9 @@ class Decoder:
         return decoder
 
     def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
-        """Continue `rows` alone, each by its token; a row that is named several times
-        continues in several ways.
+        """Continue only `rows`, each by its token.
+
+        A row that is named several times continues in several ways.
         """
         if [*rows] != [*range(len(self._mask))]:
             # Dropping rows at once is never dearer: the cache is copied at every step
@@ -162,8 +163,9 @@ class Decoder:
 def generate(
     model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context: int, halt: Event
 ) -> list[Generated]:
-    """Continue every prompt until a stop token, its own limit or the end of the model's
-    context.
+    """Continue every prompt until a stop token or a limit.
+
+    The limit is its own or the end of the model's context.
 
     Args:
         model: a causal language model of transformers.

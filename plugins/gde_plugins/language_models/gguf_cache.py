@@ -1,5 +1,6 @@
-"""GGUF files, turned into safetensors once: transformers reads the former in tens of
-seconds, the latter in one.
+"""Converts GGUF files to safetensors once.
+
+transformers reads the former in tens of seconds, the latter in one.
 """
 
 import shutil
@@ -13,7 +14,9 @@ from gde_plugins.language_models.local_weights import file_digest
 
 
 def converted(file: Path) -> Path:
-    """A folder with the same model in float32 safetensors, keyed by the file's SHA-256.
+    """Return a folder with the same model in float32 safetensors.
+
+    Its name is the file's SHA-256.
 
     Raises:
         GdeError: the packages that read GGUF are missing, or the file cannot be read.
@@ -57,7 +60,7 @@ def _convert(file: Path, folder: Path) -> None:
 
 
 def _publish(unfinished: Path, folder: Path) -> None:
-    """Move into place at once; another process that was faster has made the same."""
+    """Move a new folder into place, unless another process has made the same."""
     try:
         unfinished.replace(folder)
     except OSError:

@@ -1,6 +1,4 @@
-"""Finding and loading a model of transformers, with one clear message when that
-fails.
-"""
+"""Finds and loads a model of transformers, with one clear message on failure."""
 
 import re
 from collections.abc import Iterator
@@ -29,14 +27,15 @@ class Loaded:
     model: Any
     tokenizer: Any
     versions: dict[str, str]
-    """What identifies the weights and the software."""
+    """Identity of the weights and the software."""
 
 
 def load(
     source: str | Path, *, device: str, dtype: str, revision: str | None
 ) -> Loaded:
-    """Load a model and its tokenizer; nothing is fetched that transformers would not
-    fetch itself.
+    """Load a model and its tokenizer.
+
+    Nothing is downloaded that transformers would not download itself.
 
     Raises:
         GdeError: there is no such model, it cannot be read, or the device is not there.
@@ -63,9 +62,7 @@ def load(
 
 
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
-    """What to hand to transformers, and the digest of the weights where they are on
-    this machine.
-    """
+    """Return the source for transformers, and the digest of local weights."""
     path = Path(source).expanduser()
     if path.is_dir():
         return str(path), {"weights": weights_digest(path)}
@@ -110,8 +107,9 @@ def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
 
 
 def choose_experts(model: Any, device: str) -> None:
-    """On the CPU the plain loop over experts is the fastest and the only one that knows
-    float64.
+    """Choose the plain loop over experts on the CPU.
+
+    It is the fastest there, and the only one with float64.
     """
     if device == "cpu" and model._can_set_experts_implementation():
         model.set_experts_implementation("eager")
@@ -119,9 +117,7 @@ def choose_experts(model: Any, device: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no advice from transformers; stderr belongs to the command
-    line.
-    """
+    """Silence progress bars and advice of transformers; stderr belongs to gde."""
     logging: Any = transformers_logging
     verbosity = logging.get_verbosity()
     bars = logging.is_progress_bar_enabled()

@@ -1,4 +1,4 @@
-"""The weights on this machine: their list, and what identifies them. None are loaded."""
+"""The weights on this machine: their list and their identities. None are loaded."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ MIB = 2**20
 
 
 def embedded() -> list[str]:
-    """Lines for the models of this package."""
+    """Return lines for the models of this package."""
     lines = []
     for source in NOTICES:
         name = f"embedded, {model_name(source)}"
@@ -21,7 +21,7 @@ def embedded() -> list[str]:
 
 
 def downloaded() -> list[str]:
-    """Lines for the models in the cache of the hub, by the names that `hf:` takes."""
+    """Return lines for the models in the cache of the hub, by their `hf:` names."""
     lines = []
     for name, snapshots in _cached():
         # A large model has several files of weights; one line is enough.
@@ -30,14 +30,14 @@ def downloaded() -> list[str]:
 
 
 def _cache() -> Path:
-    """The folder in which huggingface_hub keeps downloads, found as it finds it."""
+    """Return the folder of huggingface_hub's downloads, by its own rules."""
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     home = os.environ.get("HF_HOME") or f"{caches}/huggingface"
     return Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()
 
 
 def _cached() -> Iterator[tuple[str, Path]]:
-    """The name of each model in the cache and the folder of its snapshots."""
+    """Return the name of each model in the cache and the folder of its snapshots."""
     for place in sorted(_cache().glob("models--*")):
         _, *names = place.name.split("--")
         yield "/".join(names), place / "snapshots"
@@ -52,14 +52,15 @@ def _line(name: str, file: Path) -> str:
 
 
 def file_digest(file: Path) -> str:
-    """SHA-256 of one file, in hexadecimal."""
+    """Return the SHA-256 of one file, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def weights_digest(folder: Path) -> str:
-    """SHA-256 of a folder's only weights file, or of the sorted list of names and
-    digests where there are several.
+    """Return the SHA-256 of a folder's weights.
+
+    It is that of the only file, or of the sorted list of names and digests of several.
     """
     files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
     digests = [file_digest(file) for file in files]

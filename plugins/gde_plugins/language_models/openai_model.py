@@ -1,4 +1,4 @@
-"""A model behind a server that speaks OpenAI's chat completions."""
+"""A model behind a server with OpenAI's chat completions."""
 
 import asyncio
 import json
@@ -17,16 +17,17 @@ from gde_plugins.language_models.server_answers import clean, read_answer, usabl
 from gde_plugins.language_models.server_errors import read_trouble
 
 SEEDS = 2**31
-"""Servers differ in the integers that they take as a seed; all take these."""
+"""Upper bound of seeds: servers accept different integers, and all accept these."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
-"""Seconds before the next try; twice as many each time."""
+"""Seconds before the first retry; doubled for each further one."""
 LONGEST_MESSAGE = 300
-"""Characters of an error message, of which a server may send many."""
+"""Maximum number of characters of a server's error message."""
 
 
 class OpenAIModel:
-    """Sends each request on at once, within the rate that the server allows: batching
-    is the server's work.
+    """Sends each request at once, within the server's rate limit.
+
+    The server makes the batches.
     """
 
     def __init__(self, config: OpenAIConfig, key: str = "") -> None:
@@ -34,7 +35,7 @@ class OpenAIModel:
         self._key = key
         self._name = config.model
         self._loop: asyncio.AbstractEventLoop | None = None
-        """The loop that client and limit belong to."""
+        """Event loop of client and limit."""
         self._session: AsyncGenerator[openai.AsyncOpenAI, None] | None = None
         self._client: openai.AsyncOpenAI | None = None
         self._limit: RateLimit | None = None
@@ -99,9 +100,7 @@ class OpenAIModel:
         self._limit = None
 
     async def _ask(self, client: openai.AsyncOpenAI, request: ChatRequest) -> object:
-        """The server's JSON, or whatever text it sent, within the time limit for a
-        whole answer.
-        """
+        """Return the server's JSON or other text, within the time limit of an answer."""
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
             body = await self._body(client, request)
@@ -118,7 +117,7 @@ class OpenAIModel:
             return response.text
 
     async def _connected(self) -> tuple[openai.AsyncOpenAI, RateLimit]:
-        """The client of the running event loop, and its rate limit."""
+        """Return the client of the running event loop, and its rate limit."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._limit is None or self._loop is not loop:
             self._loop = loop
@@ -133,8 +132,9 @@ class OpenAIModel:
         return self._client, self._limit
 
     async def _sessions(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
-        """Yield the client. When an event loop ends it closes its open generators, and
-        so the connections.
+        """Yield the client.
+
+        When an event loop ends it closes its open generators, and so the connections.
         """
         config = self._config
         client = connect(
@@ -174,8 +174,9 @@ class OpenAIModel:
         return names[0]
 
     def _in_one_line(self, problem: str) -> str:
-        """A message that names the server, without the key, which a server may have
-        sent back.
+        """Return a message that names the server, but not the key.
+
+        A server may have sent the key back.
         """
         text = " ".join(clean(problem).split())
         if self._key:

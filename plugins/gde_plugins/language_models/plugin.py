@@ -1,4 +1,4 @@
-"""Offers of language models."""
+"""Offers the language models and the command `gde nano`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ def _downloaded() -> Sequence[str]:
 
 
 def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
-    """An embedded model, on the CPU, so that every machine gives the same tokens."""
+    """Make an embedded model, on the CPU: every machine gives the same tokens."""
     from gde_plugins.language_models.nano import NOTICES, folder, model_name
     from gde_plugins.language_models.nano.architecture import untrained_model
     from gde_plugins.language_models.transformers_model import TransformersModel
@@ -46,7 +46,7 @@ def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
 
 
 def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
-    """A model of transformers."""
+    """Make a model of transformers."""
     from gde_plugins.language_models.transformers_model import TransformersModel
 
     return TransformersModel.load(
@@ -60,7 +60,7 @@ def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
 
 
 def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
-    """A model behind a server."""
+    """Make a model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 
     return OpenAIModel(config, context.secret(config.api_key_env, config.source))
@@ -68,7 +68,7 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
 
 @hookimpl
 def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
-    """nano, hf and openai."""
+    """Offer nano, hf and openai."""
     from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
     return (
@@ -120,7 +120,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
 
 @hookimpl
 def gde_add_commands(app: "typer.Typer") -> None:
-    """gde nano."""
+    """Add `gde nano`."""
     from gde_plugins.language_models.nano.commands import add_commands
 
     add_commands(app)

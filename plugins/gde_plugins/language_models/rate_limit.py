@@ -1,5 +1,8 @@
-"""How fast a server is asked: the rate grows by a constant with each answer and shrinks
-by a factor with each refusal.
+"""The rate of requests: it grows with each answer and shrinks with each refusal.
+
+Growth is by a constant and decrease by a factor. This additive increase and
+multiplicative decrease is that of TCP (Chiu and Jain, 1989). No request is sent during
+the pause that a server names in Retry-After.
 
 This additive increase and multiplicative decrease is that of TCP (Chiu and Jain, 1989).
 No request is sent during the pause that a server names in Retry-After.
@@ -14,57 +17,54 @@ from math import inf
 from typing import NamedTuple
 
 FIRST = 8
-"""Requests in flight at the beginning. Before the first refusal each answer allows one
-more.
+"""Initial limit of requests in flight. Before the first refusal each answer raises it
+by one.
 """
 MOST = 4096
-"""Requests in flight at most."""
+"""Maximum number of requests in flight."""
 START, INCREASE = 0.2, 0.02
-"""Requests a second by which each answer raises the rate while other requests wait:
-until the second refusal, and after it.
+"""Growth of the rate, in requests a second per answer while other requests wait: until
+the second refusal, and after it.
 """
 DECREASE = 0.85
-"""Factor by which a refusal lowers the rate."""
+"""Factor of the rate after a refusal."""
 SLOWEST = 0.05
-"""Requests a second at least."""
+"""Minimum rate in requests a second."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
-"""Seconds of a pause where the server names none; twice as many after each further
-refusal.
+"""Seconds of a pause that the server does not name; doubled after each further refusal.
 """
 LATE = 0.02
-"""Seconds by which the event loop may wake a sleeper too late, which the next request
-makes up for.
+"""Seconds by which the event loop may wake a sleeper too late; the next request makes
+up for it.
 """
 
 
 class Sent(NamedTuple):
-    """A request that was sent."""
+    """A sent request."""
 
     moment: float
     answers: int
-    """The number of answers by then."""
+    """Number of answers before it."""
 
 
 class RateLimit:
-    """The gate that all requests to one server go through, in the order in which they
-    come.
-    """
+    """The gate of all requests to one server, in the order of their arrival."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take what tells the seconds, e.g. `loop.time`."""
+        """Create the gate with a clock in seconds, e.g. `loop.time`."""
         self.rate = inf
         """Requests a second; infinite before the first refusal."""
         self.answers = 0
-        """The number of answers."""
+        """Number of answers."""
         self._clock = clock
         self._gate = asyncio.Lock()
         self._landed = asyncio.Event()
-        """Set when a request in flight is over, and then replaced."""
+        """Set when a request in flight ends, and then replaced."""
         self._in_flight = 0
         self._window = FIRST
         self._increase = START
         self._next = 0.0
-        """The earliest moment of the next request."""
+        """Earliest time of the next request."""
         self._refused_at = -inf
         self._refusals = 0
         """Refusals since the last answer."""
@@ -83,7 +83,7 @@ class RateLimit:
             self._landed = asyncio.Event()
 
     def answered(self) -> None:
-        """Take note that the server has answered a request."""
+        """Record an answer of the server."""
         self.answers += 1
         self._refusals = 0
         if self.rate == inf:
@@ -94,7 +94,7 @@ class RateLimit:
             self.rate += self._increase
 
     def refused(self, sent: Sent, pause: float | None) -> None:
-        """Take note that the server has refused a request as one too many.
+        """Record that the server refused a request because of its rate limit.
 
         Args:
             sent: what `turn` gave. pause: seconds that the server wants to be left
@@ -138,8 +138,9 @@ class RateLimit:
 def retry_after(
     headers: Mapping[str, str], now: datetime | None = None
 ) -> float | None:
-    """The seconds to wait by the headers Retry-After, in both its forms, or
-    retry-after-ms.
+    """Return the pause in seconds that the headers of an answer request.
+
+    They are Retry-After, in both its forms, and retry-after-ms.
 
     Returns:
         None where the headers name no time that can be read.

@@ -1,6 +1,4 @@
-"""The residual stream of a model of transformers: reached at the decoder layers by
-hooks, and changed there.
-"""
+"""Reading and changing the residual stream of a model, by hooks at its layers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -28,7 +26,7 @@ class Change:
 
     intervention: Intervention
     places: tuple[int, ...]
-    """Indices into the sequence."""
+    """Indices of the tokens in the sequence."""
 
     @classmethod
     def of(
@@ -42,8 +40,10 @@ class Change:
 
 
 def decoder_layers(model: Any) -> Sequence[Any]:
-    """The native decoder layers, first to last: the list of as many modules as the
-    configuration has layers, whatever it is called; the outermost of several.
+    """Return the decoder layers of a model, first to last.
+
+    They are the list of as many modules as the configuration has layers, whatever its
+    name; the outermost of several.
 
     Raises:
         GdeError: there is none.
@@ -62,8 +62,10 @@ def decoder_layers(model: Any) -> Sequence[Any]:
 
 @contextmanager
 def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[None]:
-    """Show the stream at some layers of every forward pass; EMBEDDING is what enters
-    the first. Of two visitors of a layer, the one that came first is shown it first.
+    """Show the stream at some layers of every forward pass to visitors.
+
+    EMBEDDING is the input of the first layer. Of two visitors of a layer, the earlier
+    one is shown it first.
     """
 
     def entering(visit: Visit) -> Callable[..., Any]:
@@ -96,8 +98,9 @@ def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[Non
 def changing(
     model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[int]
 ) -> Iterator[None]:
-    """Make the changes of every row of a batch as its tokens are passed forward, all at
-    once or piece by piece.
+    """Make the interventions of every row of a batch during its forward passes.
+
+    The tokens may be passed all at once or piece by piece.
 
     Args:
         model: of transformers.

@@ -1,4 +1,4 @@
-"""Drawing tokens so that the noise belongs to the request, not to the batch."""
+"""Sampling of tokens with noise that depends on the request, not on the batch."""
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from torch.nn.functional import one_hot
 def draw(
     logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor
 ) -> Tensor:
-    """One token a row by the inverse of its cumulative distribution.
+    """Draw one token per row by the inverse of its cumulative distribution.
 
     The cumulative sum runs in the order of the vocabulary, not of the probabilities:
     were two tokens of nearly equal probability to change places from the last bit of a
@@ -42,8 +42,9 @@ def distribution(logits: Tensor, *, temperature: Tensor, top_p: Tensor) -> Tenso
 
 
 def _kept(logits: Tensor, temperature: Tensor, top_p: Tensor) -> Tensor:
-    """(B, V) tempered probabilities, with zeros outside the smallest set of likeliest
-    tokens whose mass reaches `top_p`.
+    """Return tempered probabilities (B, V), with zeros outside the nucleus.
+
+    It is the smallest set of likeliest tokens whose mass reaches `top_p`.
     """
     divisor = torch.where(temperature == 0, 1.0, temperature)
     probabilities = torch.softmax(logits.double() / divisor[:, None], dim=-1)

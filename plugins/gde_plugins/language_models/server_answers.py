@@ -1,4 +1,4 @@
-"""Reading what servers answer, however they deviate from the protocol."""
+"""Reading of servers' answers, tolerant of deviations from the protocol."""
 
 import re
 from collections.abc import Mapping
@@ -7,29 +7,28 @@ from typing import Any, TypeGuard
 from gde.data.completion import Completion, Finish
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
-"""Finish reasons that mean something here. All others, also those that a server makes
-up, are an ordinary stop.
+"""Meaningful finish reasons. All others, also those that a server makes up, are an
+ordinary stop.
 """
 REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Where servers put the reasoning; the protocol itself has no place for it."""
+"""Fields where servers put the reasoning; the protocol itself has none."""
 FLATTENED = re.compile(
     r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)",
     re.DOTALL,
 )
-"""A gpt-oss answer from a server that dropped the special tokens, as `transformers
-serve` does.
+"""Matches a gpt-oss answer without special tokens, as `transformers serve` gives.
 
 The names of the channels run into their texts. Without reasoning, only JSON after
 "final" is taken for such an answer: any other text may just begin with that word.
 """
 MOST_TOKENS = 2**31
-"""Counts are smaller in any answer; a larger number is an error of the server."""
+"""Upper bound of a count; a larger number is an error of the server."""
 NAME_LENGTH = 200
-"""Characters that are kept of the name that a model gives itself."""
+"""Maximum number of characters kept of a model's name."""
 
 
 def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether an answer, parsed as JSON or a mere text, holds a message."""
+    """Return whether an answer, parsed as JSON or mere text, holds a message."""
     choices = _field(answer, "choices")
     if not isinstance(choices, list) or not choices:
         return False
@@ -39,8 +38,9 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def read_answer(answer: Mapping[str, Any]) -> Completion:
-    """The completion in a usable answer. Other fields are left out where they make no
-    sense.
+    """Return the completion in a usable answer.
+
+    Other fields are left out where they make no sense.
     """
     choice = answer["choices"][0]
     message = choice["message"]
@@ -63,9 +63,7 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
 
 
 def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
-    """The answer and the reasoning, which may stand in a field of its own or in the
-    text.
-    """
+    """Return the answer and the reasoning, from its own field or from the text."""
     for field in REASONING_FIELDS:
         if message.get(field):
             return text, str(message[field])
@@ -76,9 +74,7 @@ def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
 
 
 def clean(text: str) -> str:
-    """The text without lone surrogates, which JSON can carry but no journal can
-    store.
-    """
+    """Return the text without lone surrogates, which no journal can store."""
     return text.encode("utf-8", "replace").decode()
 
 

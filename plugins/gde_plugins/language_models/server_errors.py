@@ -1,6 +1,4 @@
-"""Failed requests to a server: what went wrong, what the user can do about it, and
-whether to try again.
-"""
+"""Failed requests to a server: the problem, the remedy, and whether to retry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +11,16 @@ from gde_plugins.language_models.connection import TooLong
 from gde_plugins.language_models.rate_limit import retry_after
 
 PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
-"""Statuses that may pass by themselves."""
+"""Statuses of temporary failures."""
 AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
 QUOTA_SPENT = "insufficient_quota"
-"""The error code of a refusal that lasts until the user pays."""
+"""Error code of a refusal until the user pays."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Why a request has no answer."""
+    """A request without an answer, and why."""
 
     message: str
     """The problem, then the remedy."""
@@ -31,15 +29,15 @@ class Trouble:
     passing: bool
     """Whether another try may help."""
     busy: bool = False
-    """Whether the server refused the request as one too many, and other requests should
-    wait as well.
+    """Whether the server refused because of its rate limit: other requests should wait
+    as well.
     """
     wait: float | None = None
-    """Seconds that the server wants to be left alone; None where it names none."""
+    """Seconds of the pause that the server requests; None without one."""
 
 
 def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
-    """Read what the client of the server raised."""
+    """Interpret an exception of the server's client."""
     if isinstance(error, openai.APIStatusError):
         return _read_status(error, config)
 
@@ -84,17 +82,18 @@ def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
 def _explain_status(
     error: openai.APIStatusError, config: OpenAIConfig, too_long: float | None
 ) -> str:
-    """The problem, the remedy, and what the server said itself; `too_long` is a wait
-    beyond model.longest_wait.
+    """Return the problem, the remedy, and the server's own message.
+
+    `too_long` is a wait beyond model.longest_wait.
     """
     status = error.status_code
     if error.code == QUOTA_SPENT or status == 402:
-        advice = "the quota of this key is spent: add credit, or take another key"
+        advice = "the quota of this key is spent: add credit, or use another key"
     elif too_long is not None:
-        advice = f"the server asks to wait {too_long:g} seconds: go on later, or raise model.longest_wait"
+        advice = f"the server asks to wait {too_long:g} seconds: resume later, or raise model.longest_wait"
     elif 300 <= status < 400:
         where = error.response.headers.get("location", "nowhere")
-        return f"the server redirects to {where}, which gde does not follow. Give that URL itself"
+        return f"the server redirects to {where}, which gde does not follow. Set that URL as the model's"
     elif status == 401:
         advice = f"authentication failed: set {config.api_key_env}"
     elif status == 403:
@@ -102,7 +101,7 @@ def _explain_status(
             f"access denied: set {config.api_key_env} to a key that may use this model"
         )
     elif status == 404:
-        advice = "not found: correct the URL, or the name of the model (model.model)"
+        advice = "not found: correct the URL or the model name (model.model)"
     elif status == 429:
         advice = "too many requests: lower run.concurrency, or raise model.retries"
     elif status >= 500:

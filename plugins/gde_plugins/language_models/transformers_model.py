@@ -1,6 +1,4 @@
-"""A causal language model of transformers: completes conversations and lets its
-residual stream be read.
-"""
+"""A model of transformers: completes conversations and gives its residual stream."""
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
@@ -33,19 +31,20 @@ from gde_plugins.language_models.loading import Loaded, choose_experts, load, qu
 from gde_plugins.language_models.residual_stream import Change
 
 Initial = Callable[[Any, int], Any]
-"""Makes a model with random weights, given the tokenizer and a seed; leaves the global
-random state as it is.
+"""Makes a model with random weights from the tokenizer and a seed.
+
+It leaves the global random state as it is.
 """
 SMALL = 20_000_000
-"""Parameters up to which a second core costs more than it brings: a product is done
-before the other has begun on it, and beside another busy process each waits for the
-slower one.
+"""Number of parameters up to which a second core is slower: a product ends before the
+other core has begun, and beside another busy process each waits for the slower one.
 """
 
 
 class TransformersModel:
-    """A white-box language model. Concurrent requests are generated together; equal
-    requests give equal tokens.
+    """A white-box language model.
+
+    Concurrent requests are generated together; equal requests give equal tokens.
     """
 
     def __init__(
@@ -70,8 +69,8 @@ class TransformersModel:
         config = model.config.get_text_config()
         self._context: int = getattr(config, "max_position_embeddings", None) or 2**31
         self._longest: int = model.generation_config.max_new_tokens or 2**31
-        """What the checkpoint itself calls its longest answer: one that never ends need
-        not fill the context.
+        """The checkpoint's own limit of an answer: one that never ends need not fill
+        the context.
         """
         self._reader = Reader(model, batch_size)
         self._lock = Lock()
@@ -94,8 +93,9 @@ class TransformersModel:
         notice: str = "",
         initial: Initial | None = None,
     ) -> Self:
-        """Load a folder, a GGUF file or a model of a hub; `initial` is how its weights
-        began, where that is known.
+        """Load a folder, a GGUF file or a model of a hub.
+
+        `initial` makes the model's initial weights, if known.
 
         Raises:
             GdeError: it cannot be read, or has no chat template.
@@ -112,8 +112,10 @@ class TransformersModel:
         return cls(loaded, info, batch_size, date, initial)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Answer one request; a prompt that fills the model's context is answered by
-        nothing, finish "length".
+        """Answer one request.
+
+        A prompt that fills the model's context gets an empty answer with finish
+        "length".
 
         Interventions are made as the prompt is read, at the positions that it has
         before anything is answered.
@@ -128,8 +130,9 @@ class TransformersModel:
     async def completions(
         self, request: ChatRequest, least: float
     ) -> list[WeighedCompletion]:
-        """Every completion of at least this probability, the likeliest first; see
-        `enumeration`.
+        """Return every completion of at least this probability, the likeliest first.
+
+        See `enumeration`.
 
         Raises:
             GdeError: as `complete`, or `least` is no probability above 0.
@@ -173,7 +176,7 @@ class TransformersModel:
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
-        """The asked-for activations of stored tokens.
+        """Return the requested activations of stored tokens.
 
         Raises:
             GdeError: a layer that the model does not have, or an intervention that does
@@ -185,7 +188,7 @@ class TransformersModel:
             return self._reader.capture(sequences, request)
 
     def tokenize(self, text: str) -> Tokenization:
-        """Token ids and their character spans.
+        """Return token ids and their character spans.
 
         Raises:
             GdeError: the tokenizer cannot tell spans.
@@ -201,9 +204,10 @@ class TransformersModel:
         return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
 
     def untrained(self, seed: int) -> Self:
-        """The same architecture, freshly initialised from `seed` as this model was;
-        where that is not known, as transformers does. The global random state is left
-        as it is.
+        """Make the same architecture, freshly initialised from `seed`.
+
+        If this model's own initialisation is unknown, it is that of transformers. The
+        global random state is left as it is.
         """
         with quiet():
             if self._initial:
@@ -245,7 +249,7 @@ class TransformersModel:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Have the model to oneself, and say what helps when the device is too small.
+        """Hold the model exclusively, and suggest a remedy if memory runs out.
 
         This thread computes in one core if the model is small and on the CPU.
         """
@@ -272,7 +276,7 @@ def _fresh(model: Any, seed: int) -> Any:
 
 
 def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
-    """What the checkpoint itself calls the end of an answer."""
+    """Return the checkpoint's own tokens for the end of an answer."""
     configured = model.generation_config.eos_token_id
     several = configured if isinstance(configured, list) else [configured]
     return frozenset([*several, tokenizer.eos_token_id]) - {None}

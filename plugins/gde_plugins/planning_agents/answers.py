@@ -1,4 +1,5 @@
-"""Reading actions from what a model said, or else what the model is told is wrong.
+"""Reads actions from a model's answer, or explains to the model why it cannot.
+
 Nothing is guessed.
 """
 
@@ -24,7 +25,7 @@ ENDED = re.compile(
 )
 LABEL = re.compile(r"^(?:Thought|Action|Observation)(?: \d+)?:", re.MULTILINE)
 SHOWN = 80
-"""Characters of a model's text that messages show."""
+"""Maximum number of characters of a model's text in messages."""
 FORM = "Thought: your reasoning\nAction: the action"
 FORM_OF_SEVERAL = (
     "Thought: your reasoning\nAction 1: the best action\nAction 2: the next best"
@@ -33,7 +34,7 @@ FORM_OF_SEVERAL = (
 
 @dataclass(frozen=True)
 class Rejected:
-    """An answer that cannot be used."""
+    """An unusable answer."""
 
     status: Status
     detail: str
@@ -43,7 +44,7 @@ class Rejected:
 
 
 def one_action(completion: Completion, actions: Sequence[str] | None) -> str | Rejected:
-    """The action of an answer that has a thought and one action.
+    """Return the action of an answer that has a thought and one action.
 
     Args:
         completion: what the model said. actions: the admissible actions; None where any
@@ -60,7 +61,7 @@ def one_action(completion: Completion, actions: Sequence[str] | None) -> str | R
 def several_actions(
     completion: Completion, actions: Sequence[str] | None, most: int
 ) -> tuple[tuple[str, ...], int] | Rejected:
-    """The distinct admissible actions of an answer that has a thought and some actions.
+    """Return the distinct admissible actions of an answer with a thought and actions.
 
     Returns:
         The first `most` actions and the number of inadmissible ones, or why there is no
@@ -82,13 +83,13 @@ def several_actions(
 
 
 def ended(text: str) -> str:
-    """The answer up to the end of its first lines that name actions, or all of it."""
+    """Return the answer up to the end of its first lines with actions, or all of it."""
     found = ENDED.match(text.strip())
     return found[0] if found else text.strip()
 
 
 def admitted(action: str, actions: Sequence[str] | None) -> str | Rejected:
-    """The admissible action that is meant, whatever its letter case."""
+    """Return the admissible action that is meant, whatever its letter case."""
     if actions is None:
         if _writable(action):
             return action

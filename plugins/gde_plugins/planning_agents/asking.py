@@ -1,4 +1,4 @@
-"""Asking a language model again when its answer cannot be used."""
+"""Asks a language model again after an unusable answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class Asker:
         read: Callable[[Completion], ReadT | Rejected],
         effort: Effort,
     ) -> tuple[ReadT | Rejected, Completion]:
-        """Ask until an answer can be used, or all retries are spent.
+        """Ask until an answer is usable, or all retries are spent.
 
         Returns:
             What was read from the last answer, or why it cannot be used; and that
@@ -72,7 +72,7 @@ class Asker:
         return found, completion
 
     def heard(self, completion: Completion) -> Completion:
-        """The part of an answer that counts."""
+        """Return the relevant part of an answer."""
         if self._config.rest == "refused":
             return completion
         return replace(completion, text=ended(completion.text))

@@ -19,40 +19,36 @@ SHUT = Observation(
     text="The box is closed. The lamp is in the box.", actions=("open the box", "wait")
 )
 THOUGHT = "Thought: The lamp is in the closed box, so the box has to be opened first."
-"""A task in no world, and how it is answered."""
+"""A task in no world, with its answer."""
 
 
 class Conversation:
-    """The turns of one episode, as far as they are remembered."""
+    """The remembered turns of one episode."""
 
     def __init__(self, task: Task, turns: int, *, example: bool = False) -> None:
-        """Remember the last `turns`; with `example`, begin with an answered task of
-        another world.
-        """
+        """Remember the last `turns`; `example` adds a solved task of another world."""
         self._task = task
         self._example = example
         self._past: deque[tuple[Observation, str]] = deque(maxlen=turns)
 
     def remember(self, observation: Observation, answer: str) -> None:
-        """Remember a turn that is over."""
+        """Remember a finished turn."""
         self._past.append((observation, answer))
 
     def one(self, now: Observation, advice: str = "") -> tuple[Message, ...]:
-        """The messages that ask for one action, with some advice before the
-        question.
-        """
+        """Return the messages that ask for one action, with advice before the question."""
         answer = f"{THOUGHT}\nAction: open the box"
         return self._messages(now, ONE, answer, advice)
 
     def several(self, now: Observation, n: int) -> tuple[Message, ...]:
-        """The messages that ask for up to `n` candidates."""
+        """Return the messages that ask for up to `n` candidates."""
         answer = f"{THOUGHT}\nAction 1: open the box\nAction 2: wait"
         return self._messages(now, SEVERAL.format(n=n), answer)
 
     def _messages(
         self, now: Observation, question: str, example: str, advice: str = ""
     ) -> tuple[Message, ...]:
-        """The messages of a turn; `example` answers the question in the example."""
+        """Return the messages of a turn; `example` answers the question in the example."""
         solved: tuple[Message, ...] = ()
         if self._example:
             asked = Conversation(EXAMPLE, 0)._messages(SHUT, question, example)

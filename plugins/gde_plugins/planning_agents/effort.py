@@ -1,4 +1,4 @@
-"""The effort of a decision, as the record states it."""
+"""The effort of a decision, as recorded."""
 
 import re
 from dataclasses import asdict, dataclass
@@ -11,27 +11,27 @@ class Effort:
     """Counts of one turn."""
 
     simulator_steps: int = 0
-    """Actions tried in a private copy of the world."""
+    """Simulator steps: actions tried in a private copy of the world."""
     model_calls: int = 0
-    """Questions to the language model."""
+    """Calls of the language model."""
     judged: int = 0
-    """States that the reward model was asked about."""
+    """States judged by the reward model."""
     unjudged: int = 0
     """Judged states for which it had no reward."""
     malformed: int = 0
-    """Answers of another form than was asked for."""
+    """Answers of the wrong form."""
     inadmissible: int = 0
-    """Inadmissible actions that an answer named."""
+    """Inadmissible actions in answers."""
 
     @property
     def note(self) -> str:
-        """The counts as text, for the end of `Decision.detail`."""
+        """Return the counts as text, for the end of `Decision.detail`."""
         counts = [f"{name}={count}" for name, count in asdict(self).items()]
         return f"planning: {' '.join(counts)}"
 
     @classmethod
     def noted(cls, detail: str) -> "Effort | None":
-        """The effort that a decision's detail states; None where it states none."""
+        """Return the effort in a decision's detail; None without one."""
         found = NOTE.search(detail)
         if not found:
             return None

@@ -10,13 +10,11 @@ from gde_plugins.planning_agents.effort import Effort
 
 UNDECIDED = Decision.unusable("empty", "nothing is decided yet")
 Step = tuple[Situation, str]
-"""A situation and the action that is tried there."""
+"""A situation and the action to try there."""
 
 
 class Judge:
-    """Asks a reward model about a situation, as the last turn of a trajectory that
-    leads to it.
-    """
+    """Asks a reward model about a situation, as the last turn of a trajectory to it."""
 
     def __init__(self, model: RewardModel, begun: Trajectory, shown: str) -> None:
         """Judge in one episode.
@@ -31,19 +29,17 @@ class Judge:
         self._past: list[Turn] = []
         self._known: dict[object, float | None] = {}
         self.reason = ""
-        """Why the last situation without a reward had none."""
+        """Reason why the last situation without a reward had none."""
 
     def taken(self, situation: Situation, decision: Decision) -> None:
-        """Take note of the agent's decision."""
+        """Record the agent's decision."""
         if self._whole or not self._past:
             self._past.append(_turn(len(self._past), situation, decision))
 
     async def value(
         self, situation: Situation, path: Sequence[Step], effort: Effort
     ) -> float | None:
-        """The reward of a situation at the end of a path of tried actions; None where
-        the model gives none.
-        """
+        """Return the reward of a situation after a path of actions; None without one."""
         identity = None if self._whole else _identity(situation)
         if identity is not None and identity in self._known:
             return self._known[identity]
@@ -71,7 +67,7 @@ class Judge:
 
 
 def _identity(situation: Situation) -> object:
-    """Equal for situations that must have equal rewards."""
+    """Return a key that is equal for situations that must have equal rewards."""
     state = situation.state
     facts = None if state is None else (state.index, repr(sorted(state.facts.items())))
     return situation.observation.text, situation.over, facts

@@ -1,5 +1,6 @@
-"""Monte Carlo tree search over a world model, with a reward model for values (Shen et
-al. 2026, appendix C.6.3).
+"""Monte Carlo tree search over a world model, with a reward model for values.
+
+See Shen et al. (2026), appendix C.6.3.
 """
 
 from collections.abc import Mapping
@@ -25,13 +26,14 @@ from gde_plugins.planning_agents.react import decision
 from gde_plugins.planning_agents.tree import Node, Search
 from gde_plugins.planning_agents.worlds import world_model
 
-UNLISTED = "no actions are listed here and nobody proposes any: take agent.prior=model with a language model"
+UNLISTED = "the environment lists no actions: set agent.prior=model and a language model in agent.model"
 
 
 @dataclass
 class Mcts:
-    """Plans anew in every turn, from where the episode stands. What an action leads to
-    is tried once in a plan.
+    """Plans anew in every turn, from the current state.
+
+    Each action is simulated once in a plan.
     """
 
     _config: MctsConfig
@@ -90,7 +92,7 @@ class Mcts:
     async def _searched(
         self, here: Situation, prior: Mapping[str, float], effort: Effort
     ) -> str:
-        """The action that the search chooses.
+        """Return the action that the search chooses.
 
         Raises:
             GdeError: the reward model judged nothing of what was tried.
@@ -109,7 +111,7 @@ class Mcts:
         return self._search.decide(root)
 
     async def _simulate(self, root: Node, effort: Effort) -> bool:
-        """Make one more visit. Gives whether it found a state with a reward."""
+        """Make one more visit; return whether it found a state with a reward."""
         node = self._search.descend(root)
         judged = False
         parent = node.parent

@@ -16,8 +16,7 @@ NAMES = tuple(field.name for field in fields(Effort))
 
 
 def planning(evidence: Evidence) -> Sequence[Measurement]:
-    """Mean counts a turn of `Effort`, e.g. simulator steps and questions to the
-    language model.
+    """Return mean counts of `Effort` per turn, e.g. simulator steps and model calls.
 
     Episodes count alike, whatever their number of turns.
     """

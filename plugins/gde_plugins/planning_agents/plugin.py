@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     )
 
 PLANNING = "planning"
-"""The capability of agents that record their effort."""
+"""Capability of agents that record their effort."""
 ASKING = frozenset({PLANNING, Capability.ACTIVATIONS})
 
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """ReAct, ReAct with rewards, tree search."""
+    """Offer ReAct, ReAct with rewards and tree search."""
     from gde_plugins.planning_agents.config import (
         MctsConfig,
         ReactConfig,
@@ -60,11 +60,11 @@ def gde_agents() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Steps and questions."""
+    """Offer the metric of their effort."""
     return (
         MetricOffer(
             name="planning",
-            summary="simulator steps, questions, judged states and unusable answers of planning agents, a turn",
+            summary="planning agents: simulator steps, model calls, judged states and unusable answers per turn",
             config=NoConfig,
             make=_planning,
             needs=frozenset({PLANNING}),
@@ -72,18 +72,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=(
                 _measure(
                     "simulator_steps",
-                    "actions tried in a private copy of the world",
+                    "Simulator steps",
                     cost=True,
                 ),
-                _measure("model_calls", "questions to the language model", cost=True),
-                _measure(
-                    "judged", "states that the reward model was asked about", cost=True
-                ),
-                _measure("unjudged", "of these, states without a reward", "less"),
-                _measure(
-                    "malformed", "answers in another form than was asked for", "less"
-                ),
-                _measure("inadmissible", "actions named that cannot be taken", "less"),
+                _measure("model_calls", "Model calls", cost=True),
+                _measure("judged", "Judged states", cost=True),
+                _measure("unjudged", "Judged states without a reward", "less"),
+                _measure("malformed", "Malformed answers", "less"),
+                _measure("inadmissible", "Inadmissible actions", "less"),
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""Prior weights of actions, before any is tried."""
+"""Prior weights of actions, before any trial."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,14 +17,12 @@ model proposes.
 
 
 def uniform(actions: Sequence[str]) -> dict[str, float]:
-    """Equal weights."""
+    """Give all actions equal weights."""
     return dict.fromkeys(actions, 1 / len(actions)) if actions else {}
 
 
 def ranked(proposed: Sequence[str], actions: Sequence[str] | None) -> dict[str, float]:
-    """Proposed actions by their rank: the first has twice the weight of the second,
-    three times that of the third.
-    """
+    """Weigh proposed actions by rank: the nth has 1 / n of the first's weight."""
     weights = {action: 1 / (rank + 1) for rank, action in enumerate(proposed)}
     listed = uniform(actions or ())
     share = 1 - OPEN if listed else 1.0

@@ -19,8 +19,9 @@ from gde_plugins.planning_agents.effort import Effort
 
 @dataclass
 class React:
-    """Asks a language model for a thought and an action; an answer that cannot be used
-    is asked for again.
+    """Asks a language model for a thought and an action.
+
+    After an unusable answer it asks again.
     """
 
     _config: ReactConfig
@@ -48,9 +49,7 @@ class React:
 def decision(
     found: str | Rejected, effort: Effort, completion: Completion | None = None
 ) -> Decision:
-    """A decision for an action, or of why there is none, with the effort as its
-    detail.
-    """
+    """Make a decision for an action, or for its absence, with the effort as detail."""
     if isinstance(found, Rejected):
         return Decision.unusable(
             found.status, f"{found.detail}; {effort.note}", completion

@@ -18,16 +18,12 @@ from gde_plugins.planning_agents.react import React, decision
 from gde_plugins.planning_agents.worlds import world_model
 
 Gains = Sequence[tuple[str, float | None]]
-"""Candidates, each with its predicted gain in reward; None where there is no reward for
-it.
-"""
+"""Candidates, each with its predicted gain in reward; None without a reward."""
 
 
 @dataclass
 class ReactReward(React):
-    """Proposes candidates, tries each in a world model, and decides by their gains in
-    reward.
-    """
+    """Proposes candidates, simulates each, and decides by their gains in reward."""
 
     _config: ReactRewardConfig
     _reward: RewardModel
@@ -71,7 +67,7 @@ class ReactReward(React):
     async def _gains(
         self, here: Situation, actions: Sequence[str], effort: Effort
     ) -> Gains:
-        """The gain in reward of each action (eq. 15).
+        """Return the gain in reward of each action (eq. 15).
 
         Raises:
             GdeError: the reward model judged none of them.
@@ -102,8 +98,9 @@ def _assessment(gains: Gains) -> str:
 
 
 def _largest(gains: Gains) -> str:
-    """The action of the largest gain, the first of equals: the model named the best one
-    first.
+    """Return the action of the largest gain, the first of equals.
+
+    The model named the best one first.
     """
     judged = {action: gain for action, gain in gains if gain is not None}
     return max(judged, key=judged.__getitem__)

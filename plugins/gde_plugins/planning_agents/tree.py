@@ -14,7 +14,7 @@ from gde.parts.simulator import Situation
 
 @dataclass(eq=False)
 class Node:
-    """A situation, tried or not, and the statistics of what follows."""
+    """A situation, tried or not, and the statistics of its successors."""
 
     action: str = ""
     """The action that leads here."""
@@ -22,7 +22,7 @@ class Node:
     """The prior weight of the action, 0 to 1."""
     parent: "Node | None" = None
     situation: Situation | None = None
-    """None until it is tried."""
+    """The situation; None until it is tried."""
     value: float = 0.0
     """The reward of the situation."""
     children: "list[Node]" = field(default_factory=list)
@@ -42,8 +42,9 @@ class Node:
         ]
 
     def back_up(self, discount: float) -> None:
-        """Count a visit here and on the whole way to the root: each step earns what the
-        reward grows by.
+        """Count a visit here and on the whole path to the root.
+
+        Each step earns the growth of the reward.
         """
         node = self
         earned = 0.0
@@ -55,7 +56,7 @@ class Node:
         node.visits += 1
 
     def path(self) -> "list[tuple[Situation, str]]":
-        """The steps that lead here from the root."""
+        """Return the steps from the root to here."""
         steps = []
         node = self
         while node.parent is not None and node.parent.situation is not None:
@@ -66,18 +67,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Search:
-    """Finds the next situation to try, and in the end the action to take."""
+    """Finds the next situation to try, and finally the action to take."""
 
     exploration: float
     """Weight of the prior and of rarely visited actions."""
     guide: Literal["values", "prior"]
-    """Whether values guide the search, or the prior alone does."""
+    """Whether values guide the search, or the prior only."""
     rng: np.random.Generator
 
     def descend(self, root: Node) -> Node:
-        """Go from the root to a situation that has not been tried, or that has no
-        successors.
-        """
+        """Go from the root to a situation that is untried or has no successors."""
         # Means are scaled by the least and the most in the tree, so that one weight of
         # exploration fits every reward.
         means = [0.0, *(node.mean for node in _visited(root))]
@@ -87,8 +86,9 @@ class Search:
         return node
 
     def decide(self, root: Node) -> str:
-        """The most visited action, or the one of the best mean where the prior guides;
-        equals are drawn.
+        """Return the most visited action, or that of the best mean if the prior guides.
+
+        Equals are drawn. Before any visit it is the likeliest by the prior.
 
         Before any visit it is the likeliest by the prior.
         """

@@ -1,6 +1,4 @@
-"""World models for planning: a private copy of the world, or predictions of a language
-model.
-"""
+"""World models for planning: a copy of the world, or a language model's predictions."""
 
 from dataclasses import dataclass, replace
 
@@ -14,7 +12,7 @@ from gde_plugins.planning_agents.asking import Asker
 from gde_plugins.planning_agents.effort import Effort
 
 SEEN = 4
-"""Earlier steps that the predicting model sees."""
+"""Number of earlier steps that the predicting model sees."""
 PREDICT = """You predict what an agent in a world of text will see next. Say nothing but what it will see, in the form \
 of the observations so far."""
 
@@ -40,7 +38,7 @@ class SimulatedWorld:
 
 
 class ImaginedWorld:
-    """A language model predicts the next observation.
+    """Predictions of the next observation by a language model.
 
     A prediction lists no actions, so rollouts have a single step (Shen et al. 2026,
     appendix C.6.3).
@@ -70,7 +68,7 @@ class ImaginedWorld:
         )
 
     def taken(self, observation: Observation, action: str) -> None:
-        """Take note of the agent's action."""
+        """Record the agent's action."""
         self._past = (*self._past, (observation.text, action))[-SEEN:]
 
     def _question(self, now: str, action: str) -> tuple[Message, ...]:
@@ -87,7 +85,7 @@ class ImaginedWorld:
 def world_model(
     kind: str, asker: Asker | None, brief: Brief
 ) -> "SimulatedWorld | ImaginedWorld":
-    """The world model of an episode.
+    """Return the world model of an episode.
 
     Raises:
         GdeError: there is neither a simulator nor a language model.
@@ -105,7 +103,7 @@ def world_model(
 
 
 def _unknown(brief: Brief) -> Trajectory:
-    """The episode as far as an agent without a simulator knows it."""
+    """The episode as an agent without a simulator knows it."""
     task: Task = brief.task
     world = World(id="imagined").asking(task)
     key = EpisodeKey(condition=0, world=0)

@@ -1,1 +1,1 @@
-"""Probes of the residual stream: the cognitive map, and the distance to the goal."""
+"""Probes of the residual stream: map of the grid, distance to the goal and plan."""

@@ -20,7 +20,7 @@ PlanVariant = Literal["oneshot", "autoregressive"]
 MapVariant = Literal["mlp", "linear", "bilinear", "cellwise", "ridge"]
 Depth = Literal["early", "middle", "late", "all"]
 THIRDS = {"early": 1, "middle": 2, "late": 3}
-"""Depth to the number of thirds of the layers that lie before it."""
+"""Depth to the number of thirds of the layers up to it."""
 PENALTIES = tuple(10.0**power for power in range(-6, 7))
 
 Index = Annotated[int, Ge(0)]
@@ -45,19 +45,19 @@ class Several:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingConfig:
-    """Which activations are read."""
+    """Layers and positions to read."""
 
     layer: Annotated[tuple[Index | Depth, ...], Several()] = ("middle",)
     """Decoder layers counted from 0, or depths: `early`, `middle` and `late` are the
     last layers of each third (of 24 layers: 7, 15, 23), `all` is every layer. Each
-    layer is read by a probe of its own.
+    layer has its own probe.
     """
     positions: tuple[str, ...] = ("pre", "post")
-    """Positions of the text that are read, each by a probe of its own: before and after
-    the reasoning.
+    """Token positions to probe: before and after the reasoning. Each position has its
+    own probe.
     """
     device: str = "cpu"
-    """Where torch trains, e.g. cpu or cuda."""
+    """Device of the training, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:
         # "variants" is a field of the probes' configurations, which inherit this one.
@@ -68,7 +68,7 @@ class ReadingConfig:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """The chosen layers of this model at the chosen positions.
+        """Return the chosen layers of this model at the chosen positions.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.
@@ -90,7 +90,7 @@ class ReadingConfig:
 
 
 def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
-    """Indices of the layers that a number or a depth stands for."""
+    """Return the indices of the layers of a number or a depth."""
     n_layers = model.n_layers
     if layer == "all":
         return range(n_layers)
@@ -111,88 +111,85 @@ def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig(ReadingConfig):
-    """How a network of one hidden layer, or none, learns to read activations."""
+    """Training of a network with one hidden layer or none on activations."""
 
     hidden: Count = 1024
     """Hidden units of the MLP."""
     whiten: bool = True
-    """Even out the variance of the inputs' principal axes before training, beyond
-    z-scoring. False is z-scoring alone, as in Arghal et al. (2026). Training then takes
-    more steps to find the same kind of probe.
+    """Whiten the inputs; false only z-scores them, as in Arghal et al. (2026). Without
+    whitening, training takes more steps.
     """
     epochs: Count = 20
     """Passes over the training turns."""
     batch: Count = 32
-    """Turns a step."""
+    """Turns per training step."""
     learning_rate: Positive = 3e-3
-    """Learning rate of AdamW for the MLP at the first step; it falls to zero along half
-    a cosine.
+    """Initial learning rate of AdamW for the MLP; it decays to zero along half a
+    cosine.
     """
     linear_learning_rate: Positive = 3e-2
-    """The same for linear probes."""
+    """Initial learning rate of AdamW for linear probes."""
     weight_decay: Annotated[float, Ge(0)] = 1e-3
     """Weight decay of AdamW."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceConfig(ProbeConfig):
-    """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
+    """Decoding of the distance to the goal (Arghal et al. 2026, appendix F.3)."""
 
     variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side, each with its controls; reports speak of the first.
-    `linear` is ridge regression. Its penalty is chosen by predicting training worlds
-    that are left out one at a time.
+    """Probe variants, each with its controls; the report's headline is the first.
+    `linear` is ridge regression, with a penalty from leave-one-world-out
+    cross-validation.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class CogmapConfig(ProbeConfig):
-    """How the map is decoded (Arghal et al. 2026, section 5.1)."""
+    """Decoding of the map (Arghal et al. 2026, section 5.1)."""
 
     variants: tuple[MapVariant, ...] = ("mlp", "bilinear")
-    """Models fitted side by side, each with its controls; reports speak of the first.
+    """Probe variants, each with its controls; the report's headline is the first.
     `linear` is that of Arghal et al. (2026), linear in activations and coordinates
-    together. It cannot peak within a map, so it misses things that are linearly there.
+    together. It cannot peak within a map, so it misses linear information about places.
     `bilinear` is linear in the activations for each row and each column, `cellwise` for
     each cell. `ridge` is linear for each cell too, but fitted in closed form. It finds
-    linear information however small, where gradient descent finds large directions
-    first.
+    linear information of any size; gradient descent finds large directions first.
     """
     size: Annotated[int, Interval(ge=3, le=63)] = 15
-    """Side of the decoded square. Smaller grids are padded to it. A probe of one size
-    has that size.
+    """Side of the decoded square in cells. Smaller grids are padded to it; for grids of
+    one size, set that size.
     """
     cells: Count | None = 16
-    """Cells of each turn a step, drawn so that the loss stays unbiased; none for
-    all.
+    """Cells of each turn per training step, drawn so that the loss stays unbiased; none
+    for all.
     """
     balance: Literal["classes", "none"] = "classes"
     """Weigh cells by the inverse frequency of their class, or all alike, as `ridge`
     always does.
     """
     penalties: Annotated[tuple[Positive, ...], MinLen(1), Several()] = PENALTIES
-    """Penalties of `ridge` on squared weights of z-scored activations, against squared
-    errors summed over turns. The probe takes the one that best predicts training worlds
-    left out one at a time. A class that is in one cell of every turn has a penalty of
-    its own.
+    """Candidate penalties of `ridge` on squared weights of z-scored activations,
+    relative to squared errors summed over turns. Leave-one-world-out cross-validation
+    chooses one. A class that is in one cell of every turn has its own penalty.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanConfig(ReadingConfig):
-    """How the actions to come are decoded (Arghal et al. 2026, section 5.3)."""
+    """Decoding of future actions (Arghal et al. 2026, section 5.3)."""
 
     variants: tuple[PlanVariant, ...] = ("oneshot",)
-    """Models fitted side by side, each with its controls. `oneshot` names all actions
-    at once. `autoregressive` names one after the other and sees those named before, so
-    it can make up a plan that the activations do not hold.
+    """Probe variants, each with its controls. `oneshot` predicts all actions at once.
+    `autoregressive` predicts one after the other and sees its earlier predictions, so
+    it can invent a plan that the activations do not hold.
     """
     horizon: Annotated[int, Interval(ge=2, le=256)] = 10
-    """Number of decoded actions, the end counted as one. Turns with more actions to
-    come are left out.
+    """Number of decoded actions; the end counts as one. Turns with more future actions
+    are left out.
     """
     turns: Literal["all", "first"] = "all"
-    """Turns that are decoded; `first` as published."""
+    """Decoded turns; `first` as published."""
     width: Annotated[int, Ge(8)] | None = None
     """Width of the decoder; none for the width of the model, at most 1,024."""
     depth: Count = 4
@@ -200,36 +197,34 @@ class PlanConfig(ReadingConfig):
     heads: Count = 8
     """Heads of the decoder's attention."""
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
-    """Share of hidden units left out at random in training."""
+    """Dropout rate in training."""
     epochs: Count = 20
     """Passes over the training turns."""
     batch: Count = 32
-    """Turns a step."""
+    """Turns per training step."""
     learning_rate: Positive = 1e-3
-    """Learning rate of AdamW at the first step; it falls to zero along half a
-    cosine.
-    """
+    """Initial learning rate of AdamW; it decays to zero along half a cosine."""
     decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
-    """Weight of an action in the loss, relative to that before it."""
+    """Weight of an action in the loss, relative to the action before it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CausesConfig:
-    """How turns of a run are replayed with the residual stream changed."""
+    """Replay of a run's turns with changes to the residual stream."""
 
     probe: str = "cogmap"
-    """Name of a probe of maps of the run. Every layer that it has read is tested."""
+    """Name of a map probe of the run. Each of its layers is tested."""
     variant: Literal["bilinear", "cellwise", "ridge"] = "bilinear"
-    """The linear variant of the probe that gives the directions."""
+    """Linear variant of the probe whose weights give the directions."""
     position: str = "pre"
-    """The marked tokens of the prompt that are changed."""
+    """Token position to intervene on."""
     things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
-    """Things that are changed in the counterfactuals of the turns."""
+    """Things that the counterfactuals change."""
     cases: Annotated[int, Ge(2)] = 24
-    """Most turns replayed, one of each held-out world."""
+    """Maximum number of replayed turns, one of each held-out world."""
     samples: Count = 1
-    """Answers to each turn and change."""
+    """Answers per turn and intervention."""
     doses: tuple[Positive, ...] = (0.5, 1.0, 2.0)
-    """Strengths of steering. A dose of 1 swaps the probe's scores of true and
+    """Strengths of steering. A dose of 1 swaps the probe's scores of the true and the
     counterfactual place on average.
     """

@@ -10,11 +10,11 @@ def _measure(name: str, unit: str, better: Better, title: str, **more: Any) -> M
 
 
 PLACELESS = {
-    "linear": "The variant linear of cogmap cannot find places, having the same slope of logits in every map: its"
-    " misses do not show that none can be read linearly."
+    "linear": "The variant linear of cogmap cannot find places, because its logits have the same slope in every map:"
+    " its misses do not show that no place can be read linearly."
 }
-"""Shown once beneath a table, so not of every number that follows from places. Why:
-docs/statistics.md.
+"""Shown once beneath a table, so only some of the numbers that follow from places carry
+it. Reason: docs/statistics.md.
 """
 MAP = (
     _measure(
@@ -23,7 +23,7 @@ MAP = (
         "less",
         "* distance",
         headline=True,
-        phrase="places the * on average {} from where it is",
+        phrase="decodes the * at a mean distance of {} from its true cell",
         caveats=PLACELESS,
     ),
     _measure("top1.*", "share", "more", "* top-1", headline=True, caveats=PLACELESS),
@@ -33,13 +33,13 @@ MAP = (
         "accuracy.interior.majority",
         "share",
         "",
-        "The same, naming each cell's commonest class",
+        "Interior accuracy, most frequent class per cell",
     ),
     _measure(
         "accuracy.interior.constant",
         "share",
         "",
-        "The same, always naming the commonest class",
+        "Interior accuracy, most frequent class",
     ),
     _measure(
         "accuracy.grid", "share", "more", "Accuracy on the grid, padding not chosen"
@@ -48,26 +48,26 @@ MAP = (
         "accuracy.grid.majority",
         "share",
         "",
-        "The same, naming each cell's commonest class",
+        "Accuracy on the grid, most frequent class per cell",
     ),
     _measure(
         "accuracy.grid.constant",
         "share",
         "",
-        "The same, always naming the commonest class",
+        "Accuracy on the grid, most frequent class",
     ),
     _measure("recall.macro", "share", "more", "Recall, mean over classes"),
     _measure(
         "recall.macro.majority",
         "share",
         "",
-        "The same, naming each cell's commonest class",
+        "Recall, most frequent class per cell",
     ),
     _measure(
         "recall.macro.constant",
         "share",
         "",
-        "The same, always naming the commonest class",
+        "Recall, most frequent class",
     ),
     _measure("accuracy", "share", "more", "Accuracy, padding included"),
     _measure("auc.*", "share", "more", "* AUC within the outermost cells"),
@@ -85,35 +85,35 @@ DISTANCE = (
         "less",
         "Mean absolute error",
         headline=True,
-        phrase="tells the steps to the goal with a mean error of {}",
+        phrase="predicts the steps to the goal with a mean absolute error of {}",
     ),
     _measure("r2", "share", "more", "Variance explained", headline=True),
-    _measure("mae.mean", "steps", "less", "Error of naming the mean"),
-    _measure("r2.mean", "share", "more", "Variance explained by the mean"),
+    _measure("mae.mean", "steps", "less", "Mean absolute error, mean baseline"),
+    _measure("r2.mean", "share", "more", "Variance explained, mean baseline"),
     _measure(
         "mae.manhattan",
         "steps",
         "less",
-        "Error of a line through the Manhattan distance",
+        "Mean absolute error, Manhattan-distance baseline",
     ),
     _measure(
         "r2.manhattan",
         "share",
         "",
-        "Variance explained by the Manhattan distance",
+        "Variance explained, Manhattan-distance baseline",
         headline=True,
     ),
     _measure(
         "mae.length",
         "steps",
         "less",
-        "Error of a line through the length of the answer",
+        "Mean absolute error, answer-length baseline",
     ),
     _measure(
         "r2.length",
         "share",
         "",
-        "Variance explained by the length of the answer",
+        "Variance explained, answer-length baseline",
         headline=True,
     ),
 )
@@ -124,20 +124,20 @@ PLAN = (
         "more",
         "Next action",
         headline=True,
-        phrase="names the next action in {} of turns",
+        phrase="predicts the next action in {} of turns",
     ),
     _measure("prefix.3", "share", "more", "Next three actions", headline=True),
     _measure("prefix.*", "share", "more", "Next * actions"),
     _measure(
-        "marginal.1", "share", "", "Next action, naming the commonest", headline=True
+        "marginal.1", "share", "", "Next action, most frequent action", headline=True
     ),
-    _measure("marginal.*", "share", "", "Next * actions, naming the commonest"),
-    _measure("random.*", "share", "", "Next * actions, guessing"),
-    _measure("length.exact", "share", "more", "Length of the plan"),
-    _measure("length.decoded", "actions", "", "Length, decoded"),
-    _measure("length.true", "actions", "", "Length, true"),
-    _measure("length.bias", "actions", "", "Length, decoded less true"),
-    _measure("length.error", "actions", "less", "Error of the length, median"),
+    _measure("marginal.*", "share", "", "Next * actions, most frequent actions"),
+    _measure("random.*", "share", "", "Next * actions, uniform guesses"),
+    _measure("length.exact", "share", "more", "Exact length of the plan"),
+    _measure("length.decoded", "actions", "", "Decoded length of the plan"),
+    _measure("length.true", "actions", "", "True length of the plan"),
+    _measure("length.bias", "actions", "", "Bias of the decoded length"),
+    _measure("length.error", "actions", "less", "Median error of the decoded length"),
 )
 FIRST = "Decoded maps in first turns, as published"
 FIRST_MAPS = (
@@ -145,14 +145,14 @@ FIRST_MAPS = (
         "maps.accuracy",
         "share",
         "more",
-        "Cells of the grid that are right",
+        "Accuracy on the grid, first turns",
         group=FIRST,
     ),
     _measure(
         "maps.accuracy.majority",
         "",
         "",
-        "The same, naming each cell's commonest class",
+        "Accuracy on the grid, first turns, most frequent class per cell",
         group=FIRST,
     ),
     _measure("maps.recall.*", "share", "more", "* recall, first turns", group=FIRST),
@@ -182,21 +182,21 @@ FIRST_MAPS = (
         "maps.selectivity",
         "share",
         "",
-        "Right cells, less with shuffled labels",
+        "Selectivity (accuracy minus shuffled labels)",
         group=FIRST,
     ),
     _measure(
         "maps.selectivity.*",
         "share",
         "",
-        "* top-1, less with shuffled labels",
+        "* selectivity (top-1 minus shuffled labels)",
         group=FIRST,
     ),
     _measure(
         "maps.worlds",
         "count",
         "",
-        "Worlds that the probes were trained on",
+        "Training worlds",
         group=FIRST,
     ),
 )
@@ -206,13 +206,19 @@ STEPS = (
         "steps.mae",
         "steps",
         "",
-        "Error of a line through the decoded Manhattan distance",
+        "Mean absolute error from the decoded Manhattan distance",
         group=DERIVED,
         caveats=PLACELESS,
     ),
-    _measure("steps.r2", "share", "more", "Variance explained by it", group=DERIVED),
+    _measure(
+        "steps.r2",
+        "share",
+        "more",
+        "Variance explained by the decoded Manhattan distance",
+        group=DERIVED,
+    ),
 )
-BELIEVED = "Actions against decoded maps"
+BELIEVED = "Actions and decoded maps"
 BELIEFS = (
     _measure(
         "beliefs.accuracy.true", "share", "", "Optimal on the true map", group=BELIEVED
@@ -226,7 +232,7 @@ BELIEFS = (
         caveats=PLACELESS,
     ),
     _measure(
-        "beliefs.valid", "share", "more", "Decoded maps with a way", group=BELIEVED
+        "beliefs.valid", "share", "more", "Decoded maps with a path", group=BELIEVED
     ),
     _measure("beliefs.agreement", "share", "", "Optimal on both", group=BELIEVED),
     _measure(
@@ -240,7 +246,7 @@ BELIEFS = (
         "beliefs.recovery",
         "share",
         "",
-        "Errors that are optimal on the decoded map",
+        "Recovery: errors that are optimal on the decoded map",
         group=BELIEVED,
     ),
     _measure(
@@ -254,14 +260,14 @@ BELIEFS = (
         "beliefs.expected",
         "share",
         "",
-        "Expected optimality, sampled maps with a way",
+        "Expected optimality, sampled maps with a path",
         group=BELIEVED,
     ),
     _measure(
         "beliefs.expected.chance",
         "share",
         "",
-        "That of a random action",
+        "Expected optimality of a random action",
         group=BELIEVED,
     ),
     _measure(
@@ -272,13 +278,13 @@ BELIEFS = (
         group=BELIEVED,
     ),
 )
-CAUSED = "What causes the action"
+CAUSED = "Causal tests"
 CAUSES = (
     _measure(
         "causes.effect",
         "share",
         "",
-        "Increase of predicted actions with the change",
+        "Effect: increase in counterfactual-optimal actions",
         group=CAUSED,
     ),
     _measure(
@@ -293,16 +299,20 @@ CAUSES = (
         "causes.p",
         "probability",
         "",
-        "p value of the effect, corrected after Holm",
+        "p value of the effect, Holm-corrected",
         group=CAUSED,
     ),
     _measure(
         "causes.excess", "share", "", "Effect beyond the nearest control", group=CAUSED
     ),
     _measure(
-        "causes.decoded", "share", "", "Decoded at the place steered to", group=CAUSED
+        "causes.decoded", "share", "", "Decoded at the steered place", group=CAUSED
     ),
     _measure(
-        "causes.called", "share", "", "Called a cause (1) or not (0)", group=CAUSED
+        "causes.called",
+        "share",
+        "",
+        "Causal effect detected (1) or not (0)",
+        group=CAUSED,
     ),
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
-    """The probes of the activations of an agent's model."""
+    """Offer the probes of a model's activations."""
     from gde_plugins.probes import measures
     from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 
@@ -49,7 +49,7 @@ def gde_probes() -> Sequence[AnyOffer]:
         ),
         ProbeOffer(
             name="plan",
-            summary="decodes the plan: the sequence of actions to come",
+            summary="decodes the plan: the sequence of future actions",
             config=PlanConfig,
             make=_plan,
             version=2,
@@ -63,14 +63,14 @@ def gde_probes() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """The metrics of decoded maps."""
+    """Offer the metrics of decoded maps and the causal tests."""
     from gde_plugins.probes import measures
     from gde_plugins.probes.config import CausesConfig
 
     return (
         MetricOffer(
             name="maps",
-            summary="scores of decoded maps as published: first turns, on the true grid, padding not chosen",
+            summary="decoded maps, scored as published: first turns, true grid cells, no padding",
             config=NoConfig,
             make=_maps,
             version=2,
@@ -79,7 +79,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="steps",
-            summary="steps to the goal derived from the decoded places of agent and goal",
+            summary="steps to the goal, predicted from the decoded places of agent and goal",
             config=NoConfig,
             make=_steps,
             version=2,
@@ -90,7 +90,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="beliefs",
-            summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
+            summary="optimality of actions on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
             make=_beliefs,
             version=2,

@@ -47,7 +47,7 @@ def cluster(config: RayConfig) -> Iterator[None]:
 
 
 def cores(config: RayConfig) -> int:
-    """Give the number of cores of each worker."""
+    """Return the number of cores of each worker."""
     return config.cpus or threads(config.workers, {})
 
 

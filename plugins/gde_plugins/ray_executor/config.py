@@ -11,12 +11,12 @@ class RayConfig:
     """Configuration of the executor `ray`."""
 
     workers: Annotated[int, Ge(1)] = 2
-    """Tasks at once; each loads the language model for itself."""
+    """Number of concurrent tasks; each loads the language model."""
     address: str = ""
-    """The running cluster, as HOST:PORT, or auto for that of this machine; empty to
-    start one on this machine for the run.
+    """Running cluster, as HOST:PORT, or auto for this machine's; empty to start one on
+    this machine for the run.
     """
     cpus: Annotated[int, Ge(1)] | None = None
-    """Cores of each worker; none for its share of this machine's cores."""
+    """Cores per worker; none for an equal share of this machine's cores."""
     gpus: Annotated[float, Ge(0)] = 0.0
-    """Accelerators of each worker."""
+    """GPUs per worker; may be a fraction."""

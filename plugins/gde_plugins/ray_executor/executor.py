@@ -1,4 +1,4 @@
-"""Jobs as tasks of Ray. A task that is lost with its machine begins anew."""
+"""Jobs as tasks of Ray. A task that is lost with its machine restarts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,11 +19,10 @@ from gde_plugins.ray_executor.task import Message, Post, work
 Item = TypeVar("Item")
 Output = TypeVar("Output")
 LOOK = 0.2
-"""Seconds between two looks at whether the work is to be stopped."""
+"""Seconds between two checks for a stop of the work."""
 HEAD_START = 4.0
 """Seconds for which the first worker is alone in a cluster that the run starts: a short
-run is over by then, and starting another process would take longer than doing its
-work.
+run ends within them, faster than another process would start.
 """
 
 
@@ -47,7 +46,7 @@ class OnRay:
             cloudpickle.dumps(wanted)
         except Exception as error:
             raise GdeError(
-                f"executor 'ray' cannot send an object to its workers ({error}): take serial"
+                f"executor 'ray' cannot send an object to its workers ({error}): use --executor serial"
             ) from error
 
     def stop(self) -> None:
@@ -87,7 +86,7 @@ class OnRay:
 
 
 class _Desk:
-    """This end of the tasks that are under way."""
+    """The caller's end of the running tasks."""
 
     def __init__(self, config: RayConfig, job: Any, answer: Ask | None) -> None:
         self._job = job
@@ -128,7 +127,7 @@ class _Desk:
             yield opened(packed)
 
     def close(self) -> None:
-        """Cancel the tasks that are under way."""
+        """Cancel the running tasks."""
         for task in self.under_way:
             ray.cancel(task, force=True)
         ray.kill(self._post)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
-    """Where episodes run."""
+    """Offer the executor."""
     from gde_plugins.ray_executor.config import RayConfig
 
     return (
         Offer(
             name="ray",
-            summary="Plays episodes on the machines of a Ray cluster.",
+            summary="distributes episodes over a Ray cluster; only the main process writes",
             config=RayConfig,
             make=_ray,
             imports=("ray",),

@@ -1,4 +1,4 @@
-"""A task on a worker of the cluster, and the post that connects it to the caller."""
+"""A task on a worker of the cluster, and its mailbox to the caller."""
 
 import asyncio
 from typing import Any
@@ -13,9 +13,7 @@ Message = tuple[int, int, bytes]
 
 
 class Post:
-    """An actor beside the caller that keeps workers' messages until they are fetched,
-    and hands answers back.
-    """
+    """An actor beside the caller that keeps workers' messages and hands back answers."""
 
     def __init__(self) -> None:
         self._asked: asyncio.Queue[Message] = asyncio.Queue()
@@ -32,7 +30,7 @@ class Post:
         return await answer
 
     async def fetch(self) -> list[Message]:
-        """Wait for messages and give them."""
+        """Wait for messages and return them."""
         messages = [await self._asked.get()]
         while not self._asked.empty():
             messages.append(self._asked.get_nowait())
@@ -46,8 +44,9 @@ class Post:
 
 
 def work(packed: bytes, attempt: int, post: Any) -> bytes:
-    """Do a pickled job with its item and give the packed outcome. The job may ask by
-    the post.
+    """Do a pickled job with its item and return the packed outcome.
+
+    The job may ask by the mailbox.
     """
 
     def ask(message: Any) -> Any:

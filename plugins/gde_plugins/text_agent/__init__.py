@@ -1,3 +1,1 @@
-"""The agent of Arghal et al. (2026): a language model that is shown the world as text
-and answers with one action.
-"""
+"""The agent of Arghal et al. (2026): a language model that acts on text worlds."""

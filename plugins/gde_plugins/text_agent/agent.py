@@ -16,18 +16,15 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
-"""Every training of nano has learned the compact style, and to reason at effort
-medium.
-"""
+"""All trainings of nano use the compact style and reason at effort medium."""
 LEAST = 0.001
-"""The least probability of an answer that counts in the action probabilities of a
-turn.
-"""
+"""Minimum probability of an answer that counts in a turn's action probabilities."""
 
 
 class TextAgent:
-    """Asks a language model for one action a turn; an unusable answer is reported,
-    never repaired.
+    """Asks a language model for one action a turn.
+
+    An unusable answer is reported, never repaired.
     """
 
     def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
@@ -58,7 +55,7 @@ class TextAgent:
         self._past: deque[Exchange] = deque(maxlen=self._config.history)
 
     async def act(self, observation: Observation) -> Decision:
-        """Ask once; an error of the model is a decision of status "error"."""
+        """Ask once; an error of the model becomes a decision of status "error"."""
         request = self._request(observation)
         probabilities: Mapping[str, float] = {}
         try:
@@ -75,7 +72,7 @@ class TextAgent:
     async def action_probabilities(
         self, observation: Observation, least: float
     ) -> Mapping[str, float]:
-        """The probability of each action: the sum over the completions that name it.
+        """Return the probability of each action: the sum over completions that name it.
 
         Completions less probable than `least` are left out.
 

@@ -1,5 +1,6 @@
-"""Reading an action from what the model said, or else why there is none. Nothing is
-guessed.
+"""Reads the action of a model's answer, or the reason for its absence.
+
+Nothing is guessed.
 """
 
 import json
@@ -67,7 +68,7 @@ def _nothing(completion: Completion) -> Decision:
 
 
 def _named_action(text: str) -> str | None:
-    """The text under "action" of a JSON object."""
+    """Return the text under "action" of a JSON object."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
@@ -103,8 +104,9 @@ def _admitted(
 
 
 def _writable(text: str) -> bool:
-    """Whether the journal can store the text: JSON can spell lone surrogates, which
-    UTF-8 cannot.
+    """Return whether the journal can store the text.
+
+    JSON can spell lone surrogates, which UTF-8 cannot.
     """
     try:
         text.encode()
@@ -114,9 +116,7 @@ def _writable(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Quoted, escaped and short, so that it fits a table and any journal can store
-    it.
-    """
+    """Quote, escape and shorten a text, so that it fits a table and any journal."""
     return (
         repr(text)
         if len(text) <= SHOWN

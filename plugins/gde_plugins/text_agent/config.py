@@ -11,31 +11,31 @@ from gde.offers import ModelName
 
 @dataclass(frozen=True, kw_only=True)
 class TextAgentConfig:
-    """Sampling as in Arghal et al. (2026), appendix E.1."""
+    """Prompt and sampling, by default as in Arghal et al. (2026), appendix E.1."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
-    """Style of the prompt: paper is that of Arghal et al. (2026), appendix E.2, compact
-    the one line that nano is trained on; auto is compact for nano and paper for others.
+    """Style of the prompt: paper is that of Arghal et al. (2026), appendix E.2; compact
+    is the single line that nano is trained on; auto is compact for nano, else paper.
     """
     effort: Effort | Literal["auto"] = "auto"
-    """Reasoning effort; auto is medium for nano, which answers at once at low, and low
-    for others.
+    """Reasoning effort; auto is medium for nano, which does not reason at low, and low
+    for other models.
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
-    """0 takes the likeliest token."""
+    """Sampling temperature; 0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95
-    """Mass of the likeliest tokens that are drawn from."""
+    """Nucleus sampling: probability mass of the sampled tokens."""
     max_tokens: Annotated[int, Ge(1)] = 10_000
-    """Longest completion, reasoning included."""
+    """Maximum number of tokens of a completion, reasoning included."""
     history: Annotated[int, Ge(0)] = 0
-    """Earlier turns in the prompt; 0 is no memory, as in Arghal et al. (2026)."""
+    """Number of earlier turns in the prompt; 0, as in Arghal et al. (2026): no memory."""
     strict: bool = True
-    """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code
-    fences and trailing commas are forgiven.
+    """Require that the whole answer is JSON, as in Arghal et al. (2026); false accepts
+    code fences and trailing commas.
     """
     probabilities: bool = False
-    """Whether each turn records the probability of every action. It takes about as long
-    again as the answer and needs a model with this capability.
+    """Also record the probability of every action; doubles the time per turn, only for
+    models with action_probs.
     """

@@ -1,4 +1,4 @@
-"""The offer of the gpt-oss agent."""
+"""Offers the agent gpt-oss."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def make_text_agent(config: "TextAgentConfig", context: "Context") -> "Agent":
-    """An agent for one episode."""
+    """Make an agent for one episode."""
     from gde_plugins.text_agent.agent import TextAgent
 
     return TextAgent(config, context.model(config.model))
@@ -21,7 +21,7 @@ def make_text_agent(config: "TextAgentConfig", context: "Context") -> "Agent":
 
 @hookimpl
 def gde_agents() -> "Sequence[Offer[Any, Agent]]":
-    """gpt-oss."""
+    """Offer the agent gpt-oss."""
     from gde_plugins.text_agent.config import TextAgentConfig
 
     return (

@@ -1,4 +1,4 @@
-"""The two ways of putting a task to the model."""
+"""The two prompt styles of a task."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -8,14 +8,12 @@ from gde.data.completion import Message
 from gde.data.observation import Observation, Task
 
 Prompt = Callable[[Task, Observation, bool], str]
-"""What the user says in one turn; the flag tells whether it is the first of the
-conversation.
-"""
+"""Makes the user's message in a turn; the flag says whether it is the first."""
 
 COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"
-"""Exactly what the embedded model is trained on."""
+"""The exact text that the embedded model is trained on."""
 GRID = re.compile(r"\s+0\s+1\s+2.*(?:\n\d+\s.*)+")
-"""A line of column indices and the lines that begin with row indices."""
+"""Matches a line of column indices and the lines that begin with row indices."""
 PATTERN_WIDTH = 60
 
 ROLE = """You are an agent acting in a world that is described to you in text. Before every move you are shown the \
@@ -24,7 +22,7 @@ current state of the world, and you choose exactly one action."""
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """An earlier turn, as the agent remembers it."""
+    """An earlier turn in the agent's memory."""
 
     observation: Observation
     answer: str
@@ -33,9 +31,7 @@ class Exchange:
 def converse(
     prompt: Prompt, task: Task, past: Iterable[Exchange], now: Observation
 ) -> tuple[Message, ...]:
-    """The messages of one turn: the remembered exchanges, then the current
-    observation.
-    """
+    """Return the messages of one turn: earlier turns, then the current observation."""
     messages: list[Message] = []
     for exchange in past:
         messages.append(
@@ -49,16 +45,18 @@ def converse(
 
 
 def compact(_task: Task, observation: Observation, _first: bool) -> str:
-    """The instruction in a line, and the grid; a line beside the grid, e.g. what is
-    carried, is left out.
+    """Return the instruction in a line, and the grid.
+
+    A line beside the grid, e.g. of the carried object, is left out.
     """
     matrix = GRID.match(observation.text)
     return COMPACT + (matrix[0] if matrix else observation.text)
 
 
 def paper(task: Task, observation: Observation, first: bool) -> str:
-    """The content of Arghal et al. (2026), appendix E.2: role, rules, objective,
-    actions, form of the answer, state.
+    """Write the message of Arghal et al. (2026), appendix E.2.
+
+    It has role, rules, objective, actions, form of the answer, state.
 
     How the state is to be read is said by the rules, which are the world's own; later
     turns bring the state alone.
@@ -77,7 +75,7 @@ def paper(task: Task, observation: Observation, first: bool) -> str:
 
 
 def _actions(observation: Observation) -> str:
-    """The admissible actions and the form of the answer, which is named without code
+    """Return the admissible actions and the form of the answer, named without code
     fences.
     """
     if observation.actions is None:

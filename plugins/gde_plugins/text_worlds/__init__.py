@@ -1,3 +1,1 @@
-"""Text worlds: TextWorld, ALFWorld and ScienceWorld, each simulator in a process of its
-own.
-"""
+"""Text worlds: TextWorld, ALFWorld and ScienceWorld, each in its own process."""

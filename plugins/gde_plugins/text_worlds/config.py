@@ -13,49 +13,49 @@ class HostConfig:
     """Limits of a simulator's process."""
 
     begin_seconds: Annotated[float, Gt(0)] = 300.0
-    """Longest time to begin a game, which includes making it, or to give its
-    demonstration. A slower simulator is killed, and its episode fails.
+    """Time limit in seconds for making and starting a game, and for its demonstration.
+    A slower simulator is killed, and its episode fails.
     """
     step_seconds: Annotated[float, Gt(0)] = 60.0
-    """Longest time of a step."""
+    """Time limit of a step in seconds."""
     recycle_games: Annotated[int, Ge(1)] = 200
-    """Games after which the simulator is replaced by a new one, because it leaks."""
+    """Number of games after which the simulator is restarted, because it leaks memory."""
     recycle_megabytes: Annotated[int, Ge(1)] = 2000
-    """Memory of the simulator, in MiB and with what it starts, above which it is
-    replaced before the next game.
+    """Memory limit in MiB of the simulator and its child processes; above it the
+    simulator is restarted before the next game.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextWorldConfig(HostConfig):
-    """One kind of TextWorld game; every seed is another game of that kind."""
+    """One kind of TextWorld game; every seed gives another game of that kind."""
 
     game: Literal["cooking", "treasure-hunt", "coin-collector", "custom"] = "cooking"
-    """One of TextWorld's challenges; custom is a chain of actions in a house whose size
-    you set.
+    """One of TextWorld's challenges, or custom: a chain of actions in a house of chosen
+    size.
     """
     level: Annotated[int, Interval(ge=1, le=300)] = 5
     """Difficulty of a treasure hunt, 1 to 30, or of a coin collection: length of the
     quest, rooms, doors, keys.
     """
     ingredients: Annotated[int, Interval(ge=1, le=5)] = 2
-    """Cooking: ingredients of the recipe, all to be found."""
+    """Cooking: number of ingredients in the recipe, all of which must be found."""
     rooms: Annotated[int, Interval(ge=1, le=30)] = 6
     """Cooking: 1, 6, 9 or 12 rooms; custom: any number."""
     cook: bool = True
-    """Cooking: whether some ingredients must be cooked."""
+    """Cooking: some ingredients must be cooked."""
     cut: bool = True
-    """Cooking: whether some must be cut."""
+    """Cooking: some ingredients must be cut."""
     drop: bool = False
-    """Cooking: whether the player can carry little."""
+    """Cooking: limit the number of carried objects."""
     objects: Annotated[int, Interval(ge=1, le=60)] = 8
-    """Custom: objects in the house."""
+    """Custom: number of objects in the house."""
     quest_length: Annotated[int, Interval(ge=1, le=20)] = 4
-    """Custom: actions of the chain."""
+    """Custom: number of actions in the chain."""
     route: bool = False
-    """Whether the objective gives the whole path, as in TextWorld's default."""
+    """Give the whole path in the objective, as TextWorld does by default."""
     horizon: Annotated[int, Ge(1)] = 100
-    """Turns of an episode."""
+    """Maximum number of turns of an episode."""
 
     def __post_init__(self) -> None:
         if self.game == "cooking" and self.rooms not in (1, 6, 9, 12):
@@ -78,26 +78,26 @@ TaskType = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class AlfworldConfig(HostConfig):
-    """ALFWorld's games of one split, or one generated game for every seed."""
+    """ALFWorld's games of one split, or one generated game per seed."""
 
     data: Folder | None = None
-    """Folder of the official games, which holds json_2.1.1; none for the folder in
+    """Folder of the official games, with json_2.1.1 in it; none for the folder in
     ALFWORLD_DATA.
     """
     split: str | None = None
-    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen
-    if there are official games, else for made.
+    """A folder of the official games, e.g. valid_seen, or "made" for generated games;
+    none for valid_seen if there are official games, else for made.
     """
     task_type: TaskType | None = None
     """One of the six types of tasks; none for all."""
     receptacles: Annotated[int, Interval(ge=4, le=30)] = 10
-    """Made games: receptacles of the room, at least."""
+    """Generated games: minimum number of receptacles in the room."""
     objects: Annotated[int, Interval(ge=1, le=40)] = 10
-    """Made games: objects in the room besides those of the task."""
+    """Generated games: number of objects in the room besides those of the task."""
     play_on: bool = False
-    """Whether the episode goes on after the goal, with the success of each moment."""
+    """Continue after the goal; success then describes the current state."""
     horizon: Annotated[int, Ge(1)] = 50
-    """Turns of an episode."""
+    """Maximum number of turns of an episode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,16 +105,16 @@ class ScienceWorldConfig(HostConfig):
     """Tasks of ScienceWorld; a world is one variation of a task."""
 
     task: str | None = None
-    """One task by its name, e.g. boil; none for all thirty."""
+    """Name of one task, e.g. boil; none for all thirty."""
     split: Literal["train", "dev", "test"] = "test"
-    """Which variations of each task."""
+    """Split of the variations of each task."""
     variations: Annotated[int, Ge(1)] | None = None
-    """At most so many variations of each task, the first ones; none for all."""
+    """Number of variations of each task, from the first; none for all."""
     listed: bool = True
-    """Whether the admissible actions, several hundred, are listed at every turn, which
-    takes most of the time. If not, any text can be tried.
+    """List the admissible actions, several hundred, in every turn, which takes most of
+    the time. With false, an action is any text.
     """
     play_on: bool = False
-    """Whether the episode goes on when the goal has been reached."""
+    """Continue after the goal; success then describes the current state."""
     horizon: Annotated[int, Ge(1)] = 200
-    """Turns of an episode; the longest demonstrations take some 190."""
+    """Maximum number of turns of an episode; the longest demonstrations take about 190."""

@@ -10,15 +10,15 @@ from gde_plugins.text_worlds.hosting.host import Host
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 
 LARGEST_SEED = 2**31
-"""Upper end of the seeds that the simulators' generators take."""
+"""Upper bound of seeds for the simulators' generators."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """Games that are made from a seed."""
+    """Games generated from a seed."""
 
     settings: Mapping[str, Any]
-    """The settings of the games; each combination has a stream of seeds of its own."""
+    """Settings of the games; each combination has its own stream of seeds."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,8 +45,9 @@ class Listed:
 
 
 class SimulatedEnvironment:
-    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`. It is put
-    back by replay.
+    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`.
+
+    Earlier states are restored by replay.
     """
 
     def __init__(self, host: Host, games: Made | Listed, *, horizon: int) -> None:
@@ -57,7 +58,7 @@ class SimulatedEnvironment:
         self._opening: Opening | None = None
 
     def worlds(self) -> Sequence[str]:
-        """The names of the listed games; none if every seed is another game."""
+        """Return the names of the listed games; none if every seed gives another game."""
         return self._games.names
 
     def reset(self, seed: int) -> Observation:
@@ -104,8 +105,8 @@ class SimulatedEnvironment:
         return Outcome.running(observation, now.reward, success=now.success)
 
     def demonstration(self) -> Sequence[str]:
-        """Return the actions of the simulator's expert from this moment on; none if it
-        knows no way.
+        """Return the actions of the simulator's expert from here; none if it has no
+        plan.
         """
         if self._opening is None or self._now.ended:
             return ()

@@ -1,4 +1,4 @@
-"""Make an environment of each simulator and its games."""
+"""Makes an environment from each simulator and its games."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ SHAPES = {
 }
 """The settings that shape each kind of TextWorld game."""
 _variations: dict[tuple[str | None, str], Sequence[tuple[str, int]]] = {}
-"""Variations by task (None for all) and split. They are kept, since ScienceWorld begins
-every task to list them.
+"""Variations by task (None for all) and split. They are cached, since ScienceWorld
+begins every task to list them.
 """
 
 
 def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
-    """Make TextWorld; its games are kept in the folder."""
+    """Make TextWorld, which keeps its games in the folder."""
     simulator = f"{HERE}.textworld.simulator:TextWorldSimulator"
     host = Host("textworld", simulator, {"folder": str(folder)}, config)
     # Settings without effect on a kind of game do not change its seeds.
@@ -39,7 +39,7 @@ def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
 
 
 def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
-    """Make ALFWorld; games that are made are kept in the folder.
+    """Make ALFWorld, which keeps generated games in the folder.
 
     Raises:
         GdeError: the official games of the split are missing.

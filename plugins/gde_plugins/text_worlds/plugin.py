@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     )
 
 EXTRA = "text-worlds"
-INSTALL_JAVA = "apt install openjdk-17-jre-headless, or Java 17 from elsewhere"
+INSTALL_JAVA = "apt install openjdk-17-jre-headless, or install Java 17 another way"
 AT_ONCE = 8
-"""Simulators that a run has at once: each holds some hundred megabytes, and they
-compute rather than wait.
+"""Maximum number of concurrent simulators in a run. Each holds some hundred megabytes
+and keeps a core busy.
 """
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """Worlds of text, each behind a simulator of its own."""
+    """Offer the text worlds, each with its own simulator process."""
     from gde_plugins.text_worlds.config import (
         AlfworldConfig,
         ScienceWorldConfig,
@@ -35,7 +35,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="textworld",
-            summary="quests made by TextWorld: cooking, treasure hunts, coins, and chains of actions in a house",
+            summary="TextWorld games: cooking, treasure hunt, coin collector, custom quests",
             config=TextWorldConfig,
             make=_textworld,
             gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR}),
@@ -46,7 +46,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         ),
         EnvironmentOffer(
             name="alfworld",
-            summary="household tasks of ALFWorld: the official games where installed, else generated ones",
+            summary="ALFWorld household tasks, official games or generated ones",
             config=AlfworldConfig,
             make=_alfworld,
             gives=frozenset(
@@ -60,7 +60,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         ),
         EnvironmentOffer(
             name="scienceworld",
-            summary="experiments of elementary science in ScienceWorld, scored from 0 to 1",
+            summary="ScienceWorld: elementary science experiments, scored from 0 to 1",
             config=ScienceWorldConfig,
             make=_scienceworld,
             gives=frozenset(

@@ -8,23 +8,20 @@ from annotated_types import Ge, Interval
 
 @dataclass(frozen=True, kw_only=True)
 class WebshopConfig:
-    """A generated catalogue with a random wish for every seed, or the published
-    data.
-    """
+    """A generated catalogue with a random wish per seed, or the published data."""
 
     products: Annotated[int, Interval(ge=100, le=20_000)] = 1_200
     """Number of products of the generated catalogue."""
     catalogue_seed: Annotated[int, Ge(0)] = 0
-    """Seed of the generated catalogue; wishes depend on the seed of their world."""
+    """Seed of the generated catalogue; wishes depend on the world's seed."""
     data: str | None = None
-    """A folder with the published data to use instead: `items_shuffle*.json`,
-    `items_ins_v2*.json` and `items_human_ins.json`; each human instruction is a
-    world.
+    """Folder with the published data, used instead of a generated catalogue:
+    `items_shuffle*.json`, `items_ins_v2*.json` and `items_human_ins.json`. Each human
+    instruction is a world.
     """
     search: Literal["suggested", "free"] = "suggested"
-    """Whether a search is one of a list of suggestions, made of words of the goal and
-    of other departments, or free text. Agents that choose from listed actions, such as
-    random, need suggestions.
+    """Searches: suggestions, made of words of the goal and of other departments, or free
+    text. Agents that choose from listed actions, such as random, need suggestions.
     """
     horizon: Annotated[int, Ge(1)] = 20
-    """Turns allowed."""
+    """Maximum number of turns of an episode."""

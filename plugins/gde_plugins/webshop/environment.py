@@ -18,8 +18,7 @@ from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
 from gde_plugins.webshop.shopper import script, suggestions, wanted_values
 
 TRIES = 100
-"""Greatest number of wishes drawn for a seed to find one that can be fulfilled in
-full.
+"""Maximum number of wishes drawn for a seed to find one that can be fulfilled in full.
 """
 RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
@@ -45,9 +44,7 @@ class WebshopEnvironment:
         self._visit = Visit()
 
     def worlds(self) -> Sequence[str]:
-        """Return the human wishes of the published data; none if every seed draws
-        another wish.
-        """
+        """Return the human wishes of the published data; none if seeds draw wishes."""
         goals = self._shop.catalogue.goals
         return [f"{i} {_digest(goal)}" for i, goal in enumerate(goals)]
 
@@ -101,9 +98,7 @@ class WebshopEnvironment:
         )
 
     def demonstration(self) -> Sequence[str]:
-        """Return the actions of a scripted shopper, who knows the wish's own
-        product.
-        """
+        """Return the actions of a scripted shopper, who knows the wish's own product."""
         goal = self._wish
         searches = self._searches
         if self._config.search == "free":
@@ -111,8 +106,9 @@ class WebshopEnvironment:
         return script(self._shop, goal, self._visit, searches)
 
     def step(self, action: str) -> Outcome:
-        """Search or click. Free search takes any text; a text of another form leads
-        nowhere.
+        """Search or click.
+
+        Free search takes any text; a text of another form leads nowhere.
         """
         if self._visit.page == "done":
             raise ValueError(
@@ -173,7 +169,7 @@ class WebshopEnvironment:
             if actions and reward(goal.product, wanted_values(goal), goal) == 1:
                 return goal, searches
         raise GdeError(
-            f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products"
+            f"webshop: no wish that can be fulfilled in {TRIES} draws: set a larger env.products"
         )
 
     def _suggested(self, goal: Goal) -> tuple[str, ...]:
@@ -199,7 +195,7 @@ class WebshopEnvironment:
 
 @lru_cache(maxsize=4)
 def _shop(products: int, seed: int, data: str | None) -> Shop:
-    """Open the shop of a configuration, once in a process."""
+    """Open the shop of a configuration, once per process."""
     if data is not None:
         catalogue = published_catalogue(data)
     else:

@@ -1,4 +1,4 @@
-"""A random catalogue and random wishes, from the kinds of products in `kinds.toml`."""
+"""A random catalogue and random wishes, from the product kinds in `kinds.toml`."""
 
 import tomllib
 from functools import lru_cache
@@ -17,8 +17,9 @@ ID_LENGTH = 8
 
 @lru_cache(maxsize=4)
 def generated_catalogue(n_products: int, seed: int) -> Catalogue:
-    """Make random products, evenly over all kinds; a smaller catalogue is the beginning
-    of a larger one.
+    """Make random products, evenly over all kinds.
+
+    A smaller catalogue is the beginning of a larger one.
     """
     words = tomllib.loads(KINDS.read_text(encoding="utf-8"))
     kinds = []
@@ -84,8 +85,9 @@ def _values(values: list[str], rng: np.random.Generator) -> tuple[str, ...]:
 
 
 def random_goal(catalogue: Catalogue, rng: np.random.Generator) -> Goal:
-    """Draw a wish for a random product: some of its attributes, a value of each option,
-    and a price above its own.
+    """Draw a wish for a random product.
+
+    It has some of its attributes, a value of each option, and a price above its own.
     """
     ids = [*catalogue.products]
     id = ids[int(rng.integers(len(ids)))]

@@ -8,9 +8,9 @@ from threading import Lock
 from gde_plugins.webshop.product import Catalogue
 
 FOUND = 50
-"""Greatest number of results of a search."""
+"""Maximum number of results of a search."""
 REMEMBERED = 10_000
-"""Number of searches in memory, since a page needs its results again and again."""
+"""Number of searches kept in memory, since a page needs its results again and again."""
 WORD = re.compile(r"[^\W_]+")
 CREATE = "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
 INSERT = "INSERT INTO product VALUES (?, ?)"
@@ -32,8 +32,9 @@ class Index:
             self._database.execute(INSERT, (product.id, words))
 
     def search(self, query: str) -> tuple[str, ...]:
-        """Return the ids of the products with a word of the query, best first; ties in
-        catalogue order.
+        """Return the ids of the products with a word of the query, best first.
+
+        Ties are in catalogue order.
         """
         # Sorted and unique, so that queries of the same words share one result.
         words = set(WORD.findall(query.lower()))

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The shop."""
+    """Offer the shop."""
     from gde_plugins.webshop.config import WebshopConfig
 
     return (
         EnvironmentOffer(
             name="webshop",
-            summary="an online shop with search, pages and options, and WebShop's reward (Yao et al. 2022)",
+            summary="WebShop: find and buy the product that a customer wants (Yao et al. 2022)",
             config=WebshopConfig,
             make=_make,
             gives=frozenset(

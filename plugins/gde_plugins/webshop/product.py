@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """One article: the content of its pages, and the data that its purchase is judged
-    by.
-    """
+    """One article: the content of its pages, and the data for judging its purchase."""
 
     id: str
     title: str
@@ -18,9 +16,9 @@ class Product:
     """From the department down."""
     attributes: tuple[str, ...]
     options: Mapping[str, tuple[str, ...]]
-    """Name of an option to the values that it can have."""
+    """Name of an option to its possible values."""
     price: float
-    """Dollars."""
+    """Price in dollars."""
     description: str = ""
     features: tuple[str, ...] = ()
 
@@ -39,7 +37,7 @@ class Goal:
     instruction: str
     attributes: tuple[str, ...]
     options: tuple[str, ...]
-    """Wanted values."""
+    """Wanted values by option."""
     price: float
     """Upper bound, in dollars."""
 
@@ -49,6 +47,6 @@ class Catalogue:
     """The products of a shop, and its listed wishes."""
 
     products: Mapping[str, Product]
-    """By id."""
+    """Products by id."""
     goals: tuple[Goal, ...] = ()
-    """Empty where every seed draws another wish."""
+    """Listed wishes; empty if every seed draws another wish."""

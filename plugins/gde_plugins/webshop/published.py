@@ -22,8 +22,9 @@ AMOUNT = re.compile(r"\$\s*([\d,]+(?:\.\d+)?)")
 
 @lru_cache(maxsize=2)
 def published_catalogue(folder: str) -> Catalogue:
-    """Read the products and human wishes of a folder; of several files of a kind, the
-    smallest.
+    """Read the products and human wishes of a folder.
+
+    Of several files of a kind, the smallest is read.
 
     A product with a range of prices costs the middle of it; the original draws a number
     when it starts.

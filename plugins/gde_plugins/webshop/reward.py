@@ -1,4 +1,4 @@
-"""The worth of a purchase to a customer (Yao et al. 2022, section 3)."""
+"""The reward of a purchase (Yao et al. 2022, section 3)."""
 
 import re
 from collections.abc import Mapping
@@ -32,8 +32,9 @@ STOP_WORDS = {
 
 
 def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
-    """Return the share of wanted attributes, options and price that a purchase meets,
-    times the fit of its kind.
+    """Return the share of wants that a purchase meets, times the fit of its kind.
+
+    The wants are attributes, options and the price.
 
     An attribute is met if an attribute of the product is alike, or if the product's
     pages contain it. An option is met if one of the chosen values is alike. The reward

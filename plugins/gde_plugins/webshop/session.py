@@ -1,6 +1,4 @@
-"""A visit to the shop: the open page, its links and texts, and the effects of
-clicks.
-"""
+"""A visit to the shop: the open page, its links and texts, and clicks."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +19,7 @@ Page = Literal[
     "search", "results", "product", "description", "features", "attributes", "done"
 ]
 PARTS: tuple[Page, ...] = ("description", "features", "attributes")
-"""Pages of a product besides its main one."""
+"""Pages of a product besides its main page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +71,7 @@ class Shop:
         return links[on]
 
     def _links(self, visit: Visit) -> dict[str, Visit]:
-        """Return every link of the open page with where it leads."""
+        """Return every link of the open page with its target."""
         links = {BACK: Visit()}
         if visit.page == "results":
             last = (len(self.results(visit)) - 1) // ON_A_PAGE

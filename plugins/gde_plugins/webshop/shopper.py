@@ -1,4 +1,4 @@
-"""Suggested searches, and a scripted shopper who fulfils a wish."""
+"""Suggested searches, and a scripted shopper that fulfils a wish."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from gde_plugins.webshop.product import Goal
 from gde_plugins.webshop.session import BACK, BUY, NEXT, ON_A_PAGE, Shop, Visit
 
 OTHERS = 4
-"""Number of suggestions for other kinds of products than the wanted one."""
+"""Number of suggestions for kinds of products other than the wanted one."""
 
 
 def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, ...]:
@@ -35,8 +35,9 @@ def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, 
 def script(
     shop: Shop, goal: Goal, visit: Visit, searches: tuple[str, ...]
 ) -> list[str]:
-    """Return the actions from here to the purchase of the wish's own product with the
-    wanted options.
+    """Return the actions from here to the purchase of the wish's own product.
+
+    They choose the wanted options.
 
     The shopper takes the search that ranks the product highest. The list is empty if no
     search finds the product, or after a purchase.

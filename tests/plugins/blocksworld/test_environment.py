@@ -95,7 +95,9 @@ def test_playing_on_success_is_that_of_the_moment() -> None:
 
 
 def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="neither blocks nor goal beside problems"):
+    with pytest.raises(
+        ValueError, match=r"neither env\.blocks nor env\.goal with env\.problems"
+    ):
         BlocksworldConfig(problems=str(tmp_path), blocks=5)
 
 

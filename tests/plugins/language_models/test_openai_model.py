@@ -260,7 +260,7 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         (
             (404, b"no such model"),
             1,
-            r"not found: correct the URL, or the name of the model .*no such model",
+            r"not found: correct the URL or the model name .*no such model",
         ),
         ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
         ((200, b"{}"), 1, "the answer is no chat completion"),

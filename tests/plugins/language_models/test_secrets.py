@@ -160,7 +160,7 @@ def test_a_received_folder_gets_no_key(
 
 
 def test_a_password_in_a_url_is_refused_before_anything_is_written() -> None:
-    with pytest.raises(ConfigError, match="wanted a URL without a password"):
+    with pytest.raises(ConfigError, match="the URL contains a password"):
         OpenAIConfig(source="https://me:hunter2@models.example/v1")
 
 

@@ -294,7 +294,7 @@ def test_the_imagination_is_searched_one_step_deep() -> None:
 
 @pytest.mark.parametrize("field", ["prior", "world"])
 def test_a_model_that_is_needed_is_asked_for(field: str) -> None:
-    wanted = "^agent: wanted the language model to ask as agent.model, where prior or world is model, got none$"
+    wanted = "^agent: wanted a language model in agent.model, because agent.prior or agent.world is model, got none$"
     with pytest.raises(ConfigError, match=wanted):
         build(MctsConfig, {field: "model"}, "agent")
 

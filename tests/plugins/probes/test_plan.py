@@ -138,13 +138,13 @@ def test_plans_that_are_too_long_are_left_out() -> None:
     assert labels[2].tolist() == [1, 1, 1, 1, 1, END]
     none = replace(planted(4, 1), labels=np.full((4, CONFIG.horizon), OVER))
     with pytest.raises(
-        ValueError, match="no training turn has fewer than 6 actions to come"
+        ValueError, match="no training turn has fewer than 6 future actions"
     ):
         PROBE.fit("oneshot", none, rng())
     (unmeasured,) = PROBE.score(PROBE.fit("oneshot", planted(8, 1), rng()), none, rng())
     assert (
         unmeasured.reason
-        == "no held-out turn has fewer actions to come than are decoded"
+        == "no held-out turn has fewer future actions than are decoded"
     )
 
 
@@ -152,7 +152,7 @@ def test_an_environment_that_does_not_tell_its_actions_is_named() -> None:
     episode = walked("UP")
     silent = replace(episode.turns[0], observation=Observation(text=""))
     with pytest.raises(
-        GdeError, match=r"plan: wanted an environment that tells its actions"
+        GdeError, match=r"plan: wanted an environment that lists the same actions"
     ):
         PROBE.labels(replace(episode, turns=(silent,)))
 

@@ -205,11 +205,11 @@ def test_official_games_are_asked_for_where_there_are_none(
         return offer.make(build(offer.config, settings, "env"), PlainContext())  # type: ignore[arg-type]
 
     with pytest.raises(
-        GdeError, match=r"neither env\.data nor ALFWORLD_DATA says where"
+        GdeError, match=r"needs the official games: set env\.data or ALFWORLD_DATA"
     ):
         make(split="valid_seen")
     with pytest.raises(
-        GdeError, match=r"which is no folder: set env\.data or env\.split"
+        GdeError, match=r"which does not exist: set env\.data or env\.split"
     ):
         make(data=str(tmp_path))
 

@@ -66,7 +66,7 @@ def test_without_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(
         GdeError,
-        match="scienceworld needs Java, there is no program java: apt install openjdk-17-jre",
+        match="scienceworld needs Java, but there is no program java: apt install openjdk-17-jre",
     ):
         ScienceWorldSimulator(listed=True, play_on=False)
 

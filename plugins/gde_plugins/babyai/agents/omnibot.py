@@ -1,4 +1,4 @@
-"""OmniBot as an agent, which settings can weaken."""
+"""OmniBot as an agent, with optional handicaps."""
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -11,7 +11,7 @@ from gde_plugins.babyai.oracle.subgoals import of_mission
 from gde_plugins.babyai.worlds.scene import ACTIONS
 
 IDLE = "left"
-"""The action when nothing is left to do."""
+"""Action when nothing is left to do."""
 
 
 class OmniBotAgent:
@@ -36,7 +36,7 @@ class OmniBotAgent:
     async def act(self, _observation: Observation) -> Decision:
         if not isinstance(self._world, BabyAIEnvironment):
             return Decision.unusable(
-                "error", "OmniBot acts in the environment babyai and in no other"
+                "error", "OmniBot acts only in the environment babyai"
             )
         self._turn += 1
         if derive(self._seed, "noise", self._turn) < self._config.noise * 2**63:

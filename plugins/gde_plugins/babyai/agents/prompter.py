@@ -31,7 +31,7 @@ WAYS: Mapping[str, str] = {
 
 
 class Prompter:
-    """Passes the whole answer on, which the question parses."""
+    """Passes on the whole answer, which the question parses."""
 
     def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
         self._config = config
@@ -69,7 +69,7 @@ class Prompter:
 def messages(
     question: str, way: str, examples: Sequence[tuple[str, str]]
 ) -> tuple[Message, ...]:
-    """The conversation: solved questions first, where there are any."""
+    """Return the conversation: solved questions first, if any."""
     conversation = []
     for asked, solution in examples:
         conversation.append(Message(role="user", content=f"{asked}\n\n{way}"))
@@ -79,7 +79,7 @@ def messages(
 
 
 def _decided(completion: Completion) -> Decision:
-    """The text of the answer; an answer without any is not usable."""
+    """Return the text of the answer; an empty one is unusable."""
     if completion.finish == "refusal":
         return Decision.unusable(
             "refusal", f"the model refused: {completion.text[:80]!r}", completion

@@ -9,11 +9,11 @@ from gde_plugins.babyai.tasks.parsing import END, PLAN_MARKER, START, STATE_MARK
 from gde_plugins.babyai.tasks.predict import Predict
 
 FORWARD = 200
-"""Steps of the answerer that only walks on."""
+"""Number of steps of the answerer that only walks forward."""
 
 
 class ScriptedAnswerer:
-    """Looks at the question itself, not at its text."""
+    """Answers from the question itself, not from its text."""
 
     def __init__(self, config: ScriptedConfig) -> None:
         self._how = config.how
@@ -25,7 +25,7 @@ class ScriptedAnswerer:
         if not isinstance(self._world, QuestionEnvironment):
             return Decision.unusable(
                 "error",
-                "the scripted answerer answers questions about BabyAI worlds and no others",
+                "the scripted answerer answers only questions about BabyAI worlds",
             )
         question = self._world.question
         match self._how:

@@ -1,3 +1,1 @@
-"""A moment of a BabyAI world for readers: as text in three formats, and as facts of the
-record.
-"""
+"""Descriptions of a moment of a BabyAI world: texts in three formats, and facts."""

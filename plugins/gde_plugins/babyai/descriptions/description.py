@@ -39,7 +39,7 @@ class Description:
     """Row by row."""
     mission: str
     carrying: str | None = None
-    """What is carried, or "nothing"; None if the text does not give it."""
+    """The carried object, or "nothing"; None if the text does not give it."""
     hidden: bool = False
     """Whether only the agent's field of view is described."""
 

@@ -1,5 +1,6 @@
-"""minigrid's limited field of view: the 7 x 7 cells ahead of the agent, without those
-behind walls and doors.
+"""minigrid's field of view: the 7 x 7 cells ahead, without hidden ones.
+
+Walls and doors hide the cells behind them.
 """
 
 from minigrid.core.grid import Grid

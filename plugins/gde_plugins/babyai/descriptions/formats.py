@@ -1,4 +1,4 @@
-"""The three formats of Choukrani et al. (2025, section 4.2), in words of our own."""
+"""The three formats of Choukrani et al. (2025, section 4.2), in our own words."""
 
 import json
 from typing import Literal

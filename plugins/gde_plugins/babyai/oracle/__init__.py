@@ -1,3 +1,1 @@
-"""What is best to do in a BabyAI world: bounds, exact search, a proof of impossibility,
-and an expert with subgoals.
-"""
+"""Optimal actions in BabyAI worlds: bounds, search, a proof, and an expert."""

@@ -1,5 +1,6 @@
-"""OmniBot: an expert that sees everything and works off a stack of subgoals (Choukrani
-et al. 2025, section 4.3).
+"""OmniBot: an expert with full view that works through a stack of subgoals.
+
+It follows Choukrani et al. (2025), section 4.3.
 
 This is a new implementation of the description. It differs from the published bot in
 four ways: its paths are shortest in actions, not in cells; an action that somebody else
@@ -19,7 +20,9 @@ from gde_plugins.babyai.worlds.scene import FREE, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 PATIENCE = 60
-"""Changes of the stack without an action after which the bot gives up on subgoals."""
+"""Maximum number of changes of the stack without an action; then the bot gives up on
+subgoals.
+"""
 MOST_ADDED = 60
 """Number of added subgoals above which the bot gives up on subgoals."""
 BUDGET = 20_000
@@ -76,8 +79,9 @@ class OmniBot:
         return self._search(now)
 
     def _search(self, now: Simulation) -> str | None:
-        """Return the next action of a shortest solution, e.g. in a room too full to put
-        things aside.
+        """Return the next action of a shortest solution.
+
+        It is needed e.g. in a room too full to put things aside.
         """
         if now.key not in self._solution:
             if is_impossible(now):
@@ -117,8 +121,8 @@ class OmniBot:
                 return None
 
     def _faces_its_cell(self, subgoal: Subgoal, now: Simulation) -> bool:
-        """Return whether the agent still faces the cell that it began to act on; else
-        make it turn back first.
+        """Return whether the agent faces the cell of its action; else make it turn
+        back.
         """
         if subgoal.begun and now.ahead != subgoal.cell:
             self._push(Subgoal("GoNextTo", cell=subgoal.cell))
@@ -172,8 +176,9 @@ class OmniBot:
         return None
 
     def _fetch_key(self, door: int, now: Simulation) -> None:
-        """Fetch the key, come back and open; what is carried is put down before and
-        taken up again after.
+        """Fetch the key, come back and open.
+
+        A carried object is put down before and taken up again after.
         """
         fetch = self._plan_key(door, now)
         unlock = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[door]))
@@ -247,9 +252,7 @@ class OmniBot:
         return None
 
     def _clear(self, now: Simulation) -> None:
-        """Move the thing ahead out of the way; what is carried is put down
-        meanwhile.
-        """
+        """Move the thing ahead out of the way; a carried one is put down meanwhile."""
         place = _place_to_drop(now)
         if now.carrying < 0:
             self._push(*_put_down(place), Subgoal("Pickup"))
@@ -291,8 +294,9 @@ class OmniBot:
         return path
 
     def _sealed(self, subgoal: Subgoal, now: Simulation) -> str:
-        """Return the colour of the wanted key, whose own doors do not lead to it; empty
-        for no key.
+        """Return the colour of the wanted key; empty for no key.
+
+        Doors of that colour do not lead to it.
         """
         wanted = {str(now.scene.things[thing]) for thing in subgoal.things}
         opens_after = any(each.name == "Open" for each in self.stack[-4:])

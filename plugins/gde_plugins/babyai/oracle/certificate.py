@@ -93,8 +93,9 @@ class Certificates:
     def _leads(
         self, now: Simulation, action: str, left: int, bound: Bound
     ) -> bool | None:
-        """Return whether a solution of `left` actions remains after an action; None if
-        the budget does not suffice.
+        """Return whether a solution of `left` actions remains after an action.
+
+        The result is None if the budget does not suffice.
         """
         after = now.copy()
         after.act(action)

@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 from gde_plugins.babyai.worlds.scene import WALL, Door, Scene
 
 FAR = 10**6
-"""More than any number of actions: out of reach."""
+"""More than any number of actions: unreachable."""
 Table = list[int]
-"""The cost from each walking state."""
+"""Cost from each walking state."""
 
 
 def facing(scene: Scene, cell: int) -> Iterator[int]:
@@ -102,8 +102,9 @@ class Distances:
     def by_way_of(
         self, first: int, end: int, doors: tuple[int, ...], beside: bool = False
     ) -> Table:
-        """Return the actions until the agent has faced `first` and then faces `end`, or
-        a free cell beside it.
+        """Return the actions until the agent has faced `first` and then faces `end`.
+
+        Optionally the end is a free cell beside `end`.
         """
         key = ("way", first, end, doors, beside)
         if key not in self._tables:

@@ -1,4 +1,4 @@
-"""Exact search for shortest solutions of a mission: A* over everything that can change.
+"""Exact search for shortest solutions of a mission by A*.
 
 The bound never overestimates, so the first solution found is shortest. If the search
 ends without one, there is none.

@@ -1,6 +1,4 @@
-"""The five subgoals that the expert keeps on its stack and that decompositions are
-written in.
-"""
+"""The five subgoals on the expert's stack and in decompositions."""
 
 import re
 from dataclasses import dataclass, replace
@@ -19,12 +17,12 @@ from gde_plugins.babyai.worlds.scene import Scene
 Name = Literal["GoNextTo", "Open", "Close", "Drop", "Pickup"]
 Purpose = Literal["", "open", "put"]
 NAMES: dict[str, Name] = {f"{name}Subgoal": name for name in get_args(Name)}
-"""By what they are called in answers."""
+"""The subgoals by their names in answers."""
 WRITTEN = re.compile(r"(\w+)(?:\s*[,:]?\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*\))?")
 CALLED = re.compile(r"(GoNextToSubgoal)\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")
 """Written as a call of a function, e.g. GoNextToSubgoal((3, 4))."""
 QUOTED = 60
-"""Characters of a line that an error message quotes."""
+"""Maximum number of characters of a quoted line in an error message."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,9 @@ class Subgoal:
 
 
 def of_mission(mission: Mission, done: list[bool]) -> list[Subgoal]:
-    """Translate what is left of a mission, clause by clause, into a stack: the first
-    subgoal is the last entry.
+    """Translate the unfulfilled part of a mission, clause by clause, into a stack.
+
+    The first subgoal is the last entry.
     """
     stack: list[Subgoal] = []
     for clause, is_done in reversed([*zip(clauses(mission), done, strict=True)]):

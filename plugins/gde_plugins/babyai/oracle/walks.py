@@ -1,6 +1,4 @@
-"""Paths through a world as it is, which avoid things in the way unless the detour is
-long.
-"""
+"""Paths that avoid things in the way unless the detour is long."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,7 +14,7 @@ LOCK = 40
 
 
 class Path:
-    """The cheapest way from every walking state to the nearest end.
+    """The cheapest path from every walking state to the nearest end.
 
     An agent that follows falling costs arrives from wherever it is, so a path need not
     be planned again when something pushes the agent aside.
@@ -40,18 +38,16 @@ class Path:
         self.lock = -1
         """The first locked door along it without its key; negative for none."""
         self.locked_end = -1
-        """Such a door at its end; negative for none."""
+        """A locked door without its key at the path's end; negative for none."""
         if self.leads_from(now):
             self._follow(now)
 
     def leads_from(self, now: Simulation) -> bool:
-        """Return whether the path is known from where the agent is."""
+        """Return whether the path is known from the agent's position."""
         return self._costs[now.walking_state] < FAR
 
     def action(self, position: int, direction: int) -> str:
-        """Return the action after which the cost is least; of equal ones forward, then
-        right.
-        """
+        """Return the action to the lowest cost; of equal ones forward, then right."""
         ahead = position + self._steps[direction]
         forward = self._costs[4 * ahead + direction] + self._entering[ahead]
         right = self._costs[4 * position + (direction + 1) % 4] + 1
@@ -107,9 +103,7 @@ def _tolls(now: Simulation, sealed: str, sight: int) -> list[int]:
 
 
 def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int, int]]:
-    """Yield the walking states in which the agent has arrived, with the cost of what is
-    left to do there.
-    """
+    """Yield the walking states at the destination, with the cost of remaining work."""
     if purpose != "put":
         for state in facing(now.scene, cell):
             yield state, 0
@@ -123,8 +117,9 @@ def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int
 
 
 def place_to_drop(now: Simulation, avoid: int = -1) -> int:
-    """Return the nearest free cell where a thing blocks nothing, else the nearest free
-    one; negative for none.
+    """Return the nearest free cell where a thing blocks nothing.
+
+    If there is none, it is the nearest free one; negative for none.
     """
     fallback = -1
     seen = {now.position}

@@ -12,10 +12,12 @@ from gde_plugins.babyai.tasks.parsing import REASONS
 from gde_plugins.babyai.worlds.levels import SIZES, competencies
 
 NO_ANSWER = "no_answer"
-"""The agent gave no text to parse: an empty answer, a refusal, one that was cut off."""
+"""Reason of an empty answer, a refusal, or one that was cut off: it has no text to
+parse.
+"""
 OK = "ok"
 LABELS = ("size", "difficulty", "competency")
-"""The labels of the breakdown, in its order."""
+"""Labels of the breakdown, in its order."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Answer:
     level: str
     difficulty: str
     scores: Mapping[str, Json]
-    """Empty if there was nothing to parse."""
+    """The text; empty if there was nothing to parse."""
 
     @property
     def reading(self) -> str:
@@ -39,7 +41,7 @@ class Answer:
         return float(value) if is_number(value) else None
 
     def groups(self) -> Iterator[tuple[str, str]]:
-        """Yield the labels and values by which the answer is broken down."""
+        """Yield the labels and values of the answer's breakdowns."""
         # The size of a world of the Plan task is part of its name.
         for size in SIZES:
             if f"-{size}-" in self.level:
@@ -71,19 +73,19 @@ Pick = Callable[[Answer], float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """The mean of one value per answer; answers without the value are left out."""
+    """The mean of one value per answer; answers without it are left out."""
 
     name: str
     unit: str
     pick: Pick
     estimate: Callable[..., Estimate] = cluster_mean
     reason: str = "no answer could be used"
-    """The reason to give if no answer has the value."""
+    """Reason to give if no answer has the value."""
 
     def of(
         self, evidence: Evidence, found: Sequence[Answer], **where: str
     ) -> Measurement:
-        """Measure some answers; `where` names them."""
+        """Measure some answers with the labels `where`."""
         values = []
         for one in found:
             value = self.pick(one)
@@ -98,9 +100,7 @@ class Number:
 
 
 def share(name: str, score: str) -> Number:
-    """Return the mean of a score in [0, 1], which is 0 for an answer that cannot be
-    used.
-    """
+    """Return the mean of a score in [0, 1], which is 0 for an unusable answer."""
     return Number(
         name=name,
         unit="share",

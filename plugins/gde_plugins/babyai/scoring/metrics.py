@@ -18,15 +18,15 @@ from gde_plugins.babyai.scoring.answers import (
 )
 
 CLASSES = {"0-2": (0, 2), "3-6": (3, 6), "7-9": (7, 9), "10+": (10, 10**6)}
-"""Classes of subgoals that the expert adds to the translated mission, from and to
-(Choukrani et al. 2025, section 5.2.3, which names the first, the third and the
-last).
+"""Ranges of the number of subgoals that the expert adds to the translated mission
+(Choukrani et al. 2025, section 5.2.3, which names the first, the third and the last).
 """
 
 
 def predict(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure success, which needs position and direction; an unusable answer fails and
-    has no distance.
+    """Measure success; an unusable answer fails and has no distance.
+
+    Success needs position and direction.
     """
     success = share("predict.success", "score")
     distance = Number(
@@ -51,9 +51,7 @@ def _distance_if_wrong(one: Answer) -> float | None:
 
 
 def plan(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure success and efficiency, which is 0 without success, as in the published
-    harness.
-    """
+    """Measure success and efficiency, which is 0 without success."""
     success = share("plan.success", "score")
     no_success = "no plan was successful"
     numbers = (
@@ -87,8 +85,9 @@ def _if_successful(score: str) -> Pick:
 
 
 def decompose(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure comprehension, precision and the assistance curve, also by how much the
-    expert usually adds.
+    """Measure comprehension, precision and the assistance curve.
+
+    They are also broken down by the number of subgoals that the expert usually adds.
     """
     shares = (
         share("decompose.comprehension", "score"),

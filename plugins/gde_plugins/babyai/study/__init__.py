@@ -1,3 +1,1 @@
-"""The study of Choukrani et al. (2025): its plans, its printed numbers and its
-figures.
-"""
+"""The study of Choukrani et al. (2025): plans, printed numbers and figures."""

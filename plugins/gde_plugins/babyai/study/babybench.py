@@ -1,5 +1,7 @@
-"""LLM-BabyBench for any agent: tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of
-Choukrani et al. (2025).
+"""LLM-BabyBench for any agent.
+
+It compares with tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani et al.
+(2025).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,8 +47,9 @@ DECOMPOSED = {
 
 
 class BabyBenchStudy:
-    """The three tasks, the three formats and, for the prompter, the four ways of
-    asking, each in a run of its own.
+    """The three tasks and formats, and the four prompting methods of the prompter.
+
+    Each has its own run.
 
     At a smaller scale there are fewer seeds of the published ones, in their order;
     never fewer levels.
@@ -56,8 +59,9 @@ class BabyBenchStudy:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """Make the plans with the published seeds: 20 a level, and 5 for each world of
-        the Plan task.
+        """Make the plans with the published seeds.
+
+        There are 20 a level, and 5 for each world of the Plan task.
         """
         n_seeds = len(OFFICIAL_SEEDS)
         # Formats and prompts are compared on two levels alone.
@@ -108,9 +112,7 @@ class BabyBenchStudy:
         )
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Compare the agent with the seven models in shares, or with their averages if
-        only those are printed.
-        """
+        """Compare the agent with the seven models' shares, or with their averages."""
         predict = runs["predict"].result.measurements
         plan = runs["plan"].result.measurements
         rows = [
@@ -141,7 +143,7 @@ class BabyBenchStudy:
         return rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Figures 1, 2, 10 and 11, of what the runs have."""
+        """Draw figures 1, 2, 10 and 11, as far as the runs have their numbers."""
         from gde_plugins.babyai.study.figures import drawn
 
         return drawn(
@@ -166,8 +168,9 @@ PLANNED = {
 
 
 def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measurement:
-    """Return the measurement that is restricted to exactly `where`, or one whose reason
-    says that there is none.
+    """Return the measurement restricted to exactly `where`.
+
+    If there is none, the result has a reason instead.
     """
     for one in measurements:
         if one.name == name and dict(one.where) == where:
@@ -246,7 +249,7 @@ def _beside_averages(
 
 
 def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
-    """The mean over levels, which have equal numbers of seeds."""
+    """Return the mean over levels, which have equal numbers of seeds."""
     name = parts[0].name
     values = [one.value for one in parts if one.value is not None]
     if len(values) < len(parts):

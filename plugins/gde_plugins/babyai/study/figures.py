@@ -1,4 +1,4 @@
-"""The figures of Choukrani et al. (2025) that are drawn from a run."""
+"""Figures of Choukrani et al. (2025) from a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,13 +15,13 @@ RATES = {
 OVERALL = {"plan.success": "success", "plan.efficiency_successful": "efficiency"}
 SHARE = {"type": "quantitative", "scale": {"domain": [0, 1]}}
 Row = dict[str, Any]
-"""One mark of a figure, by field."""
+"""One row of a figure's data, by field."""
 
 
 def drawn(
     plan: Sequence[Measurement], decompose: Sequence[Measurement]
 ) -> list[Figure]:
-    """Draw the figures for which there are numbers."""
+    """Draw the figures that have numbers."""
     by_size = _rows(plan, {"plan.success": ""}, ["size"])
     overall = _rows(plan, OVERALL, [])
     by_class = _rows(decompose, RATES, ["added"])

@@ -14,7 +14,7 @@ MODELS = (
     "Qwen3-32B",
 )
 Shares = tuple[float, ...]
-"""One in percent for each of `MODELS`."""
+"""Percentages, one for each of `MODELS`."""
 
 TABLE_3: Mapping[str, Shares] = {
     "easy": (97.50, 97.50, 97.50, 85.00, 63.82, 12.89, 95.00),
@@ -51,6 +51,6 @@ TABLE_7: Mapping[str, tuple[float, float]] = {
     "cot": (61.07, 2.79),
     "tot": (62.62, 2.41),
 }
-"""Way of asking to success in percent and Manhattan distance, averaged over the
+"""Prompting method to success in percent and Manhattan distance, averaged over the
 models.
 """

@@ -1,3 +1,1 @@
-"""Predict, Plan and Decompose: one question about a world, its solution, and how an
-answer is read and scored.
-"""
+"""Predict, Plan and Decompose: questions, solutions, parsers and scores."""

@@ -32,10 +32,10 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "plan": ("target_subgoal", "expert_action_sequence"),
     "decompose": ("mission", "help_count"),
 }
-"""The columns of one task alone."""
+"""The columns of one task only."""
 ERROR = "error"
 BATCH = 25
-"""Rows that a process makes at a time."""
+"""Number of rows that a process makes at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
 
 
 def read_dataset(path: Path) -> list[Row]:
-    """Read the rows of a file, without a last one that was cut off."""
+    """Read the rows of a file, without an incomplete last one."""
     with path.open(encoding="utf-8", newline="") as file:
         if path.suffix == ".csv":
             return [row for row in csv.DictReader(file) if None not in row.values()]

@@ -1,5 +1,6 @@
-"""Decompose: which subgoals fulfil the mission? (Choukrani et al. 2025, section 4.4.3
-and appendix D.4)
+"""Decompose: which subgoals fulfil the mission?
+
+See Choukrani et al. (2025), section 4.4.3 and appendix D.4.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ SUBGOALS: Mapping[str, Name] = {"pickup": "Pickup", "drop": "Drop"}
 
 
 class Decompose:
-    """The answer is a list of subgoals for the expert to work off."""
+    """The answer is a list of subgoals for the expert to follow."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -26,8 +27,9 @@ class Decompose:
 
     @property
     def help_count(self) -> int:
-        """Number of subgoals that the expert adds by itself, its translation of the
-        mission included.
+        """Number of subgoals that the expert adds without help.
+
+        Its translation of the mission is included.
         """
         return self._expert.n_added
 
@@ -59,7 +61,7 @@ class Decompose:
         return {"mission": self.scene.text, "help_count": self.help_count}
 
     def score(self, answer: str) -> Scores:
-        """Score an answer by what the expert makes of it.
+        """Score an answer by the expert's run with it.
 
         `score`, the comprehension, says whether the expert fulfils the mission with the
         list and its own additions, `precision` whether it does so without additions.
@@ -99,9 +101,7 @@ class Decompose:
 
 
 def _without_additions(scene: Scene, actions: Sequence[str]) -> list[Subgoal]:
-    """Write down a run of the expert so that it adds nothing when it works off the
-    list.
-    """
+    """Write a run of the expert as a list of subgoals that needs no additions."""
     now = Simulation(scene)
     subgoals: list[Subgoal] = []
     for action in actions:

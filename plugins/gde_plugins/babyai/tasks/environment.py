@@ -1,5 +1,6 @@
-"""A question as an environment of one turn: the action is the answer, the reward its
-score.
+"""A question as an environment of one turn: the answer is the action.
+
+Its score is the reward.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ KINDS: Mapping[str, Callable[[Scene], Question]] = {
 }
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
-"""Worlds that are tried for the examples of a prompt."""
+"""Number of worlds tried for the examples of a prompt."""
 
 
 class QuestionEnvironment:
@@ -46,7 +47,7 @@ class QuestionEnvironment:
         self._question: Question | None = None
 
     def worlds(self) -> Sequence[str]:
-        """Return a name for each listed seed; empty if every seed is another world."""
+        """Return a name for each listed seed; empty if every seed gives another world."""
         return self._source.names
 
     def reset(self, seed: int) -> Observation:
@@ -120,7 +121,7 @@ class QuestionEnvironment:
         return Outcome.terminal(self._observe(), score, success=score)
 
     def snapshot(self) -> tuple[str, Mapping[str, Json] | None]:
-        """Return the identity of the world, and the scores once there are any."""
+        """Return the identity of the world, and the scores if there are any."""
         return self.question.scene.identity, self._scores
 
     def restore(self, snapshot: object) -> Observation:

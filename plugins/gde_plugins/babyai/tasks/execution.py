@@ -1,4 +1,4 @@
-"""Executes actions or subgoals from the beginning of a world."""
+"""Execution of actions or subgoals from the beginning of a world."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gde_plugins.babyai.worlds.simulation import Simulation
 
 @dataclass(frozen=True)
 class Execution:
-    """The actions taken, and where they led."""
+    """The actions taken, and their result."""
 
     actions: tuple[str, ...]
     end: Simulation
@@ -50,8 +50,9 @@ def solve(scene: Scene) -> Execution:
 
 
 def run_actions(scene: Scene, actions: Iterable[str], target: int = -1) -> Execution:
-    """Take actions up to success, the last step allowed or, with a target, the moment
-    when the agent faces it.
+    """Take actions up to success, the last step allowed or the target.
+
+    The target, if any, is reached when the agent faces it.
     """
     now = Simulation(scene)
     taken: list[str] = []

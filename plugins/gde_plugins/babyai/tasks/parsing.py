@@ -1,5 +1,7 @@
-"""Parsers of answers, which look for the markers that the question asks for, as the
-published harness does.
+"""Parsers of answers, which look for the markers of the questions.
+
+The published harness does so too. Nothing is guessed. An unusable answer has one of the
+reasons below; it is scored 0 and counted.
 
 Nothing is guessed. An answer that cannot be used has one of the reasons below; it is
 scored 0 and counted.
@@ -17,10 +19,10 @@ Reason = Literal[
 ]
 REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason)
 LONGEST = 200_000
-"""Characters of the longest answer that is parsed."""
+"""Maximum number of characters of a parsed answer."""
 DONE = "done"
-"""An action of minigrid that does nothing; it may stand in a plan and counts as one of
-its actions.
+"""minigrid's action without effect; it may stand in a plan and counts as one of its
+actions.
 """
 STATE_MARKER = "The agent's final state is:"
 PLAN_MARKER = "The action sequence is:"
@@ -34,7 +36,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Reading(Generic[Value]):
-    """The content of an answer, or the reason why it cannot be used."""
+    """The content of an answer, or the reason why it is unusable."""
 
     value: Value | None
     reason: Reason = ""
@@ -45,8 +47,9 @@ AgentState = tuple[tuple[int, int], int]
 
 
 def read_state(answer: str, scene: Scene) -> Reading[AgentState]:
-    """Parse the state after the marker: the first ((x, y), direction), else the first
-    three numbers.
+    """Parse the state after the marker.
+
+    It is the first ((x, y), direction), else the first three numbers.
     """
     text, reason = _after_marker(answer, STATE_MARKER)
     if reason:

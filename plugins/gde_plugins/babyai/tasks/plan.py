@@ -15,12 +15,13 @@ from gde_plugins.babyai.worlds.scene import ACTIONS, NOTHING, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 BUDGET = 4000
-"""States that the search for a shortest solution may expand."""
+"""Maximum number of states that the search for a shortest solution expands."""
 
 
 class PlanQuestion:
-    """The answer is a list of actions after which the agent faces the first cell that
-    the expert goes to.
+    """The answer is a list of actions to the expert's first cell.
+
+    After them the agent must face that cell.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -33,13 +34,13 @@ class PlanQuestion:
         arrived = expert.end.succeeded or now.cells[self.target] in first.things
         if not arrived:
             raise Unanswerable(
-                f"level {scene.level}, seed {scene.seed}: the expert gets to nothing"
+                f"level {scene.level}, seed {scene.seed}: the expert reaches no object"
             )
 
     @cached_property
     def shortest(self) -> int | None:
-        """The least number of actions, by exact search; None if the budget does not
-        suffice.
+        """The lowest number of actions, by exact search; None if the budget is too
+        small.
         """
         thing = self.scene.cells[self.target]
         if thing < 0:

@@ -14,8 +14,9 @@ are null if they have no value.
 
 
 class Question(Protocol):
-    """A question about the beginning of a world. Its constructor raises `Unanswerable`
-    if it has no solution.
+    """A question about the beginning of a world.
+
+    Its constructor raises `Unanswerable` if it has no solution.
     """
 
     scene: Scene
@@ -32,7 +33,9 @@ class Question(Protocol):
 
     @property
     def row(self) -> Mapping[str, str | int]:
-        """The columns of the published dataset that only this kind of question has."""
+        """The columns of the published dataset that are specific to this kind of
+        question.
+        """
 
     def score(self, answer: str) -> Scores:
         """Score an answer."""
@@ -48,8 +51,8 @@ def state_text(scene: Scene, cell: int, direction: int) -> str:
 
 
 def first_state(scene: Scene) -> str:
-    """Write the beginning of every question: how states are written, and which is the
-    first.
+    """Write the beginning of every question: the notation of states, and the first
+    state.
     """
     return (
         "The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for west "

@@ -1,1 +1,1 @@
-"""Worlds of minigrid's BabyAI levels, taken over once and played on in plain Python."""
+"""Worlds of minigrid's BabyAI levels, simulated in plain Python."""

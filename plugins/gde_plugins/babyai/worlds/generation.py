@@ -1,5 +1,6 @@
-"""Generates worlds with minigrid: the level's own generator, silent, in a fresh object
-for every seed.
+"""Generates worlds with the generators of minigrid's levels.
+
+They print nothing, and every seed has a fresh object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,7 @@ DRAW_ROOMS: Any = RoomGrid._gen_grid
 
 
 class _Silent:
-    """A level that draws until a draw is accepted, and prints nothing about rejected
-    ones.
-    """
+    """A level that draws until a draw is accepted, silently."""
 
     def _gen_grid(self: Any, width: int, height: int) -> None:
         while True:
@@ -39,8 +38,10 @@ class _Silent:
 
 
 class _AsPublished(_Silent):
-    """A level that draws as minigrid 3.0: each draw remembers the locked room of the
-    rejected draw before it.
+    """A level that draws as minigrid 3.0 does.
+
+    Each draw remembers the locked room of the rejected draw before it. A few worlds
+    depend on this. Later releases forget the room.
 
     A few worlds depend on this. Later releases forget the room.
     """
@@ -72,7 +73,7 @@ def make_scene(level: str, seed: int, release: Release) -> Scene:
 
 
 def minigrid_version() -> str:
-    """Return the version of minigrid that is installed."""
+    """Return the version of the installed minigrid."""
     return version("minigrid")
 
 
@@ -148,8 +149,9 @@ def _taken_over(world: Any, level: str, seed: int) -> Scene:
 def _known(
     world: Any, cells: Sequence[int], mission: ours.Mission, number: Mapping[int, int]
 ) -> tuple[int, ...]:
-    """Where the mission takes each thing to be: minigrid tracks only the things of its
-    clauses.
+    """Return where the mission takes each thing to be.
+
+    minigrid tracks only the things of its clauses.
     """
     wanted: set[int] = set()
     for clause in ours.clauses(mission):

@@ -1,4 +1,4 @@
-"""The levels by name, with their difficulty and the competencies that they need."""
+"""The levels by name, with their difficulty and competencies."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ Release = Literal["3.0", "3.2"]
 Difficulty = Literal["easy", "moderate", "hard", "very hard"]
 PREFIX = "BabyAI-"
 VERSION_1 = frozenset({"GoToObjS6"})
-"""Registered as v1; all others are v0."""
+"""Levels registered as v1; all others are v0."""
 
 DIFFICULTIES: Mapping[Difficulty, tuple[str, ...]] = {
     "easy": ("GoToObj", "GoToRedBallGrey"),
@@ -128,7 +128,7 @@ OFFICIAL_SEEDS = (
 
 
 def known_level(name: str) -> str:
-    """Return the name, if there is such a level.
+    """Return the name if there is such a level.
 
     Raises:
         ValueError: there is none; near misses are named.
@@ -143,7 +143,7 @@ Level = Annotated[str, Readable(known_level)]
 
 
 def environment_id(level: str) -> str:
-    """Return the name that minigrid registers a level under."""
+    """Return the name under which minigrid registers a level."""
     number = 1 if level in VERSION_1 else 0
     return f"{PREFIX}{level}-v{number}"
 
@@ -157,7 +157,5 @@ def difficulty(level: str) -> str:
 
 
 def competencies(level: str) -> tuple[str, ...]:
-    """Return the competencies that a level needs; none for a level that the publication
-    leaves out.
-    """
+    """Return the competencies of a level; none for a level outside the publication."""
     return tuple(name for name, levels in COMPETENCIES.items() if level in levels)

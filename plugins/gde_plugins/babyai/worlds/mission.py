@@ -1,28 +1,43 @@
-"""Missions in the Baby language, and minigrid's rules of when they are fulfilled.
+"""Missions in the Baby language, with minigrid's rules for success and failure.
 
 Chevalier-Boisvert et al. (2023) describe the language. The hashes of known worlds hold
 the representation of their missions, so no class or field may be renamed.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from gde_plugins.babyai.worlds.simulation import Simulation
+from typing import Literal, Protocol
 
 Verdict = Literal["success", "failure", "continue"]
 
 
+class Moment(Protocol):
+    """The part of a `Simulation` that a mission reads, and `Judge` updates."""
+
+    carrying: int
+    where: list[int]
+    known: list[int]
+    doors: list[int]
+    done: list[bool]
+    before: list[int]
+
+    @property
+    def ahead(self) -> int: ...
+    @property
+    def faced(self) -> int: ...
+    def is_open(self, content: int) -> bool: ...
+    def are_adjacent(self, cell: int, other: int) -> bool: ...
+
+
 @dataclass(frozen=True)
 class Description:
-    """Words for things, and the things that they mean at the beginning."""
+    """The words for things, with the things of that description at the beginning."""
 
     kind: str
     """Empty for any."""
     color: str
     """Empty for any."""
     location: str
-    """left, right, front or behind of where the agent began; empty for anywhere."""
+    """left, right, front or behind of the agent's first place; empty for anywhere."""
     things: tuple[int, ...]
 
 
@@ -32,7 +47,7 @@ class GoTo:
 
     thing: Description
 
-    def verdict(self, now: "Simulation", _action: str, _before: int) -> Verdict:
+    def verdict(self, now: Moment, _action: str, _before: int) -> Verdict:
         # A thing that was moved still counts where it was seen last.
         for one in self.thing.things:
             if now.known[one] == now.ahead:
@@ -47,7 +62,7 @@ class Open:
     thing: Description
     strict: bool = False
 
-    def verdict(self, now: "Simulation", action: str, _before: int) -> Verdict:
+    def verdict(self, now: Moment, action: str, _before: int) -> Verdict:
         faced = now.faced
         if action != "toggle" or faced < 0:
             return "continue"
@@ -65,7 +80,7 @@ class Pickup:
     thing: Description
     strict: bool = False
 
-    def verdict(self, now: "Simulation", action: str, before: int) -> Verdict:
+    def verdict(self, now: Moment, action: str, before: int) -> Verdict:
         if action != "pickup":
             return "continue"
         if before < 0 and now.carrying in self.thing.things:
@@ -83,15 +98,14 @@ class PutNext:
     fixed: Description
     strict: bool = False
 
-    def verdict(self, now: "Simulation", action: str, before: int) -> Verdict:
+    def verdict(self, now: Moment, action: str, before: int) -> Verdict:
         if self.strict and action == "pickup" and now.carrying >= 0:
             return "failure"
         if action != "drop" or before not in self.thing.things:
             return "continue"
-        # Walls surround the grid, so adjacent numbers are adjacent cells.
         dropped = now.where[before]
         for one in self.fixed.things:
-            if dropped >= 0 and now.known[one] - dropped in now.scene.steps:
+            if dropped >= 0 and now.are_adjacent(dropped, now.known[one]):
                 return "success"
         return "continue"
 
@@ -147,7 +161,7 @@ class Judge:
             self.stages = (numbers[:n_first], numbers[n_first:])
             self._strict = mission.strict
 
-    def follow(self, now: "Simulation", action: str) -> Verdict:
+    def follow(self, now: Moment, action: str) -> Verdict:
         """Judge the action that led to `now`, and update its `done` and `before`."""
         first, last = self.stages[0], self.stages[-1]
         if first is last or all(now.done[one] for one in first):
@@ -165,7 +179,7 @@ class Judge:
         return verdict
 
     def _stage(
-        self, stage: tuple[int, ...], now: "Simulation", action: str, done: list[bool]
+        self, stage: tuple[int, ...], now: Moment, action: str, done: list[bool]
     ) -> Verdict:
         verdict: Verdict = "continue"
         for one in stage:

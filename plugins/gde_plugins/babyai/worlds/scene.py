@@ -1,5 +1,7 @@
-"""A BabyAI world at the beginning of an episode: immutable, and independent of
-minigrid.
+"""A BabyAI world at the beginning of an episode, without minigrid.
+
+It is immutable. Cells are counted row by row from the top left: the cell (x, y) is
+number y * width + x.
 
 Cells are counted row by row from the top left: the cell (x, y) is number y * width + x.
 """
@@ -15,14 +17,14 @@ Kind = Literal["door", "key", "ball", "box"]
 KINDS: tuple[Kind, ...] = ("door", "key", "ball", "box")
 COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
 DIRECTIONS = ("east", "south", "west", "north")
-"""By number, as minigrid counts them: turning right adds one."""
+"""Directions by number, as in minigrid: turning right adds one."""
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 """(columns, rows) of one step in each direction."""
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle")
 FREE, WALL = -1, -2
 """Contents of a cell without a thing."""
 NOTHING = -1
-"""In the place of a thing."""
+"""Stands for no thing."""
 
 
 class Door(IntEnum):
@@ -35,9 +37,7 @@ class Door(IntEnum):
 
 @dataclass(frozen=True)
 class Thing:
-    """A door, key, ball or box. Things are told apart by their place in
-    `Scene.things`.
-    """
+    """A door, key, ball or box, identified by its index in `Scene.things`."""
 
     kind: Kind
     color: str
@@ -66,8 +66,8 @@ class Scene:
     doors: tuple[int, ...]
     """`Door` for each thing that is one, `NOTHING` for the others."""
     known: tuple[int, ...]
-    """Where the mission takes each thing to be at first, `NOTHING` where it does not
-    look for it.
+    """Where the mission takes each thing to be at first; `NOTHING` for things that it
+    does not look for.
     """
     agent: int
     direction: int
@@ -83,17 +83,18 @@ class Scene:
         return (1, self.width, -1, -self.width)
 
     def cell(self, x: int, y: int) -> int:
-        """The number of a cell."""
+        """Return the number of a cell."""
         return y * self.width + x
 
     def place(self, cell: int) -> tuple[int, int]:
-        """(x, y) of a cell."""
+        """Return (x, y) of a cell."""
         return cell % self.width, cell // self.width
 
     @property
     def identity(self) -> str:
-        """Equal for equal worlds: grid, things, agent and mission; neither level nor
-        seed play a part.
+        """Hash that is equal for equal worlds: grid, things, agent and mission.
+
+        Neither level nor seed plays a part.
         """
         # The hashes of known worlds are stored, so neither the fields nor their order
         # may change.

@@ -6,7 +6,7 @@ from gde_plugins.babyai.worlds.mission import Judge, Verdict
 from gde_plugins.babyai.worlds.scene import ACTIONS, FREE, NOTHING, Door, Scene
 
 DISCOUNT = 0.9
-"""Share of the reward that is lost when the last step fulfils the mission."""
+"""Share of the reward that is lost if the last step fulfils the mission."""
 
 
 class Simulation:
@@ -29,7 +29,7 @@ class Simulation:
         """The cell where each thing was seen last: at first, or after the last drop."""
         self.done = [False] * len(self.judge.clauses)
         self.before = [NOTHING] * len(self.judge.clauses)
-        """What was carried when each clause was judged last."""
+        """The carried thing when each clause was judged last."""
         self.n_steps = 0
         self.verdict: Verdict = "continue"
 
@@ -99,6 +99,11 @@ class Simulation:
         held = self.scene.things[self.carrying]
         return held.kind != "key" or held.color != self.scene.things[content].color
 
+    def are_adjacent(self, cell: int, other: int) -> bool:
+        """Return whether two cells share a side."""
+        # Walls surround the grid, so no step leads from one row into the next.
+        return other - cell in self.scene.steps
+
     def can_carry(self, content: int) -> bool:
         """Return whether a content is a key, a ball or a box."""
         return content >= 0 and self.doors[content] < 0
@@ -153,7 +158,7 @@ class Simulation:
         self.where[thing] = cell
 
     def _toggle(self, thing: int, cell: int) -> None:
-        """Open or close a door, or open a box, which is gone then."""
+        """Open or close a door, or open a box, which then disappears."""
         what = self.scene.things[thing]
         if what.kind == "door" and not self.lacks_key(thing):
             self.doors[thing] = Door.CLOSED if self.is_open(thing) else Door.OPEN

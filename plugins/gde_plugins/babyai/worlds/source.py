@@ -31,8 +31,9 @@ class Source:
         ]
 
     def scene(self, seed: int) -> Scene:
-        """Return the world of a seed, or number `seed` (modulo their number) of the
-        listed ones.
+        """Return the world of a seed; with listed worlds, number `seed` of them.
+
+        It counts modulo their number.
 
         Raises:
             GdeError: minigrid makes another world than it should.

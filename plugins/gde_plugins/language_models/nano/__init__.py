@@ -1,16 +1,14 @@
-"""The embedded model: GPT-OSS-class transformers of two million parameters that have
-learned to walk text grids.
-"""
+"""The embedded model: small GPT-OSS-class transformers that walk text grids."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 Training = Literal["auxiliary", "plain"]
-"""With auxiliary losses, which put agent and goal where probes read, and without."""
+"""Trainings with auxiliary losses on agent and goal positions, and without."""
 
 DEFAULT: Training = "auxiliary"
-"""What `nano` alone names: without these losses nano does not walk well enough."""
+"""The training of `nano` alone: without these losses nano does not walk well enough."""
 NOTICES: Mapping[Training, str] = {
     "auxiliary": (
         "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B. This project trained it"
@@ -23,16 +21,17 @@ NOTICES: Mapping[Training, str] = {
         " weaker than nano, which had such a loss. They are about the instrument, and say nothing about large models."
     ),
 }
-"""What every report made with a training says."""
+"""Notice in every report of results with a training."""
 
 
 def model_name(training: Training) -> str:
-    """As a user writes it: `nano` is the one with auxiliary losses."""
+    """Return the name that a user writes: `nano` is the one with auxiliary losses."""
     return "nano" if training == DEFAULT else f"nano:{training}"
 
 
 def folder(training: Training = DEFAULT) -> Path:
-    """A packaged model: configuration, weights and tokenizer. One card, beside the
-    folders, tells of both.
+    """Return a packaged model: configuration, weights and tokenizer.
+
+    The model card beside the folders describes both.
     """
     return Path(__file__).parent / "models" / training

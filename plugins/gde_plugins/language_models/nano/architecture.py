@@ -1,4 +1,4 @@
-"""nano's shape and its initial weights: GPT-OSS's architecture, small."""
+"""nano's architecture, that of GPT-OSS on a small scale, and its initial weights."""
 
 from typing import Any
 
@@ -14,8 +14,9 @@ ROUTER_SCALE = 0.02
 
 
 def configuration(tokenizer: PreTrainedTokenizerFast) -> GptOssConfig:
-    """Six layers, sliding and full attention in turn, with sinks, four experts of which
-    two are active.
+    """Configure six layers with sinks and four experts, of which two are active.
+
+    Sliding and full attention alternate.
     """
     shape: Any = GptOssConfig
     config: GptOssConfig = shape(
@@ -53,7 +54,7 @@ def configuration(tokenizer: PreTrainedTokenizerFast) -> GptOssConfig:
 
 
 def untrained_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> GptOssForCausalLM:
-    """A freshly initialised model; the global random state is left as it is."""
+    """Make a freshly initialised model, without a change of the global random state."""
     config: Any = configuration(tokenizer)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
@@ -90,8 +91,9 @@ def _embedding(tokenizer: PreTrainedTokenizerFast, random: Tensor) -> Tensor:
 
 
 def _place(token: str) -> tuple[int | None, int | None]:
-    """The row and the column that a token names: `\\n3` a row, `3` a column, ` 3,4`
-    both.
+    """Return the row and the column that a token names.
+
+    `\\n3` names a row, `3` a column, ` 3,4` both.
     """
     name = token.strip(" ")
     if name.isdigit():

@@ -20,7 +20,7 @@ REPORT_EVERY = 50
 def add_commands(app: typer.Typer) -> None:
     """Add `gde nano` to the command line."""
     nano = typer.Typer(
-        help="The embedded model: train it.",
+        help="Train the embedded model.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -30,43 +30,45 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def _group() -> None:
-    """The embedded model."""
+    """Train the embedded model."""
 
 
 def train(
     out: Annotated[
         Path,
-        typer.Option(help="Folder to write the model to, a new one."),
+        typer.Option(help="New folder to write the model to."),
     ],
     steps: Annotated[
         int,
         typer.Option(
-            min=1, help="Batches; the default is what the shipped weights had."
+            min=1, help="Training batches; the default matches the shipped weights."
         ),
     ] = SHIPPED_STEPS,
     seed: Annotated[
-        int, typer.Option(min=0, help="Of the initial weights and all samples.")
+        int, typer.Option(min=0, help="Random seed of weights and samples.")
     ] = 0,
     env: Annotated[
         str,
-        typer.Option(help="Environment with a size and a density to draw grids from."),
+        typer.Option(
+            help="Environment of the training grids; it needs options size and density."
+        ),
     ] = "grid",
     auxiliary: Annotated[
-        bool, typer.Option(help="Put into the residual stream what probes look for.")
+        bool,
+        typer.Option(help="Train with auxiliary losses on agent and goal positions."),
     ] = True,
     device: Annotated[
-        str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")
+        str, typer.Option(help="Device of the training, e.g. cpu or cuda.")
     ] = "cpu",
 ) -> None:
-    """Train nano from scratch, about two hours on one core; the folder can be evaluated
-    with hf:FOLDER.
+    """Train nano from scratch, in about two hours on one core.
+
+    To evaluate the result, choose the model hf:FOLDER.
     """
     from gde_plugins.language_models.nano import training
 
     if out.exists():
-        raise ConfigError(
-            f"--out {out}: wanted a folder that does not exist yet; choose another name"
-        )
+        raise ConfigError(f"--out {out}: the folder exists; choose another name")
     began = time.monotonic()
 
     def report(step: int, losses: "Losses") -> None:
@@ -86,14 +88,14 @@ def train(
 
 
 def _environments(name: str) -> "MakeEnvironment":
-    """Grids by size and density, from whichever plugin offers them."""
+    """Return a function that makes environments of a size and density."""
     from gde.parts.context import OutsideRun
     from gde.request.catalogue import Catalogue
 
     offer = Catalogue.default().find("environment", name).offer
     if not {"size", "density"} <= set(offer.config.__dataclass_fields__):
         raise ConfigError(
-            f"--env {name}: wanted an environment with the settings size and density, e.g. grid"
+            f"--env {name}: wanted an environment with the options size and density, e.g. grid"
         )
     outside = OutsideRun()
     return lambda size, density: offer.make(

@@ -1,5 +1,9 @@
-"""The training losses: the next token, and three auxiliary losses that read single
-layers of the residual stream.
+"""The training losses: the next token, and three auxiliary losses.
+
+The auxiliary losses read single layers of the residual stream. They teach early what
+the next token alone would teach slowly: the place of each cell of the prompt, the
+places of agent and goal once the prompt is read, and the surroundings of a traced cell.
+Their heads are thrown away after training.
 
 The auxiliary losses teach early what the next token alone would teach slowly: the place
 of each cell of the prompt, the places of agent and goal once the prompt is read, and
@@ -22,7 +26,7 @@ from gde_plugins.language_models.nano.tracing import MOVES
 
 IGNORED = -100
 CELL_LAYER, LOOK_LAYER = 2, 4
-"""The number of layers before the place where the residual stream is read."""
+"""Number of layers before the place where the residual stream is read."""
 N_AFTER_GRID = 3
 """Tokens of the prompt after the grid: `<|end|>`, `<|start|>`, `assistant`."""
 N_AROUND = 3
@@ -48,10 +52,10 @@ class Batch:
     parent, IGNORED elsewhere.
     """
     n_prompt: int
-    """P."""
+    """Number of tokens of the prompt, P."""
 
     def to(self, device: str) -> "Batch":
-        """The batch on a device."""
+        """Move the batch to a device."""
         names = ("tokens", "targets", "cells", "ends", "notes")
         return replace(self, **{name: getattr(self, name).to(device) for name in names})
 
@@ -71,15 +75,15 @@ class Losses:
     """Mean cross-entropies in nats."""
 
     token: Tensor
-    """The continuation's next token."""
+    """Loss of the continuation's next token."""
     cell: Tensor
-    """Row and column of every cell, read at the cell."""
+    """Loss of row and column of every cell, read at the cell."""
     ends: Tensor
-    """Rows and columns of agent and goal, read at the three template tokens before the
-    reasoning.
+    """Loss of rows and columns of agent and goal, read at the three template tokens
+    before the reasoning.
     """
     look: Tensor
-    """Neighbours and parent of every traced cell, read at the cell."""
+    """Loss of neighbours and parent of every traced cell, read at the cell."""
     accuracy: float
     """Share of next tokens that are the likeliest."""
 
@@ -135,7 +139,7 @@ def _cells(size: int, n_prompt: int, length: int) -> Tensor:
 
 
 def measure(model: Any, heads: Heads, batch: Batch) -> Losses:
-    """All losses of one batch."""
+    """Compute all losses of one batch."""
     output = model.model(
         input_ids=batch.tokens, output_hidden_states=True, use_cache=False
     )

@@ -1,6 +1,4 @@
-"""How nano is trained, as a function of the step alone, so that a run can be repeated
-and its course foretold.
-"""
+"""The schedule of nano's training, as a function of the step alone."""
 
 from dataclasses import dataclass
 
@@ -9,23 +7,23 @@ MIXED = (5, 7, 7, 9, 9, 11, 11, 13, 15)
 LARGE = (7, 9, 9, 11, 11, 13, 13, 15, 15)
 LEARNING_RATE = 2e-3
 WARMUP = 200
-"""Steps of the linear warm-up, in a training of the shipped length."""
+"""Steps of the linear warm-up in a training of the shipped length."""
 LOWEST = 0.02
-"""Share of the learning rate below which the decay does not go."""
+"""Lower bound of the decay, as a share of the learning rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """What holds for some steps."""
+    """A phase of the training."""
 
     steps: int
-    """Batches, in a training of the shipped length."""
+    """Number of batches in a training of the shipped length."""
     sizes: tuple[int, ...]
-    """Grid sizes, drawn from uniformly."""
+    """Grid sizes, drawn uniformly."""
     p_practice: float
-    """Share of batches that are practice samples rather than episodes."""
+    """Share of batches with practice samples instead of episodes."""
     cell_weight: float
-    """Weight of the cell loss; that of the ends loss is 1, that of the look loss 2."""
+    """Weight of the cell loss; the ends loss has weight 1, the look loss 2."""
     decays: bool = False
     """Whether the learning rate falls linearly to zero within the phase."""
 
@@ -45,36 +43,32 @@ SHIPPED_STEPS = sum(phase.steps for phase in PHASES)
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How long to train, and with which chance; the defaults are those of the shipped
-    weights.
-    """
+    """Length and seed of a training; the defaults are those of the shipped weights."""
 
     steps: int = SHIPPED_STEPS
-    """Batches; another number stretches or shortens all phases alike."""
+    """Number of batches; another number stretches or shortens all phases alike."""
     tokens: int = 4800
-    """Tokens of a batch, about."""
+    """Approximate number of tokens of a batch."""
     seed: int = 0
-    """Of the initial weights and of all samples."""
+    """Random seed of weights and samples."""
     auxiliary: bool = True
-    """Whether the three auxiliary losses put into the residual stream what probes look
-    for.
-    """
+    """Whether to train with the three auxiliary losses."""
 
 
 def phase(recipe: Recipe, step: int) -> Phase:
-    """The phase that a step falls in."""
+    """Return the phase of a step."""
     return _place(recipe, step)[0]
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
-    """Warm-up, plateau and decay."""
+    """Return the learning rate of a step: warm-up, plateau and decay."""
     now, progress = _place(recipe, step)
     left = max(LOWEST, 1 - progress) if now.decays else 1.0
     return LEARNING_RATE * min(left, (step * SHIPPED_STEPS / recipe.steps + 1) / WARMUP)
 
 
 def _place(recipe: Recipe, step: int) -> tuple[Phase, float]:
-    """The phase, and the share of it that is done."""
+    """Return the phase and its completed share."""
     done = step * SHIPPED_STEPS / recipe.steps
     end = 0
     for phase in PHASES:

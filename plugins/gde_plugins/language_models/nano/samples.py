@@ -1,4 +1,4 @@
-"""Training samples of nano: the prompt of a grid and the tokens that should follow."""
+"""Training samples of nano: prompts of grids, and their continuations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from gde_plugins.language_models.nano.tracing import (
 )
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
-"""The text before the grid in an episode: the gpt-oss agent's compact style."""
+"""Text before the grid in an episode: the gpt-oss agent's compact style."""
 PRACTICE = "Trace ways.\n"
-"""The text before the grid in a practice sample: several traces between random cells,
-each with its move.
+"""Text before the grid in a practice sample: several traces between random cells, each
+with its move.
 """
 N_WAYS = {"episode": 1, "practice": 4}
 OPENING = {"episode": INSTRUCTION, "practice": PRACTICE}
 LONGEST = {"episode": 128, "practice": 60}
 EFFORTS = ("low", "medium", "high")
 AT_ONCE = "low"
-"""The effort at which nothing is written before the answer."""
+"""Reasoning effort without any text before the answer."""
 DENSITIES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.8, 0.9, 1, 1, 1, 1)
-"""A sample's density is drawn uniformly from these."""
+"""Bounds of a sample's density, drawn uniformly."""
 
 Kind = Literal["episode", "practice"]
 
@@ -43,12 +43,12 @@ class GridWorld(Environment, HasState, Protocol):
 
 
 MakeEnvironment = Callable[[int, float], GridWorld]
-"""A grid world of a size and a density."""
+"""Makes a grid world of a size and a density."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One grid and what to write about it."""
+    """One grid and the text to write about it."""
 
     grid: CellMap
     prompt: str
@@ -59,7 +59,7 @@ class Sample:
 
 
 def render(content: str, effort: str) -> str:
-    """The prompt, as the chat template renders one user message."""
+    """Return the prompt, as the chat template renders one user message."""
     system = f"<|start|>system<|message|>Reasoning: {effort}<|end|>"
     return f"{system}<|start|>user<|message|>{content}<|end|><|start|>assistant"
 
@@ -99,7 +99,7 @@ def draw_sample(
 def _ways(
     grid: CellMap, n: int, rng: np.random.Generator
 ) -> list[tuple[Position, Position]]:
-    """`n` starts and goals: the agent's own first, the others random."""
+    """Return `n` starts and goals: the agent's own first, the others random."""
     free = [(int(row), int(column)) for row, column in np.argwhere(~grid.where("wall"))]
     ways = [(grid.place_of("agent"), grid.place_of("goal"))]
     for _ in range(n - 1):

@@ -1,5 +1,4 @@
-"""nano's tokenizer: every cell of a grid, every index and every pair of coordinates is
-one token.
+"""nano's tokenizer: one token per cell of a grid, index or pair of coordinates.
 
 Any printable ASCII text can be encoded, character by character where no longer token
 fits; other characters become `<unk>`.
@@ -83,12 +82,12 @@ CHAT_TEMPLATE = """\
 
 
 def coordinates(row: int, column: int) -> str:
-    """The token of a cell in an analysis."""
+    """Return the token of a cell in an analysis."""
     return f" {row},{column}"
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """The tokenizer with its chat template, as transformers loads it."""
+    """Make the tokenizer with its chat template, as transformers loads it."""
     fast: Any = PreTrainedTokenizerFast
     tokenizer: PreTrainedTokenizerFast = fast(
         tokenizer_object=_pieces(),

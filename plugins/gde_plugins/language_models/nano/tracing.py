@@ -24,7 +24,7 @@ MOVES: dict[str, tuple[int, int]] = {
 WALL, SEEN, NEW = range(3)
 NO_PARENT = len(MOVES)
 P_SHORTEST = 0.15
-"""How often the search takes the truly shortest way on, so that traces differ and
+"""Probability that the search takes a shortest path on, so that traces differ and
 foresight pays.
 """
 
@@ -34,7 +34,7 @@ Distances = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class CellNotes:
-    """The surroundings of a traced cell, which an auxiliary loss asks for."""
+    """The surroundings of a traced cell, a target of an auxiliary loss."""
 
     around: tuple[int, ...]
     """WALL, SEEN (earlier in this trace) or NEW in each direction, in the order of
@@ -47,14 +47,15 @@ class CellNotes:
 
 
 def neighbours(position: Position) -> list[Position]:
-    """The four cells around, in the order of MOVES."""
+    """Return the four cells around, in the order of MOVES."""
     row, column = position
     return [(row + down, column + right) for down, right in MOVES.values()]
 
 
 def distances(walls: Walls, goal: Position) -> Distances:
-    """(size, size) steps to the goal by the shortest way; -1 where there is none. The
-    outer cells must be walls.
+    """(size, size) steps to the goal by the shortest path; -1 without one.
+
+    The outer cells must be walls.
     """
     steps = np.full(walls.shape, -1)
     steps[goal] = 0
@@ -77,8 +78,9 @@ def search(
     *,
     longest: int,
 ) -> list[Position]:
-    """The cells that the search stands on, in order, at most `longest`; `steps` are the
-    `distances` to the goal.
+    """Return the cells of a search in order, at most `longest`.
+
+    `steps` are the `distances` to the goal.
     """
     way = [start]
     seen = {start}
@@ -113,7 +115,7 @@ def _nearest(
 def optimal_moves(
     walls: Walls, steps: Distances, position: Position
 ) -> dict[str, Position]:
-    """The moves that come nearer to the goal, each with the cell that it leads to."""
+    """Return the moves that come nearer to the goal, each with its cell."""
     leads = zip(MOVES, neighbours(position), strict=True)
     return {
         move: cell
@@ -125,9 +127,7 @@ def optimal_moves(
 def answer(
     walls: Walls, steps: Distances, trace: list[Position], rng: np.random.Generator
 ) -> str:
-    """The trace's last departure from its start where that is optimal, else any optimal
-    move.
-    """
+    """Return the last departure from the start if optimal, else any optimal move."""
     optimal = optimal_moves(walls, steps, trace[0])
     last = len(trace) - 1 - trace[::-1].index(trace[0])
     departure = trace[last + 1] if last + 1 < len(trace) else None
@@ -138,7 +138,7 @@ def answer(
 
 
 def annotate(walls: Walls, trace: list[Position]) -> list[CellNotes]:
-    """Notes on every cell of a trace."""
+    """Describe the surroundings of every cell of a trace."""
     parents = {trace[0]: NO_PARENT}
     notes = []
     for place, position in enumerate(trace):

@@ -27,13 +27,11 @@ from gde_plugins.language_models.nano.samples import (
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 
 POOL = 4
-"""Batches that are drawn together and sorted by length, so that little of a batch is
-padding.
-"""
+"""Number of batches that are drawn together and sorted by length, to limit padding."""
 ENDS_WEIGHT, LOOK_WEIGHT = 1.0, 2.0
 LONGEST_ANSWER = 200
-"""Tokens: the longest trace that it learns, and the answer. A trace that never ends
-need not fill the context.
+"""Token limit of a trace with its answer: a trace that never ends need not fill the
+context.
 """
 LONGEST_GRADIENT = 1.0
 
@@ -88,7 +86,7 @@ def train(
 def batches(
     recipe: Recipe, make_environment: MakeEnvironment
 ) -> Iterator[list[Sample]]:
-    """The samples of every step. A batch has grids of one size."""
+    """Yield the samples of every step. A batch has grids of one size."""
     make = cache(make_environment)
     for first in range(0, recipe.steps, POOL):
         rng = generator(recipe.seed, "pool", first)

@@ -1,1 +1,1 @@
-"""Causal tests of what a linear probe of maps decodes."""
+"""Causal tests of the directions that a linear map probe decodes."""

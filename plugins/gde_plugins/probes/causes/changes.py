@@ -1,6 +1,4 @@
-"""The changes of one causal test: steering, patching and ablation, each with its
-controls.
-"""
+"""The changes of a causal test: steering, patching and ablation, with controls."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,13 +29,13 @@ from gde_plugins.probes.maps.probe import CogmapReadout
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layer:
-    """One layer at which a map can be decoded."""
+    """A layer at which a map can be decoded."""
 
     index: int
     position: str
     readout: CogmapReadout
     weights: PlaceWeights
-    """Of the read-out: linear in the activations, place by place."""
+    """Parameters of the read-out: linear in the activations, place by place."""
     among: NDArray[np.float32]
     """(N, tokens, width) activations of many prompts of the run."""
 
@@ -68,9 +66,9 @@ class Trial:
     counterfactual: Counterfactual
     counterfactual_request: ChatRequest
     plain: Mapping[int, Direction]
-    """Layer to the activations of its own prompt."""
+    """Maps a layer to the activations of the turn's prompt."""
     patched: Mapping[int, Direction]
-    """Layer to the activations of the counterfactual prompt."""
+    """Maps a layer to the activations of the counterfactual prompt."""
 
 
 def steering(
@@ -134,9 +132,7 @@ def _steered(
 def _steering_directions(
     layer: Layer, trials: Sequence[Trial], code: int
 ) -> list[Direction]:
-    """Directions that, at a dose of 1, swap the scores of the two cells of a trial on
-    average.
-    """
+    """Return directions that swap the scores of a trial's cells on average at dose 1."""
     margins = []
     units = []
     for trial in trials:
@@ -152,7 +148,7 @@ def _steering_directions(
 
 
 def _margin(layer: Layer, trial: Trial, code: int, cells: tuple[int, int]) -> float:
-    """The score of the first cell less that of the second."""
+    """Return the score of the first cell minus that of the second."""
     first, second = cells
     weights = layer.weights
     of_first = cell_gradient(weights, code, first, layer.shape)
@@ -173,9 +169,7 @@ def _decoded(
     directions: Sequence[Direction],
     code: int,
 ) -> Measurement:
-    """The share of turns in which the probe finds the thing at its counterfactual
-    place.
-    """
+    """Return the share of turns in which the probe finds the thing as steered."""
     n_trials = len(trials)
     steered = []
     for trial, direction in zip(trials, directions, strict=True):

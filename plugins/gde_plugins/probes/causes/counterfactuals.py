@@ -1,5 +1,4 @@
-"""Counterfactuals of a recorded turn: the same map with one thing changed, and the text
-that would show it.
+"""Counterfactuals of a recorded turn: the same map with one change, and its text.
 
 A counterfactual is chosen so that none of its optimal actions is optimal in truth, and
 so that it differs as little as that allows: the goal or the agent as near to its true
@@ -31,9 +30,9 @@ class Counterfactual:
     text: str
     """The observation."""
     best: frozenset[str]
-    """Its optimal actions, none of which is optimal in truth."""
+    """Its optimal actions; none is optimal in truth."""
     here: Position
-    """True place of the thing; of a wall, the cell where it is added or removed."""
+    """True place of the thing; for a wall, the cell where it is added or removed."""
     there: Position
     """Counterfactual place of the thing."""
 
@@ -68,7 +67,7 @@ def counterfactual_of(
     if not cells:
         return None
 
-    # Counterfactuals are told apart by their optimal actions, so all candidates are
+    # Counterfactuals are distinguished by their optimal actions, so all candidates are
     # solved at once.
     actions = moves(trajectory.world)
     truth = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
@@ -131,7 +130,7 @@ def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] 
 
 
 def _drawn_row(line: str, wanted: str) -> list[int] | None:
-    """Indices in a line of its last symbols, where these are the wanted ones."""
+    """Return the indices in a line of its last symbols, if these are the wanted ones."""
     # With gaps between the cells, each is a word of its own.
     width = len(wanted)
     words = [*re.finditer(r"\S+", line)]

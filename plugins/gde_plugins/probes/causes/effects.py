@@ -1,9 +1,9 @@
-"""Causal effects: does a change of the residual stream change what the agent does?
+"""Causal effects: does a change of the residual stream change the agent's actions?
 
 A direction that a probe decodes may be one that the model never uses. The same requests
 are therefore answered with and without a change, with the same random numbers. The
-change is a cause where it moves the answers as predicted, and further than control
-changes of the same size.
+change is a cause if it moves the answers as predicted, and further than control changes
+of the same size.
 """
 
 import asyncio
@@ -30,37 +30,35 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One turn that is replayed."""
+    """A replayed turn."""
 
     request: ChatRequest
     world: str
     """The cluster: cases of one world are no independent observations."""
     predicted: frozenset[str | None]
-    """Actions that a change is predicted to bring about; None for an answer that cannot
-    be used.
-    """
+    """Predicted actions under the change; None for an unusable answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One change of the stream, made in every case."""
+    """A change of the stream, made in every case."""
 
     name: str
-    """"steering", "patching", "ablation" ..."""
+    """Kind of change: "steering", "patching", "ablation" ..."""
     layer: int
     dose: float = 1.0
     control: str = ""
-    """Kind of control, e.g. "random direction"; empty for the change that is tested."""
+    """Kind of control, e.g. "random direction"; empty for the tested change."""
     interventions: tuple[tuple[Intervention, ...], ...] = ()
-    """Of each case."""
+    """Interventions of each case."""
     instead: tuple[ChatRequest, ...] = ()
-    """Requests that replace those of the cases, without interventions: how far a change
-    of the stream could go.
+    """Requests that replace those of the cases, without interventions: the upper bound
+    of a change of the stream.
     """
 
     @property
     def where(self) -> Labels:
-        """The labels of the change's measurements."""
+        """Return the labels of the change's measurements."""
         return {
             "change": self.name,
             "layer": self.layer,
@@ -76,17 +74,17 @@ class _Outcome:
     change: Change
     difference: Difference
     effects: Doubles
-    """(cases,) increase of the share of predicted actions."""
+    """(cases,) increase in the share of predicted actions."""
     actions: list[list[str | None]]
     """(cases, samples)."""
     moved: float
-    """Share of answers with another action than without the change."""
+    """Share of answers whose action differs from that without the change."""
     reason: str = ""
-    """Why the numbers mean nothing."""
+    """Reason why the numbers mean nothing; empty if they are valid."""
 
 
 Read = Callable[[Case, Completion], Awaitable[str | None]]
-"""Gives the action of an answer to a case; None for one that cannot be used."""
+"""Returns the action of an answer to a case; None for an unusable one."""
 
 
 async def causal_effects(
@@ -167,9 +165,7 @@ async def causal_effects(
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
-    """Whether a change has an effect, p < 5 % after correction, that exceeds the effect
-    of its controls.
-    """
+    """Return whether a change has a significant effect beyond its controls."""
     # The labels tell one change from all others.
     numbers = {one.name: one for one in measurements if one.where == change.where}
     p = numbers["p"]
@@ -233,7 +229,7 @@ def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> Doubles:
 
 
 def _share_moved(before: Actions, after: Actions) -> float:
-    """The share of all samples whose action is another."""
+    """Return the share of all samples whose action differs."""
     own = [action for of_case in before for action in of_case]
     others = [action for of_case in after for action in of_case]
     moved = [one != other for one, other in zip(own, others, strict=True)]
@@ -241,9 +237,7 @@ def _share_moved(before: Actions, after: Actions) -> float:
 
 
 class _ForwardPasses:
-    """The forward passes of all cases without a change, to compare those with a change
-    to.
-    """
+    """Compares forward passes with a change to those without."""
 
     def __init__(
         self,
@@ -267,9 +261,7 @@ class _ForwardPasses:
         )
 
     def reason_against(self, change: Change) -> str:
-        """Why a change is none; empty where it changes the forward pass of every
-        case.
-        """
+        """Return why a change has no effect on a forward pass; empty if it has one."""
         if change.instead:
             return ""
 
@@ -287,7 +279,7 @@ def _measured(
     worlds: Sequence[str],
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
-    """All measurements but the normalised shift, in the order of the changes."""
+    """Return all measurements but the normalised shift, in the order of the changes."""
     # Controls are no hypotheses, so they take no part in the correction.
     tested = [one for one in outcomes if not one.change.control and not one.reason]
     raw = [one.difference.permutation.p_value for one in tested]
@@ -322,7 +314,7 @@ def _excess(
     worlds: Sequence[str],
     rng: np.random.Generator,
 ) -> Measurement:
-    """The effect beyond that of the strongest control of the same name and layer."""
+    """Return the effect beyond the strongest control of the same name and layer."""
     change = one.change
     controls = []
     for other in outcomes:
@@ -349,7 +341,7 @@ def _shift(
     worlds: Sequence[str],
     rng: np.random.Generator,
 ) -> Measurement:
-    """The normalised shift of a change, or the reason why it has none."""
+    """Return the normalised shift of a change, or the reason why it is missing."""
     if one.reason:
         shift = unmeasured(normalised_shift.NAME, "share", one.reason)
     else:

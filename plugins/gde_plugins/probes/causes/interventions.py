@@ -1,6 +1,6 @@
-"""Interventions on the residual stream: steering, patching and ablation of one prompt.
+"""Interventions on the residual stream of a prompt: steering, patching, ablation.
 
-A direction is (width,) for all marked tokens alike, or (tokens, width).
+A direction is (width,) for all tokens at the position alike, or (tokens, width).
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,7 @@ from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 Direction = NDArray[np.float32]
 
 ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
-"""Singular values below this share of the largest are rounding of a probe that was
-fitted in float32.
+"""Singular values below this share of the largest are rounding errors of a float32 fit.
 """
 
 
@@ -86,9 +85,7 @@ def _orthonormal_basis(directions: Doubles) -> Doubles:
 
 
 def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
-    """Draw a direction that is as long at every token as the given one: the control of
-    `steer`.
-    """
+    """Draw a random direction of equal length at every token: the control of `steer`."""
     drawn = rng.normal(size=like.shape)
     wanted = np.linalg.norm(like, axis=-1, keepdims=True)
     actual = np.linalg.norm(drawn, axis=-1, keepdims=True)
@@ -102,8 +99,9 @@ def towards(
     shape: tuple[int, ...],
     among: Direction,
 ) -> Direction:
-    """(tokens, width) the change that moves a class's score from one cell to another by
-    one unit of logits.
+    """Return the change that moves a class's score by one logit between two cells.
+
+    It is (tokens, width).
 
     The gradient of the scores' difference would be the smallest such change, but mostly
     noise to the model: the weights of a linear read-out also cancel distractors (Haufe
@@ -139,8 +137,9 @@ def towards(
 
 
 def subspace(weights: PlaceWeights, code: int, among: Direction) -> list[Direction]:
-    """(tokens, width) directions along which activations vary with a class's scores at
-    all places.
+    """Return directions along which activations vary with a class's scores.
+
+    They are (tokens, width), for the scores at all places.
 
     Without them, nothing linear in the activations predicts the scores any more
     (Belrose et al. 2023).
@@ -208,7 +207,7 @@ def deepest_activations(
 
 
 def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
-    """Whether two captures of the same places differ anywhere."""
+    """Return whether two captures of the same places differ anywhere."""
     return any(
         not np.array_equal(values, other.values[place])
         for place, values in one.values.items()
@@ -218,7 +217,7 @@ def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
 def prompt_of(
     completion: Completion, changes: Sequence[Intervention] = ()
 ) -> TokenSequence:
-    """The prompt of an answer, to be captured with changes."""
+    """Return the prompt of an answer, to be captured with changes."""
     n_tokens = len(completion.prompt_tokens)
     # Positions in the answer itself, such as "post", are not in the prompt.
     positions = {}

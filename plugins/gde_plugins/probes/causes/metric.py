@@ -1,6 +1,4 @@
-"""The metric `causes`: which of the things that a probe decodes cause what the agent
-does.
-"""
+"""The metric `causes`: does what a probe decodes cause the agent's actions?"""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,13 +31,13 @@ from gde_plugins.probes.config import CausesConfig
 from gde_plugins.probes.fitting.places import PlaceWeights
 
 PROMPTS = 256
-"""Most prompts from which the covariance of activations is estimated."""
+"""Maximum number of prompts for estimating the covariance of activations."""
 NAME = "causes.effect"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Causes:
-    """Test on held-out turns what a linear probe of maps decodes.
+    """Test the directions of a linear map probe on held-out turns.
 
     For the goal, the agent and the walls, turns are paired with counterfactuals that
     differ in that thing alone and have other optimal actions. The residual stream is
@@ -103,12 +101,12 @@ class _Tests:
     context: Context
     evidence: Evidence
     reports: Sequence[ProbeReport]
-    """Of the probe's layers."""
+    """Layers of the probe."""
     turn_of: dict[str, tuple[Trajectory, Turn]] = field(default_factory=dict)
-    """Identity of a request to the turn in which it was made."""
+    """Maps the identity of a request to its turn."""
 
     async def run(self) -> list[Measurement]:
-        """All tests of all things that the configuration names."""
+        """Run all tests of all configured things."""
         measurements = []
         for different in self.config.things:
             measurements += await self._test(different)
@@ -194,13 +192,13 @@ class _Tests:
         return replace(case, predicted=frozenset(possible.difference(optimal)))
 
     async def _read(self, case: Case, answer: Completion) -> str | None:
-        """The action of an answer to a case."""
+        """Return the action of an answer to a case."""
         trajectory, turn = self.turn_of[case.request.identity]
         return await action_for(self.context, trajectory, turn, answer)
 
     @cached_property
     def model(self) -> Any:
-        """The agent's white box."""
+        """Return the agent's white-box model."""
         _, turn = self._turns[0]
         completion = turn.decision.completion
         assert completion is not None
@@ -212,9 +210,7 @@ class _Tests:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """Each layer with its probe, as fitted in the run, and with activations of many
-        prompts.
-        """
+        """Load each layer with its fitted probe and the activations of many prompts."""
         turns = [turn for one in self.evidence.trajectories for turn in one.turns]
         answers = [turn.decision.completion for turn in turns if self._is_marked(turn)]
 
@@ -246,7 +242,7 @@ class _Tests:
 
     @cached_property
     def _turns(self) -> list[tuple[Trajectory, Turn]]:
-        """The held-out turns that can be tested."""
+        """Return the held-out turns that can be tested."""
         held_out = set(self.reports[0].rows)
         turns = []
         for trajectory in self.evidence.trajectories:
@@ -261,18 +257,14 @@ class _Tests:
         return turns
 
     def _is_marked(self, turn: Turn) -> bool:
-        """Whether a turn has a recorded state, and a prompt with the position that is
-        changed.
-        """
+        """Return whether a turn has a recorded state and the tested position."""
         completion = turn.decision.completion
         if completion is None or turn.state is None:
             return False
         return self.config.position in completion.positions
 
     async def _trials(self, different: Different) -> list[Trial]:
-        """One turn, with its counterfactual, of each of as many worlds as are
-        wanted.
-        """
+        """Return one turn with its counterfactual from each of `cases` worlds."""
         # Worlds in random order, so that a small number of cases is a random sample of
         # them.
         rng = self._rng("trials", different)

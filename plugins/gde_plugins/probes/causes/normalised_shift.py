@@ -1,6 +1,4 @@
-"""Normalised shift: how far a change moves the distribution of actions towards the
-counterfactual's.
-"""
+"""Normalised shift of the action distribution towards the counterfactual's."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +14,7 @@ NAME = "normalised_shift"
 NO_SHIFT = "the counterfactual prompts bring about no other actions than the cases' own, so there is nothing to shift"
 
 Actions = Sequence[Sequence[str | None]]
-"""(cases, samples) actions; None, an answer that cannot be used, is an outcome like the
-others.
+"""(cases, samples) actions; None, for unusable answers, is an outcome like the others.
 """
 
 

@@ -1,6 +1,4 @@
-"""Replay of a recorded turn: what its agent asks the model, and how it acts on another
-answer.
-"""
+"""Replay of a recorded turn with another observation or another answer."""
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.observation import Observation
@@ -19,7 +17,7 @@ class ReplayModel:
         self._model: LanguageModel | None = None
 
     def instead_of(self, model: LanguageModel) -> "ReplayModel":
-        """Take the place, and the name, of the agent's own model."""
+        """Take the place and the name of the agent's own model."""
         self._model = model
         return self
 
@@ -64,8 +62,7 @@ async def request_for(
     turn: Turn,
     observation: Observation,
 ) -> ChatRequest:
-    """Build the request that the agent would have made in a turn, given another
-    observation.
+    """Build the agent's request in a turn, given another observation.
 
     Raises:
         GdeError: the agent makes no request, or more than one.
@@ -86,9 +83,7 @@ async def action_for(
     turn: Turn,
     answer: Completion,
 ) -> str | None:
-    """Return the action that the agent takes in a turn, given another answer; None for
-    none.
-    """
+    """Return the agent's action in a turn on another answer; None for none."""
     _, action = await _replay(context, trajectory, turn, turn.observation, answer)
     return action
 

@@ -1,5 +1,6 @@
-"""The metric `steps`: steps to the goal derived from a decoded map, a baseline for the
-probe `distance`.
+"""The metric `steps`: steps to the goal, predicted from a decoded map.
+
+It is a baseline for the probe `distance`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,9 +44,7 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    """The errors of the reader in the turns of one fit, or the reason why it has
-    none.
-    """
+    """Return the reader's errors in the turns of one fit, or why there are none."""
     held_out = set(fit.groups.tolist())
     known = _training_pairs(evidence, held_out)
     reason = _reason_against(fit, known)
@@ -69,7 +68,7 @@ def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _reason_against(fit: DecodedTurns, known: Doubles) -> str:
-    """Why the steps cannot be predicted; empty where they can."""
+    """Return why the steps cannot be predicted; empty if they can."""
     if not len(known):
         return "no other world was played"
     if any(turn.value is None for turn in fit.turns):
@@ -78,7 +77,7 @@ def _reason_against(fit: DecodedTurns, known: Doubles) -> str:
 
 
 def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
-    """(M, 2) Manhattan distance and steps to the goal, of all turns of worlds that are
+    """(M, 2) Manhattan distance and steps to the goal in all turns of worlds that are
     not held out.
     """
     pairs = []
@@ -95,8 +94,6 @@ def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
 
 
 def _steps_of(turn: Turn) -> float | None:
-    """Steps to the goal, the optimal return with its sign turned; None where it is not
-    known.
-    """
+    """Return the steps to the goal, the negative optimal return; None if unknown."""
     # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
     return None if turn.value is None else 0.0 - turn.value

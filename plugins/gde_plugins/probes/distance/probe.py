@@ -1,4 +1,4 @@
-"""The probe `distance`: steps to the goal, decoded from the activations of one turn."""
+"""The probe `distance`: steps to the goal, decoded from a turn's activations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,12 @@ from gde_plugins.probes.fitting.weights import (
 )
 
 BESIDE = ("manhattan", "length")
-"""Predictors of readers without activations: Manhattan distance from agent to goal, and
-tokens of the completion.
+"""Predictors of baselines without activations: Manhattan distance from agent to goal,
+and tokens of the completion.
 """
 UNKNOWN = -1.0
 PENALTIES = tuple(10.0**power for power in range(-1, 7))
-"""Penalties of ridge regression on z-scored activations, among which the best is
-chosen.
-"""
+"""Candidate penalties of ridge regression on z-scored activations."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +43,7 @@ class DistanceReadout:
 
     weights: CellWeights
     baselines: Floats
-    """(3, 2) intercept and slope of the distance in training: on nothing, then on each
+    """(3, 2) intercept and slope of the distance in training: of the mean, then of each
     of `BESIDE`.
     """
 
@@ -225,9 +223,7 @@ def errors(
     suffix: str,
     rng: np.random.Generator,
 ) -> list[Measurement]:
-    """Measure "mae" and "r2" of predictions that miss the true steps (N,) by `misses`
-    (N,).
-    """
+    """Measure "mae" and "r2" of predictions from their errors (N,) on true steps (N,)."""
     absolute = cluster_mean(np.abs(misses), groups, rng)
     mae = absolute.measurement(f"mae{suffix}", "steps")
 
@@ -248,9 +244,7 @@ def errors(
 
 
 def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
-    """Intercept and slope of least squares; the mean alone where the column does not
-    vary.
-    """
+    """Return intercept and slope of least squares; the mean for a constant column."""
     mean = column.mean()
     spread = column - mean
     slope = 0.0
@@ -260,9 +254,7 @@ def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
 
 
 def manhattan(trajectory: Trajectory, turn: Turn) -> float:
-    """Manhattan distance from agent to goal; -1 where the record has no map with
-    both.
-    """
+    """Return the Manhattan distance from agent to goal; -1 without a map of both."""
     if turn.state is None:
         return UNKNOWN
     try:
@@ -275,7 +267,7 @@ def manhattan(trajectory: Trajectory, turn: Turn) -> float:
 
 
 def _length(turn: Turn) -> float:
-    """Tokens of the completion; -1 where there is none."""
+    """Return the tokens of the completion; -1 without one."""
     completion = turn.decision.completion
     if completion is None or completion.n_completion is None:
         return UNKNOWN

@@ -1,1 +1,1 @@
-"""How probes learn: networks, read-outs of places, ridge regression."""
+"""Fitting of probes: networks, read-outs of places, ridge regression."""

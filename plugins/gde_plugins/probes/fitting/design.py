@@ -1,6 +1,4 @@
-"""The design matrix: activations z-scored, and the variance of their principal axes
-evened out.
-"""
+"""The design matrix: activations, z-scored and whitened."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,20 +13,18 @@ from gde_plugins.probes.fitting.weights import z_scores
 
 Axes = tuple[Floats, ...]
 """Matrices whose product is (D, rank). Multiplying weights by one after the other is
-faster than forming it.
+faster than forming the product.
 """
 LEAST_VARIANCE = 1e-6
-"""Axes whose variance is below this share of the largest are rounding."""
+"""Axes whose variance is below this share of the largest are rounding errors."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """The activations of N turns as a probe learns from them; labels have no part in
-    it.
-    """
+    """The activations of N turns as inputs of a probe; labels play no part."""
 
     mean: Floats
-    """(D,)"""
+    """(D,) means."""
     scale: Floats
     """(D,) standard deviations, 1 where an activation never varies."""
     axes: Axes

@@ -1,4 +1,4 @@
-"""Loss and gradients of the factored network for one batch, worked out by hand."""
+"""Loss and hand-derived gradients of the factored network for one batch."""
 
 from dataclasses import dataclass
 
@@ -25,13 +25,13 @@ class Batch:
     targets: Tensor
     """(B, K) class indices, or numbers for a regression."""
     weights: Tensor
-    """(B, K) of each term of the loss."""
+    """(B, K) weight of each term of the loss."""
 
 
 def loss_and_gradients(
     parameters: Parameters, batch: Batch
 ) -> tuple[float, Parameters]:
-    """The weighted sum of the batch's losses, and its gradient in every parameter.
+    """Return the batch's weighted loss and its gradient in every parameter.
 
     The two shares of the first layer, of the turns and of the cells, are computed once.
     Their sums are computed in chunks of turns, so that the hidden units of one chunk
@@ -85,8 +85,9 @@ def loss_and_gradients(
 
 
 def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tensor]:
-    """Cross-entropy of class indices or squared error of numbers, weighted and summed;
-    and its gradient in `logits`.
+    """Return the weighted loss and its gradient in `logits`.
+
+    The loss is cross-entropy for class indices, squared error for numbers.
     """
     truth = targets[:, None]
     if targets.is_floating_point():

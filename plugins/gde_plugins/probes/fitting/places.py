@@ -1,4 +1,4 @@
-"""Linear read-outs of a map that tell cells apart by where they are.
+"""Linear read-outs of a map that distinguish cells by their places.
 
 The paper's linear probe adds what it reads from the activations to what it reads from a
 cell's coordinates: its logits are the same slope in every map, and cannot peak where

@@ -97,8 +97,7 @@ def fit_ridge(
 
 
 def rows_of_worlds(worlds: Worlds) -> list[Indices]:
-    """The rows of each of the worlds (N,), which are left out together: turns of one
-    world are not independent.
+    """Return the rows of each of the worlds (N,), which are left out together.
 
     Raises:
         ValueError: fewer than two worlds.
@@ -113,8 +112,9 @@ def rows_of_worlds(worlds: Worlds) -> list[Indices]:
 
 
 class RidgeFits:
-    """Ridge regressions of targets (N, ...) on inputs (N, D), with an intercept, at any
-    penalty.
+    """Ridge regressions with an intercept, at any penalty.
+
+    Targets are (N, ...), inputs (N, D).
     """
 
     def __init__(self, inputs: Doubles, targets: Doubles) -> None:
@@ -214,8 +214,9 @@ def _by_class(fit: Callable[[float], Doubles], penalties: Sequence[float]) -> Do
 
 
 def _calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
-    """The temperature of least log loss of softmax(scores / temperature), of scores
-    (..., K), and that loss.
+    """Return the temperature of least log loss, and that loss.
+
+    The loss is of softmax(scores / temperature), of scores (..., K).
     """
     true = np.take_along_axis(scores, codes[..., None], axis=-1)
     true = true[..., 0]

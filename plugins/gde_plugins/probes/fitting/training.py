@@ -19,21 +19,21 @@ from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
 
 FIXED = ("mean", "scale")
-"""Arrays of the network that are not learned."""
+"""Arrays of the network that are not trained."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Size of the network, and how long and how fast it learns."""
+    """Size of the network, and settings of its training."""
 
     hidden: int
     """Hidden units; 0 for a linear probe."""
     whiten: bool
     epochs: int
     batch: int
-    """Turns a step."""
+    """Turns per training step."""
     cells: int | None
-    """Cells of each turn a step; None for all."""
+    """Cells of each turn per training step; None for all."""
     learning_rate: float
     weight_decay: float
     device: str
@@ -46,7 +46,7 @@ class Examples:
     inputs: NDArray[Any]
     """(N, D) activations."""
     shape: tuple[int, ...]
-    """Of the grid; () for one label a turn."""
+    """Shape of the grid; () for one label per turn."""
     targets: NDArray[np.int64] | NDArray[np.float32]
     """(N, cells) class indices, or numbers for a regression."""
     weights: NDArray[np.float64]
@@ -94,9 +94,7 @@ def train(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[CellWeights, list[float]]:
-    """Train the network on inputs that are normalised already; return it and the loss
-    of every step.
-    """
+    """Train the network on normalised inputs; return it and the loss of every step."""
     parameters = {}
     for name, array in start.arrays().items():
         if name not in FIXED:
@@ -133,7 +131,7 @@ def settings_of(config: ProbeConfig, hidden: int, learning_rate: float) -> Setti
 def descent(
     parameters: Iterable[Tensor], settings: Settings, n_turns: int
 ) -> tuple[AdamW, CosineAnnealingLR]:
-    """AdamW, whose learning rate falls to zero along half a cosine."""
+    """Make AdamW with a learning rate that decays to zero along half a cosine."""
     optimizer = AdamW(
         parameters,
         lr=settings.learning_rate,
@@ -184,7 +182,7 @@ def sample_cells(
 def _batches(
     examples: Examples, settings: Settings, rng: np.random.Generator
 ) -> Iterator[Batch]:
-    """All turns in a new order every epoch, with newly sampled cells."""
+    """Yield all turns in a new order every epoch, with newly sampled cells."""
 
     def tensor(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(settings.device)

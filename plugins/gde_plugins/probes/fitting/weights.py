@@ -1,5 +1,4 @@
-"""The network of a probe, factored over cells: its parameters, and its outputs for
-every cell.
+"""The network of a probe, factored over cells: its parameters and outputs.
 
 The input of a cell is [h; row; column], and h, the activations of a turn, is the same
 for all cells of its grid. So the first layer falls apart into h @ activation, once a
@@ -25,8 +24,8 @@ from scipy.special import softmax
 from gde_plugins.probes.arrays import Bools, Floats
 
 FLOATS_AT_ONCE = 2**19
-"""Hidden units held at once, over all turns and cells of a chunk: 2 MiB stay in the
-cache.
+"""Number of hidden units computed together, over all turns and cells of a chunk: 2 MiB
+fit in the cache.
 """
 
 

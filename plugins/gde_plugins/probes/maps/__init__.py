@@ -1,1 +1,1 @@
-"""Cognitive maps: the probe that decodes them, and what is measured on decoded maps."""
+"""Cognitive maps: the probe that decodes them, and metrics on decoded maps."""

@@ -1,5 +1,6 @@
-"""The metric `beliefs`: is an action optimal on the decoded map? (Arghal et al. 2026,
-section 5.2 and table 2).
+"""The metric `beliefs`: is an action optimal on the decoded map?
+
+See Arghal et al. (2026), section 5.2 and table 2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,17 +21,16 @@ from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
 from gde_plugins.probes.maps.policies import Believed
 
 SAMPLES = 32
-"""Maps drawn from each decoded distribution."""
-NO_ERROR = "no action on a decoded map with a way was other than optimal"
-NO_WAY = "no decoded map has a way from agent to goal"
+"""Number of maps drawn from each decoded distribution."""
+NO_ERROR = "every action on a decoded map with a path was optimal"
+NO_WAY = "no decoded map has a path from agent to goal"
 
 
 def beliefs(evidence: Evidence) -> Sequence[Measurement]:
-    """Compare the actions of held-out turns with the optimum on the true map and on the
-    decoded one.
+    """Compare held-out actions with the optimum on the true and the decoded map.
 
     - "beliefs.accuracy.true": share of actions that are optimal on the true map.
-    - "beliefs.valid": share of decoded maps with a way from agent to goal. The next
+    - "beliefs.valid": share of decoded maps with a path from agent to goal. The next
       three are of their turns alone.
     - "beliefs.accuracy.decoded": share of actions that are optimal on the decoded map.
     - "beliefs.agreement": share of actions that are optimal on both. ".released" counts
@@ -80,12 +80,12 @@ class _Judged:
     true: Bools
     """(N, A) optimal on the true map."""
     decoded: Bools
-    """(N, A) optimal on the decoded map; none where it has no way."""
+    """(N, A) optimal on the decoded map; none if it has no path."""
     taken: Indices
-    """(N,) index of the action, -1 for none that could be used."""
+    """(N,) index of the action, -1 for an unusable one."""
     expected: Doubles
-    """(N, A) share of the sampled maps with a way on which each action is optimal; NaN
-    where none has a way.
+    """(N, A) share of the sampled maps with a path on which each action is optimal; NaN
+    if none has a path.
     """
 
     def is_best(self, optimal: Bools) -> Bools:
@@ -97,13 +97,13 @@ class _Judged:
 
 
 def _judged(fit: DecodedTurns, seed: int) -> _Judged:
-    """Solve the decoded maps of some turns, the likeliest and sampled ones."""
+    """Solve the decoded maps of some turns: the likeliest and the sampled ones."""
     # The same in all worlds of a run.
     actions = moves(fit.trajectories[0].world)
     names = [*actions]
     n_turns = len(fit.turns)
 
-    # Maps without a way are left out of the expectation, and so are turns of which no
+    # Maps without a path are left out of the expectation, and so are turns of which no
     # sampled map has one.
     labels = map(str, fit.where.values())
     rng = generator(seed, "metric", "beliefs", "maps", *labels)
@@ -182,7 +182,7 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
 
 
 def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
-    """The mean distance of all cells decoded as agent or goal to the true one."""
+    """Return the mean distance of all cells decoded as agent or goal to the true cell."""
     code = fit.classes.index(kind)
     called = fit.decoded.argmax(axis=-1) == code
     true = fit.cells == code
@@ -206,7 +206,7 @@ def _averaged(
     reason: str,
     unit: str = "share",
 ) -> Measurement:
-    """The mean of some turns' values within each trajectory, then over trajectories."""
+    """Return the mean of values within each trajectory, then over trajectories."""
     if not among.any():
         return unmeasured(name, unit, reason)
 

@@ -89,12 +89,13 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[likeliest])
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of cells that are right."""
+        """Return the share of correct cells."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
     def _encoded(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Checked activations and the cells' class indices (N, cells); notes the
-        classes and the grid's shape.
+        """Return checked activations and the cells' class indices (N, cells).
+
+        The classes and the grid's shape become attributes.
         """
         # None is left for scikit-learn to refuse, with its own message.
         if y is not None:
@@ -127,9 +128,7 @@ def examples_of(
 
 
 def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Weights of mean 1 that give each of the classes the same total; shape of
-    `codes`.
-    """
+    """Return weights of mean 1 that give each class the same total; shape of `codes`."""
     counts = np.bincount(codes.ravel(), minlength=n_classes)
     weights = codes.size / n_classes / counts
     return np.asarray(weights[codes])

@@ -1,6 +1,4 @@
-"""Measurements of decoded maps with intervals over worlds, collected one after the
-other.
-"""
+"""Measurements of decoded maps with intervals over worlds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +19,14 @@ from gde.numerics.stats import (
 from gde_plugins.probes.arrays import CELLS, Bools, Codes, Doubles, Floats, Worlds
 
 BINS = 10
-"""Bins of confidence, equally wide."""
+"""Number of bins of confidence, equally wide."""
 
 
 @dataclass
 class Scores:
-    """Collects measurements that share their worlds and their generator; arrays are (N,
-    size, size) unless noted.
+    """Collects measurements that share their worlds and their generator.
+
+    Arrays are (N, size, size) unless noted.
     """
 
     groups: Worlds
@@ -38,7 +37,7 @@ class Scores:
         self.measurements: list[Measurement] = []
 
     def share(self, name: str, hits: Bools, trials: Bools, reason: str) -> None:
-        """Add the share of hits among the cells tried, or the reason why none was
+        """Add the share of hits among the tried cells, or the reason why none was
         tried.
         """
         if not trials.any():
@@ -48,8 +47,9 @@ class Scores:
         self._add_share(name, hits.sum(axis=CELLS), self.groups, n_trials)
 
     def macro(self, name: str, hits: Sequence[Bools], trials: Sequence[Bools]) -> None:
-        """Add the mean over kinds of cells of their shares; whole worlds are resampled
-        for all kinds together.
+        """Add the mean over kinds of cells of their shares.
+
+        Whole worlds are resampled for all kinds together.
         """
         if not hits:
             reason = "the held-out maps have no cells"
@@ -87,7 +87,7 @@ class Scores:
     def ranking(
         self, name: str, probabilities: Floats, of: Bools, others: Bools
     ) -> None:
-        """Add the area under the curve (AUC), the mean over turns of each map's own.
+        """Add the area under the curve (AUC), averaged over the turns' maps.
 
         It is the share of pairs of a cell `of` a kind and one of the `others` in which
         the former is the more probable; ties count one half.
@@ -105,8 +105,9 @@ class Scores:
         self._add_share(name, shares, self.groups[turns])
 
     def brier(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
-        """Add "brier", the mean squared error of the probabilities (N, size, size, C)
-        of a cell, between 0 and 2.
+        """Add "brier", the mean squared error of a cell's probabilities, 0 to 2.
+
+        The probabilities are (N, size, size, C).
         """
         # The sum over classes of (p - truth)^2 is sum p^2 + 1 - 2 p[true class], which
         # needs no one-hot maps.
@@ -144,7 +145,8 @@ class Scores:
         self.measurements.append(estimate.measurement("calibration", "share"))
 
     def located(self, name: str, distances: Codes, present: Bools, size: int) -> None:
-        """Add "top1" and "distance" of a thing over the turns (N,) whose map has it;
+        """Add "top1" and "distance" of a thing over the turns (N,) whose map has it.
+
         `size` is the largest map's.
         """
         if not present.any():
@@ -160,8 +162,9 @@ class Scores:
         self._distance(f"distance.{name}", misses, groups, size)
 
     def spread(self, name: str, called: Bools, true: Bools, size: int) -> None:
-        """Add the mean distance of all cells called so to the true cell, over the turns
-        that have both.
+        """Add the mean distance of all cells decoded as a thing to its true cell.
+
+        Only turns that have both count.
         """
         turns = np.flatnonzero(called.any(axis=CELLS) & true.any(axis=CELLS))
         if not turns.size:
@@ -172,7 +175,7 @@ class Scores:
         self._distance(f"spread.{name}", np.array(means), self.groups[turns], size)
 
     def under(self, prefix: str) -> list[Measurement]:
-        """The measurements with a prefix to their names."""
+        """Return the measurements with a prefix to their names."""
         return [replace(one, name=f"{prefix}.{one.name}") for one in self.measurements]
 
     def _distance(
@@ -201,8 +204,9 @@ class Scores:
 
 
 def mean_distance(called: Bools, true: Bools) -> float:
-    """Mean Manhattan distance of the cells called so (size, size) to the one true
-    cell.
+    """Return the mean Manhattan distance of the decoded cells to the one true cell.
+
+    The cells are (size, size).
     """
     apart = np.argwhere(called) - np.argwhere(true)[0]
     return float(np.abs(apart).sum(axis=1).mean())

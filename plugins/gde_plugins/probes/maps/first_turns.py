@@ -1,6 +1,4 @@
-"""The metric `maps`: decoded maps scored as published, first turns alone, on the true
-map, padding not chosen.
-"""
+"""The metric `maps`: decoded maps of first turns, scored as published."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,8 +27,7 @@ NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
 
 
 def maps(evidence: Evidence) -> Sequence[Measurement]:
-    """The numbers on cognitive maps that Arghal et al. (2026), section 5.1, print, for
-    every fit of a probe of maps.
+    """Score every fit of a map probe as in Arghal et al. (2026), section 5.1.
 
     - "maps.accuracy", "maps.recall.CLASS" and "maps.precision.CLASS": over the cells of
       the true map, of the likeliest class but padding.
@@ -73,8 +70,9 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    """Scores of all turns and of each size and density; baselines beside the trained
-    fit alone.
+    """Return the scores of all turns and of each size and density.
+
+    Only the trained fit has baselines.
     """
     parts = [fit, *fit.parts()]
     for part in parts:
@@ -92,7 +90,10 @@ def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
-    """Scores of every class on the true map, and of the places of agent and goal."""
+    """Return the scores of every class, and of the places of agent and goal.
+
+    They are of the true map's cells.
+    """
     labels = map(str, fit.where.values())
     rng = generator(seed, "metric", "maps", *labels)
     scores = Scores(fit.groups, rng)
@@ -130,8 +131,9 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
 
 
 def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]:
-    """The number of training worlds, and (size, size, C) frequencies of classes in
-    their first turns.
+    """Return the number of training worlds and the class frequencies in first turns.
+
+    The frequencies are (size, size, C).
     """
     held_out = set(fit.groups.tolist())
     size = fit.cells.shape[1]
@@ -155,7 +157,7 @@ def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]
 
 
 def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measurement]:
-    """The accuracy of a reader who names each cell's commonest class in training."""
+    """Return the accuracy of naming each cell's most frequent class in training."""
     rng = generator(seed, "metric", "maps", "majority")
     scores = Scores(fit.groups, rng)
 
@@ -172,8 +174,9 @@ def _selectivity(
     fits: Sequence[DecodedTurns],
     evidence: Evidence,
 ) -> Iterator[Measurement]:
-    """What a trained fit has right beyond the same probe fitted to shuffled labels, on
-    the same turns.
+    """Return the scores of a trained fit minus those of its shuffled-label control.
+
+    Both are scored on the same turns.
     """
     if fit.where["fit"] != "none":
         return
@@ -206,8 +209,10 @@ def _selectivity(
 
 
 def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
-    """For all cells, agent and goal: suffix of the name, (N,) which maps have such
-    cells, (N,) share that is right.
+    """Return the shares of correct answers for all cells, agent and goal.
+
+    Each has the suffix of its name, (N,) whether a map has such cells, and the (N,)
+    share.
     """
     on_map = fit.cells != fit.classes.index(PAD)
     named = likeliest_on_map(fit.decoded, fit.classes)

@@ -1,6 +1,4 @@
-"""The held-out turns of a run: the maps that a probe decoded in them, beside the true
-ones.
-"""
+"""The held-out turns of a run, with decoded and true maps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,19 +15,19 @@ from gde_plugins.probes.arrays import Bools, Codes, Floats, Worlds
 from gde_plugins.probes.maps.scores import never_trained
 
 SWEPT = ("size", "density")
-"""Labels that numbers are broken down by, where they differ."""
+"""Labels of breakdowns, used where they differ between turns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DecodedTurns:
-    """N turns decoded by one fit of a probe."""
+    """N turns, decoded by one fit of a probe."""
 
     where: Labels
     """Labels of the fit; those of a probe's own numbers have "control", these have
     "fit".
     """
     trajectories: tuple[Trajectory, ...]
-    """Of each turn."""
+    """Trajectory of each turn."""
     turns: tuple[Turn, ...]
     decoded: Floats
     """(N, size, size, C) class probabilities."""
@@ -37,9 +35,7 @@ class DecodedTurns:
     """(N, size, size) true classes."""
     classes: tuple[str, ...]
     unknown: frozenset[str]
-    """Classes that the probe was never trained on: their probability is 0
-    everywhere.
-    """
+    """Classes absent from the training turns: their probability is 0 everywhere."""
 
     @property
     def groups(self) -> Worlds:
@@ -47,8 +43,8 @@ class DecodedTurns:
         return np.array([one.world.cluster for one in self.trajectories])
 
     def untrained(self, *names: str) -> str:
-        """Why the places of these classes are not known; empty where all were trained
-        on.
+        """Return why the places of untrained classes are unknown; empty if they are
+        not.
         """
         for name in names:
             if name in self.unknown:
@@ -56,7 +52,7 @@ class DecodedTurns:
         return ""
 
     def take(self, rows: Bools) -> "DecodedTurns":
-        """The turns where `rows` (N,) is true."""
+        """Return the turns where `rows` (N,) is true."""
         chosen = np.flatnonzero(rows)
         return replace(
             self,
@@ -67,7 +63,7 @@ class DecodedTurns:
         )
 
     def parts(self) -> "Iterator[DecodedTurns]":
-        """The turns of each size and of each density, where several were played."""
+        """Return the turns of each size and each density, if several were played."""
         for label in SWEPT:
             values = [one.labels.get(label) for one in self.trajectories]
             known = {value for value in values if value is not None}
@@ -79,15 +75,16 @@ class DecodedTurns:
                     yield replace(part, where={**self.where, label: value})
 
     def under(self, measurements: Sequence[Measurement]) -> Iterator[Measurement]:
-        """The measurements with the labels of these turns."""
+        """Return the measurements with the labels of these turns."""
         for one in measurements:
             labels = {**self.where, **one.where}
             yield replace(one, where=labels)
 
 
 def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
-    """The turns of every fit that decoded maps, in the order of the reports, without
-    failed episodes.
+    """Return the turns of every map fit, without failed episodes.
+
+    The fits are in the order of the reports.
     """
     trajectories = {}
     for trajectory in evidence.trajectories:
@@ -104,7 +101,7 @@ def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
 def _turns_of(
     report: ProbeReport, trajectories: Mapping[str, Trajectory]
 ) -> DecodedTurns:
-    """The turns of a report whose episodes are among the given ones."""
+    """Return the turns of a report whose episodes are among the given ones."""
     fit = report.fit
     size = report.decoded.shape[1]
 
@@ -147,8 +144,8 @@ def _turns_of(
 
 
 def true_map(trajectory: Trajectory, turn: Turn, size: int) -> Codes:
-    """(size, size) true classes of a turn, which has a state because a probe of maps
-    has decoded it.
+    """(size, size) true classes of a turn, which has a state because a map probe
+    decoded it.
     """
     assert turn.state is not None
     return CellMap.from_record(trajectory.world, turn.state).padded(size)

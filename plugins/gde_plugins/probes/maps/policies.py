@@ -1,6 +1,4 @@
-"""Optimal actions on maps, decoded or true: breadth-first search over many maps at
-once.
-"""
+"""Optimal actions on decoded or true maps: breadth-first search over many maps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,9 +64,7 @@ class Believed:
         return cls(free=free, agent=agent, goal=goal)
 
     def optimal(self, moves: Moves) -> Bools:
-        """(N, A) actions that begin a shortest way; none where there is no way, or
-        nowhere to go.
-        """
+        """(N, A) first actions of shortest paths; none without a path or at the goal."""
         # A closed border around every map, so that a step off the map needs no case of
         # its own.
         free = np.pad(self.free, ((0, 0), (1, 1), (1, 1)))
@@ -125,7 +121,7 @@ def _opened(free: Bools, *places: Indices) -> Bools:
 
 
 def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
-    """(N, H, W) steps to the goal, -1 where there is no way; the border of every map is
+    """(N, H, W) steps to the goal, -1 without a path; the border of every map is
     closed.
     """
     steps = np.full(free.shape, -1, dtype=np.int64)

@@ -1,6 +1,4 @@
-"""The probe `cogmap`: the kind of every cell of a map, decoded from the activations of
-one turn.
-"""
+"""The probe `cogmap`: the kind of every cell, decoded from a turn's activations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,8 +30,8 @@ PLACES: Mapping[str, Places] = {
     "cellwise": "cellwise",
     "ridge": "cellwise",
 }
-"""Variant to what its weights belong to, for those that are linear in the activations
-place by place.
+"""Variant to the layout of its weights, for variants that are linear in the activations
+of each place.
 """
 
 
@@ -76,7 +74,7 @@ class CogmapReadout:
 
     @classmethod
     def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
-        """The inverse of `arrays`, of a readout of this variant."""
+        """Restore a readout of this variant from `arrays`."""
         trained = arrays["trained"].astype(np.int64)
         weights: CellWeights | PlaceWeights
         if variant in PLACES:
@@ -88,8 +86,10 @@ class CogmapReadout:
 
 @dataclass(frozen=True)
 class CogmapProbe:
-    """Decodes for every cell of which kind it is, or that it is padding (Arghal et al.
-    2026, section 5.1).
+    """Decodes the kind of every cell, or padding (Arghal et al. 2026, section 5.1).
+
+    The kinds and their order are those of the record; in grids: empty, agent, goal and
+    wall.
 
     The kinds are those that the record names, in its order; in grids: empty, agent,
     goal and wall.
@@ -167,8 +167,9 @@ class CogmapProbe:
     def score(
         self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
     ) -> Sequence[Measurement]:
-        """Score the decoded maps, see `score_maps`; a class that was never trained on
-        has a reason instead.
+        """Score the decoded maps, see `score_maps`.
+
+        A class that was never trained on has a reason instead.
         """
         assert isinstance(readout, CogmapReadout)
         decoded = readout.predict(test.inputs)

@@ -1,4 +1,4 @@
-"""How well decoded maps agree with the true ones."""
+"""Agreement of decoded maps with the true ones."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -100,8 +100,9 @@ def class_frequencies(maps: NDArray[Any], n_classes: int) -> Floats:
 
 
 def largest_side(on_map: Bools) -> int:
-    """The greatest width of the maps (N, size, size), True where a cell belongs to the
-    map.
+    """Return the greatest width of the maps (N, size, size).
+
+    They are True where a cell belongs to the map.
     """
     return int(on_map.any(axis=1).sum(axis=1).max())
 
@@ -144,7 +145,7 @@ def _on_map(
     on_map: Bools,
     classes: Sequence[str],
 ) -> None:
-    """Add the accuracy and mean recall of a reader on the true map."""
+    """Add a baseline's accuracy and mean recall on the true map."""
     right = named == cells
     scores.share(
         f"accuracy.grid{suffix}", right & on_map, on_map, "nothing was held out"
@@ -167,9 +168,7 @@ def _baselines(
     on_map: Bools,
     classes: Sequence[str],
 ) -> None:
-    """Add the scores of readers who know nothing but the frequencies of classes in
-    training.
-    """
+    """Add the scores of baselines that know only the class frequencies in training."""
     commonest = likeliest_on_map(prior, classes)
     by_cell = np.broadcast_to(commonest, cells.shape)
 
@@ -203,7 +202,7 @@ def of_known(
 
 
 def never_trained(name: str) -> str:
-    """Why nothing can be said of a class."""
+    """Return why a class has no scores."""
     return f"no {name} cell in the grids that were trained on"
 
 

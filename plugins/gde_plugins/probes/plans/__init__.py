@@ -1,1 +1,1 @@
-"""The actions to come, decoded from activations."""
+"""Future actions, decoded from activations."""

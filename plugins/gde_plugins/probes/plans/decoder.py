@@ -1,5 +1,10 @@
-"""The plan decoder: learned queries, one for each action to come, that attend to the
-marked tokens.
+"""The plan decoder: one learned query per future action attends to the tokens.
+
+Every token at the position goes through one bottleneck, a linear map and a layer
+normalisation. A transformer decoder attends to them from the queries, and a linear head
+predicts an action, or the end, for each (Arghal et al. 2026, section 5.3). In the
+one-shot form no query sees the prediction of another. The autoregressive form sees the
+earlier actions: in training the true ones, in decoding its own predictions.
 
 Every token goes through one bottleneck, a linear map and a layer normalisation. A
 transformer decoder attends to them from the queries, and a linear head names an action,
@@ -20,7 +25,7 @@ Form = Literal["oneshot", "autoregressive"]
 
 
 class PlanDecoder(nn.Module):
-    """D inputs a token, W wide, H actions of C kinds, the end among them."""
+    """Sizes: D inputs per token, width W, H actions of C kinds, the end among them."""
 
     mean: Tensor
     scale: Tensor
@@ -99,9 +104,7 @@ class PlanDecoder(nn.Module):
 
     @torch.no_grad()
     def probabilities(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, H, C) of each action; autoregressive, given the likeliest ones before
-        it.
-        """
+        """(N, H, C) probabilities; autoregressive: given the likeliest earlier actions."""
         self.eval()
         device = self.mean.device
         # Copied, because torch takes no array that is read-only.
@@ -113,8 +116,8 @@ class PlanDecoder(nn.Module):
         return logits.softmax(-1).cpu().numpy()
 
     def _decoded(self, tokens: Tensor) -> Tensor:
-        """(B, H, C) logits; autoregressive, of each action given those named before
-        it.
+        """(B, H, C) logits; autoregressive: of each action given the earlier
+        predictions.
         """
         if self.form == "oneshot":
             logits: Tensor = self(tokens)
@@ -186,7 +189,7 @@ def _loss(
     plans: Tensor,
     weights: Tensor,
 ) -> Tensor:
-    """Weighted mean over the actions before the ends of the plans."""
+    """Return the weighted mean over the actions before the ends of the plans."""
     # Places after the end are -1, which is no class. Any will do, for their weight is
     # 0.
     classes = plans.clamp(min=0)

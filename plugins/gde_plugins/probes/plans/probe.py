@@ -1,5 +1,6 @@
-"""The probe `plan`: the actions to come, decoded from the activations of one turn
-(Arghal et al. 2026, 5.3).
+"""The probe `plan`: future actions, decoded from the activations of one turn.
+
+See Arghal et al. (2026), section 5.3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +26,11 @@ from gde_plugins.probes.plans.decoder import PlanDecoder, fit_decoder
 from gde_plugins.probes.plans.scores import score_plans
 
 WIDEST = 1024
-"""Largest default width of the decoder."""
+"""Maximum default width of the decoder."""
 END = 0
-"""The plan ends here. Actions are counted from 1."""
+"""Code of the end of a plan. Actions are counted from 1."""
 OVER = -1
-"""The plan has ended before, or the turn is not decoded."""
+"""Code of the places after a plan's end, and of turns that are not decoded."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,9 +68,7 @@ class PlanReadout:
 
 @dataclass(frozen=True)
 class PlanProbe:
-    """Decodes the actions that the agent is going to take, up to the end of its
-    episode.
-    """
+    """Decodes the agent's future actions, up to the end of its episode."""
 
     config: PlanConfig
     inputs: ClassVar[InputForm] = "tokens"
@@ -85,7 +84,7 @@ class PlanProbe:
         """(T, H) the actions taken from each turn on, in the order of the admissible
         ones, then `END`, then `OVER`.
 
-        A turn that is not decoded has `OVER` alone: one with H or more actions to come,
+        A turn that is not decoded has `OVER` alone: one with H or more future actions,
         or, with `turns=first`, any but the first.
 
         Raises:
@@ -127,7 +126,7 @@ class PlanProbe:
         plans, rows = _plans(train)
         if not len(plans):
             raise ValueError(
-                f"no training turn has fewer than {config.horizon} actions to come"
+                f"no training turn has fewer than {config.horizon} future actions"
             )
         check_tokens(train.inputs)
 
@@ -211,7 +210,7 @@ def _form(variant: str) -> PlanVariant:
 
 
 def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
-    """The admissible actions of an episode.
+    """Return the admissible actions of an episode.
 
     Raises:
         GdeError: the environment does not list its actions, or not the same in all
@@ -219,8 +218,8 @@ def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
     """
     listed = {turn.observation.actions for turn in trajectory.turns}
     if None in listed or len(listed) > 1:
-        wanted = "an environment that tells its actions, the same in every turn"
-        raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
+        wanted = "an environment that lists the same actions in every turn"
+        raise GdeError(f"plan: wanted {wanted}, unlike that of {trajectory.key}")
     return next(iter(listed), None) or ()
 
 

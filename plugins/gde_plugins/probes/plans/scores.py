@@ -1,4 +1,4 @@
-"""How well decoded plans agree with the actions that the agent took."""
+"""Agreement of decoded plans with the agent's actions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde_plugins.probes.arrays import Bools, Codes, Floats, Indices, Worlds
 
-NO_PLAN = "no held-out turn has fewer actions to come than are decoded"
+NO_PLAN = "no held-out turn has fewer future actions than are decoded"
 
 
 def score_plans(
@@ -19,8 +19,9 @@ def score_plans(
     groups: Worlds,
     rng: np.random.Generator,
 ) -> Sequence[Measurement]:
-    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with
-    intervals over worlds.
+    """Measure prefix accuracy and lengths of decoded plans, with intervals over worlds.
+
+    See Arghal et al. (2026), section 5.3 and table 6.
 
     - "prefix.n": share of the plans of n actions or more, the end counted as one, whose
       first n are all decoded.
@@ -56,7 +57,7 @@ def _prefixes(
     groups: Worlds,
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
-    """Shares of the plans of each length whose first actions are all right."""
+    """Measure the shares of plans of each length whose first actions are all correct."""
     right = np.logical_and.accumulate(named == plans, axis=1)
     guessed = np.logical_and.accumulate(commonest == plans, axis=1)
     readers = {"prefix": right, "marginal": guessed}
@@ -89,7 +90,7 @@ def _lengths(
     groups: Worlds,
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
-    """How well the number of actions before the end is decoded."""
+    """Measure the error of the decoded number of actions."""
     decoded = _ends(named == 0)
     true = _ends(plans == 0)
     errors = decoded - true
@@ -113,7 +114,7 @@ def _lengths(
 
 
 def _ends(is_end: Bools) -> Codes:
-    """(N,) actions before the first end; all of them where there is none."""
+    """(N,) actions before the first end; all of them without an end."""
     has_end = is_end.any(axis=1)
     first = is_end.argmax(axis=1)
     horizon = is_end.shape[1]

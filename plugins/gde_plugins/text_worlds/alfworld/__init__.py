@@ -1,1 +1,1 @@
-"""Household tasks: ALFWorld's own games, and games that are made for it."""
+"""Household tasks: ALFWorld's official games, and generated ones."""

@@ -1,5 +1,4 @@
-"""Caches for what TextWorld computes again and again in games of PDDL; the games stay
-the same.
+"""Caches of TextWorld's repeated computations for PDDL games.
 
 Whenever a game begins, TextWorld translates its problem twice, the second time for a
 planner that nothing here asks. At every step it parses each expression of the grammar
@@ -17,10 +16,10 @@ from textworld.envs.pddl import textgen
 from textworld.logic import Rule
 
 GAMES = 2
-"""Translated problems that are kept, some megabytes each."""
+"""Maximum number of cached translations, some megabytes each."""
 EXPRESSIONS = 4096
-"""Parsed expressions that are kept; the grammar has some hundred, and every game one
-for its task.
+"""Maximum number of cached expressions; the grammar has some hundred, and every game
+one for its task.
 """
 
 
@@ -53,7 +52,7 @@ def _parser(parse: Any) -> Any:
         return parse(text, rule_name=rule_name)
 
     def fresh(text: str, rule_name: str, **_: bool) -> Any:
-        """Return own symbols for each use, which gives them a context."""
+        """Return separate symbols for each use, which gives them a context."""
         return deepcopy(parsed(text, rule_name))
 
     return fresh

@@ -1,4 +1,4 @@
-"""An expert for ALFWorld's six types of tasks; it sees the whole state of the house.
+"""An expert for ALFWorld's six types of tasks, with full view of the house.
 
 It fetches the object, treats it if the task says so, and brings it to its receptacle.
 It takes the fewest actions over all objects, appliances and receptacles that would do.
@@ -10,7 +10,7 @@ from itertools import permutations, product
 from typing import Any
 
 Step = tuple[str, Mapping[str, str]]
-"""An action of the domain, by its name there, and what its parameters are."""
+"""A domain action's name and the meaning of its parameters."""
 TREATMENTS = {
     "pick_clean_then_place_in_recep": (
         "isclean",
@@ -32,8 +32,9 @@ type of the appliance.
 
 
 class House:
-    """Everything that is true, by predicate. Names are in lower case, as the planner
-    has them.
+    """All true facts, by predicate.
+
+    Names are in lower case, as the planner has them.
     """
 
     def __init__(self, facts: Iterable[tuple[str, tuple[str, ...]]]) -> None:
@@ -43,8 +44,8 @@ class House:
             self.true.setdefault(predicate.lower(), []).append(arguments)
 
         self.places: dict[str, list[str]] = {}
-        """The receptacles that each object is in. If one receptacle stands on another,
-        both count; what is picked up from one of them stays in the other.
+        """Receptacles of each object. If one receptacle stands on another, both count;
+        an object picked up from one of them stays in the other.
         """
         for thing, receptacle in self.true.get("inreceptacle", ()):
             self.places.setdefault(thing, []).append(receptacle)
@@ -87,7 +88,7 @@ class House:
 
 
 class Errand:
-    """Steps through a house, one after the other."""
+    """The steps of an agent through a house."""
 
     def __init__(self, house: House) -> None:
         self.steps: list[Step] = []
@@ -107,7 +108,7 @@ class Errand:
             self._here = location
 
     def take(self, thing: str, place: str) -> None:
-        """Take a thing from a place, after putting away what is held."""
+        """Take a thing from a place, after putting away a held one."""
         if thing == self._held:
             return
         if self._held is not None:
@@ -118,7 +119,7 @@ class Errand:
         self._inside.remove((thing, place))
 
     def put(self, thing: str, receptacle: str) -> None:
-        """Put away what is held, unless it counts as lying there."""
+        """Put away the held thing, unless it counts as lying there."""
         if (thing, receptacle) in self._inside:
             return
         self._open(receptacle)
@@ -147,7 +148,7 @@ class Errand:
 
 
 def expert_steps(house: House, task: Mapping[str, Any]) -> list[Step]:
-    """Find a short way to the goal; empty if there is none.
+    """Find a short plan for the goal; empty if there is none.
 
     Args:
         house: what is true now.
@@ -186,7 +187,7 @@ def expert_steps(house: House, task: Mapping[str, Any]) -> list[Step]:
 def _brought(
     house: House, things: Iterable[str], targets: Iterable[str]
 ) -> Iterator[Errand]:
-    """Bring things to each target; what lies there already stays."""
+    """Bring things to each target; things already there stay."""
     for receptacle in targets:
         missing = []
         for thing in things:

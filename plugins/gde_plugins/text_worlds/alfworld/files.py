@@ -1,4 +1,4 @@
-"""ALFWorld's official games, as they lie in a folder."""
+"""ALFWorld's official games in a folder."""
 
 import json
 import os
@@ -18,7 +18,7 @@ OFFICIAL = "valid_seen"
 
 
 def split_folder(config: AlfworldConfig) -> Path | None:
-    """Return the folder of the split; None if games are to be made.
+    """Return the folder of the split; None for generated games.
 
     Raises:
         GdeError: there is no such folder.
@@ -31,8 +31,8 @@ def split_folder(config: AlfworldConfig) -> Path | None:
     split = config.split or OFFICIAL
     if data is None:
         raise GdeError(
-            f"alfworld: env.split={split} is one of the official games, and neither env.data nor ALFWORLD_DATA says "
-            f"where they are; env.split={MADE} plays games that are made"
+            f"alfworld: env.split={split} needs the official games: set env.data or ALFWORLD_DATA to their folder, or "
+            f"play generated games with env.split={MADE}"
         )
 
     # `data` may also be the folder of the release itself.
@@ -41,17 +41,15 @@ def split_folder(config: AlfworldConfig) -> Path | None:
         if place.is_dir():
             return place
     raise GdeError(
-        f"alfworld: wanted the games of {split} in {folder}, which is no folder: set env.data or env.split"
+        f"alfworld: wanted the games of {split} in {folder}, which does not exist: set env.data or env.split"
     )
 
 
 def at_hand() -> list[str]:
-    """Say whether the official games are on this machine."""
+    """Describe the official games on this machine, or their absence."""
     data = os.environ.get("ALFWORLD_DATA")
     if not data:
-        return [
-            "ALFWORLD_DATA names no official games: games are made, which needs none"
-        ]
+        return ["No official games in ALFWORLD_DATA; alfworld generates games."]
     files = list(Path(data).rglob("game.tw-pddl"))
     return [f"{len(files)} official games in {data}"]
 
@@ -77,7 +75,7 @@ def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
     if not found:
         wanted = task_type or "any type"
         raise GdeError(
-            f"alfworld: no solvable game of {wanted} in {folder}: wanted TASK/TRIAL/game.tw-pddl in it"
+            f"alfworld: no solvable game of {wanted} in {folder}: wanted files TASK/TRIAL/game.tw-pddl"
         )
     return found
 

@@ -1,5 +1,4 @@
-"""Household games of this project: a room, its receptacles and objects, and one task
-that can be done there.
+"""Generated household games: a room, its receptacles and objects, and one task.
 
 Which receptacle may hold what, and what can be cleaned, heated or cooled, is ALFWorld's
 own table; so are the domain, the grammar and the form of the goals. A made game is a
@@ -28,7 +27,7 @@ ROOMS = {
 }
 """The receptacles of each room."""
 MORE = ("Cabinet", "Drawer", "Shelf", "SideTable", "CounterTop")
-"""Receptacles that a room may have more of."""
+"""Receptacles that a room may have several of."""
 THINGS = {
     "kitchen": "Apple Bowl Bread ButterKnife Cup DishSponge Egg Fork Knife Ladle Lettuce Mug Pan PepperShaker Plate "
     "Pot Potato SaltShaker Spatula Spoon Tomato WineBottle",
@@ -46,7 +45,7 @@ TREATED = {
     "pick_heat_then_place_in_recep": ("Heatable", ("kitchen",)),
     "pick_cool_then_place_in_recep": ("Coolable", ("kitchen",)),
 }
-"""Task type to what its object must be, and the rooms where that can be done."""
+"""Task type to the required property of its object, and the rooms of such tasks."""
 LIT = "look_at_obj_in_light"
 TWICE = "pick_two_obj_and_place"
 SIMPLE = "pick_and_place_simple"
@@ -89,7 +88,7 @@ def made_game(folder: Path, game: Mapping[str, Any]) -> Path:
 def _furnished(
     rng: np.random.Generator, task_type: str, receptacles: int, objects: int
 ) -> tuple[Household, Aim]:
-    """Draw a room in which the task can be done, and is not done yet."""
+    """Draw a room in which the task is possible and not done yet."""
     action, rooms = TREATED.get(task_type, ("", tuple(ROOMS)))
     if task_type == LIT:
         rooms = LIT_ROOMS
@@ -142,7 +141,7 @@ def _placing_aim(
 
 
 def _holders(thing: str, stands: Sequence[str], but: str = "") -> list[int]:
-    """Return the receptacles that may hold a thing, by number, but those of a type."""
+    """Return the receptacles that may hold a thing, by number, except those of a type."""
     found = []
     for number, stand in enumerate(stands):
         if thing == LIGHT:

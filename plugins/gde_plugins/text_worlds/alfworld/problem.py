@@ -1,4 +1,4 @@
-"""Writes a household and an aim as a PDDL problem of ALFWorld's domain."""
+"""Writes a household and a goal as a PDDL problem of ALFWorld's domain."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,11 +10,9 @@ from alfworld.gen.constants import (
 )
 
 ALWAYS_OBJECTS = ("Knife", "ButterKnife")
-"""Types of objects that the domain's actions name, so that they are declared in every
-problem.
-"""
+"""Types of objects in the domain's actions, declared in every problem."""
 ALWAYS_RECEPTACLES = ("SinkBasin", "Microwave", "Fridge")
-"""Types of receptacles, likewise."""
+"""Types of receptacles in the domain's actions, declared in every problem."""
 TREATMENTS = {
     "cleanable": "Cleanable",
     "heatable": "Heatable",
@@ -26,7 +24,7 @@ TREATMENTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Aim:
-    """The types of ALFWorld that a task is about; empty for none."""
+    """The ALFWorld types of a task; empty for none."""
 
     obj: str
     recep: str = ""
@@ -57,14 +55,15 @@ class Household:
     """A room."""
 
     receptacles: tuple[str, ...]
-    """The type of each; every one has a location of its own."""
+    """Type of each receptacle; every one has its own location."""
     objects: tuple[tuple[str, int], ...]
-    """The type of each, and the number of the receptacle where it lies."""
+    """Type of each object, and the number of its receptacle."""
 
 
 def problem_text(household: Household, goal: str, aim: Aim) -> str:
-    """Write the problem; `goal` is ALFWorld's template for the task, which also closes
-    the problem.
+    """Write the problem.
+
+    `goal` is ALFWorld's template for the task, which also closes the problem.
     """
     stands = []
     for number, kind in enumerate(household.receptacles):

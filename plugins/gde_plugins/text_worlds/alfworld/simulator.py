@@ -1,4 +1,4 @@
-"""ALFWorld in its process."""
+"""ALFWorld in its own process."""
 
 import json
 import os
@@ -18,7 +18,7 @@ class AlfworldSimulator:
     """Implements `gde_plugins.text_worlds.hosting.simulator.Simulator`."""
 
     def __init__(self, folder: str, play_on: bool) -> None:
-        """Keep the games that are made in this folder."""
+        """Keep generated games in this folder."""
         # ALFWorld makes a folder for its data where it is imported.
         os.environ["ALFWORLD_DATA"] = folder
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
@@ -36,7 +36,7 @@ class AlfworldSimulator:
         self._file: Path | None = None
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Begin a game, which is made first if it has no file.
+        """Begin a game, and generate it first if it has no file.
 
         Raises:
             GdeError: the file is no game that can be played.
@@ -69,7 +69,7 @@ class AlfworldSimulator:
         return self._shown(self._state.feedback)
 
     def demonstration(self) -> Sequence[str]:
-        """Return the expert's actions from this moment, in ALFWorld's words."""
+        """Return the expert's actions from the present state, in ALFWorld's words."""
         facts = []
         for fact in self._state["_facts"]:
             arguments = tuple(each.name for each in fact.arguments)
@@ -83,7 +83,7 @@ class AlfworldSimulator:
         return said
 
     def close(self) -> None:
-        """Nothing runs outside of this process."""
+        """Do nothing: nothing runs outside of this process."""
 
     def _made(self, game: Mapping[str, Any]) -> Path:
         from gde_plugins.text_worlds.alfworld.generation import made_game

@@ -1,1 +1,1 @@
-"""How a simulator is run in a process of its own, and as an environment."""
+"""Simulators in their own processes, and environments from them."""

@@ -1,4 +1,4 @@
-"""A simulator that is started when needed and replaced when it is worn out or gone."""
+"""A simulator that is started when needed, and replaced when worn out or dead."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,12 @@ class Host:
     def __init__(
         self, name: str, target: str, settings: Mapping[str, Any], limits: HostConfig
     ) -> None:
-        """Take the arguments of `SimulatorProcess`; nothing is started yet."""
+        """Take the arguments of `SimulatorProcess`; start nothing yet."""
         self._start = (name, target, settings)
         self._limits = limits
         self._process: SimulatorProcess | None = None
         self._games = 0
-        """Games that the present process has begun."""
+        """Number of games that the present process has begun."""
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
         """Begin a game, in a new process if the present one is worn out.

@@ -1,4 +1,4 @@
-"""One simulator in a process of its own, which may hang, die or print."""
+"""A simulator in its own process, which may hang, die or print."""
 
 import json
 import os
@@ -19,10 +19,10 @@ from gde.errors import GdeError
 
 PROGRAM = "import sys; from gde_plugins.text_worlds.hosting.server import serve; serve(*sys.argv[1:])"
 PATIENCE = 5.0
-"""Seconds that a simulator gets to end when it is asked to."""
+"""Seconds that a simulator gets to end on request."""
 CHUNK = 1 << 16
 LAST_WORDS = 300
-"""Characters of the last output of a dead simulator that an error message quotes."""
+"""Maximum number of characters quoted from the last output of a dead simulator."""
 
 
 class SimulatorFailed(GdeError):
@@ -30,7 +30,7 @@ class SimulatorFailed(GdeError):
 
 
 class SimulatorProcess:
-    """A simulator's process, in a group of its own with whatever it starts."""
+    """A simulator's process, in its own group together with its child processes."""
 
     def __init__(self, name: str, target: str, settings: Mapping[str, Any]) -> None:
         """Start a simulator.
@@ -91,7 +91,7 @@ class SimulatorProcess:
         return answer["value"]
 
     def megabytes(self) -> float:
-        """Memory of the process group; 0 if the system does not tell."""
+        """Return the memory of the process group; 0 if the system does not give it."""
         pages = 0
         for process in Path("/proc").glob("[0-9]*"):
             # A process may end meanwhile.
@@ -101,11 +101,11 @@ class SimulatorProcess:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def forget_log(self) -> None:
-        """Drop what has been printed so far."""
+        """Delete the output so far."""
         self._log.truncate(0)
 
     def close(self) -> None:
-        """Ask the process to end, and see to it."""
+        """Ask the process to end, and make sure that it does."""
         if self._end.alive:
             with suppress(OSError):
                 self._stdin.close()
@@ -130,7 +130,7 @@ class SimulatorProcess:
         return line
 
     def _failure(self, what: str) -> SimulatorFailed:
-        """End the process and say what happened."""
+        """End the process and return an error with the reason."""
         # A process that is dying by itself tells by which signal if it gets a moment.
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
@@ -151,7 +151,7 @@ class SimulatorProcess:
 
 
 def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
-    """Kill the group, reap the process and close what was open."""
+    """Kill the group, reap the process and close its files."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,8 +1,8 @@
-"""The program of a simulator's process: one line of JSON asks, one answers.
+"""The program of a simulator's process: one JSON line per call and per answer.
 
-The answers go where stdout was; whatever a simulator and its libraries print goes to
-stderr, whatever language they are written in. When the caller has died, the process
-ends with all that it has started, even in the midst of an answer.
+The answers go where stdout was; all output of a simulator and its libraries, in any
+language, goes to stderr. When the caller has died, the process ends with all its child
+processes, even in the middle of an answer.
 """
 
 import json
@@ -17,7 +17,7 @@ from gde.errors import GdeError
 
 
 def serve(target: str, settings: str) -> None:
-    """Answer until nothing more is asked.
+    """Answer calls until there are no more.
 
     Args:
         target: the simulator's class, as MODULE:NAME.

@@ -1,5 +1,6 @@
-"""The protocol of a simulator, which plays one game after another and answers in plain
-JSON.
+"""The protocol of a simulator, which plays games one after the other.
+
+It answers in plain JSON.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +14,13 @@ class Shown:
 
     text: str
     actions: tuple[str, ...] | None
-    """The admissible ones, in an order that is a function of the moment; None where any
+    """The admissible actions, in an order that is a function of the moment; None if any
     text may be tried.
     """
     reward: float = 0.0
-    """The simulator's own, of the step that led here."""
+    """The simulator's own reward of the step that led here."""
     success: float = 0.0
-    """How much of the goal is reached, 0 to 1."""
+    """Share of the goal that is reached, 0 to 1."""
     ended: bool = False
     """Whether the game is over."""
 
@@ -31,33 +32,36 @@ class Opening:
     shown: Shown
     objective: str
     id: str
-    """Equal for equal games."""
+    """Key that is equal for equal games."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
 
 class Simulator(Protocol):
-    """Lives in a process of its own, where it is made and called by one caller."""
+    """Made and called by one caller in its own process."""
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Begin a game, or begin it again. The same game is the same world in every
-        process.
+        """Begin a game, or restart it.
+
+        The same game is the same world in every process.
         """
 
     def step(self, action: str) -> Shown:
         """Take an action."""
 
     def demonstration(self) -> Sequence[str]:
-        """Actions that reach all of the goal from this moment, tried or computed; empty
-        where none are known. The game stays where it is.
+        """Return actions that reach all of the goal from this moment, tried or
+        computed.
+
+        The list is empty if none are known. The game's state does not change.
         """
 
     def close(self) -> None:
-        """End whatever runs outside of this process."""
+        """End everything that runs outside of this process."""
 
 
 def rest_of(way: Sequence[str], taken: Sequence[str]) -> Sequence[str]:
-    """Return a way without the first actions that were taken already."""
+    """Return a plan without its first actions that were taken already."""
     n_shared = 0
     for own, other in zip(taken, way, strict=False):
         if own != other:

@@ -1,1 +1,1 @@
-"""Experiments of elementary science in ScienceWorld."""
+"""Elementary science experiments in ScienceWorld."""

@@ -1,4 +1,4 @@
-"""ScienceWorld in its process, and a Java machine beside it."""
+"""ScienceWorld in its own process, with a Java machine beside it."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ it collects garbage. One hash for all objects makes the gold paths, which go thr
 sets of objects, the same in every process and at every call.
 """
 NO_LIMIT = 10**9
-"""Steps after which ScienceWorld would stop; the run has a horizon of its own."""
+"""ScienceWorld's own limit of steps; the run has its own horizon."""
 
 
 class ScienceWorldSimulator:
@@ -31,7 +31,7 @@ class ScienceWorldSimulator:
             from gde_plugins.text_worlds.plugin import INSTALL_JAVA
 
             raise GdeError(
-                f"scienceworld needs Java, there is no program java: {INSTALL_JAVA}"
+                f"scienceworld needs Java, but there is no program java: {INSTALL_JAVA}"
             )
         os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
@@ -41,10 +41,9 @@ class ScienceWorldSimulator:
         self._listed = listed
         self._play_on = play_on
         self._worded: dict[tuple[str, int], Sequence[str]] = {}
-        """Task and variation to the gold path in words that are listed."""
+        """Task and variation to the gold path in listed words."""
         self._known_way: dict[tuple[str, int], tuple[str, ...]] = {}
-        """Task and variation to actions from the beginning that have reached the goal,
-        the last ones found.
+        """Task and variation to the last found actions from the beginning to the goal.
         """
 
     def variations(self, task: str | None, split: str) -> list[tuple[str, int]]:
@@ -90,9 +89,7 @@ class ScienceWorldSimulator:
         return shown
 
     def demonstration(self) -> Sequence[str]:
-        """Return the rest of the gold path, in listed words, if it leads to the full
-        score when it is tried.
-        """
+        """Return the rest of the gold path in listed words, if it leads to full score."""
         taken = tuple(self._taken)
         known = self._known_way.get(self._game)
         if known is not None and known[: len(taken)] == taken:
@@ -104,13 +101,14 @@ class ScienceWorldSimulator:
         return ahead
 
     def close(self) -> None:
-        """End the Java machine, and see it end."""
+        """End the Java machine, and wait for its end."""
         self._env.close()
         self._env._gateway.java_process.wait()
 
     def _tried(self, taken: Sequence[str]) -> Sequence[str]:
-        """Return the rest of the gold path up to the full score; empty if it is not
-        reached; the game does not move.
+        """Return the rest of the gold path up to the full score.
+
+        It is empty if the score is not reached; the game does not move.
         """
         if self._game not in self._worded:
             self._worded[self._game] = self._gold_path()
@@ -127,7 +125,9 @@ class ScienceWorldSimulator:
         return ahead[:n]
 
     def _gold_path(self) -> Sequence[str]:
-        """The gold path from the beginning, in listed words if actions are listed."""
+        """Return the gold path from the beginning, in listed words if actions are
+        listed.
+        """
         task, number = self._game
         self._env.load(task, number, "", generateGoldPath=True)
         gold: list[str] = self._env.get_gold_action_sequence()
@@ -142,7 +142,7 @@ class ScienceWorldSimulator:
         return Wording(self, self._env).of(told)
 
     def view(self) -> tuple[str, ...]:
-        """All that is seen from here without taking time."""
+        """Return everything visible here that costs no time."""
         return (
             str(self._server.getScore()),
             self._server.freeActionLook(),
@@ -150,8 +150,9 @@ class ScienceWorldSimulator:
         )
 
     def _followed(self, taken: Sequence[str], way: Sequence[str]) -> int:
-        """Count the actions of a way until the score is full; 0 if it never is, or an
-        action is not admissible.
+        """Count the actions of a plan until the score is full.
+
+        The count is 0 if it never is, or if an action is not admissible.
         """
         listed = self.go_back(taken) if way else None
         for n, action in enumerate(way, 1):
@@ -164,8 +165,7 @@ class ScienceWorldSimulator:
         return 0
 
     def go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
-        """Begin again, take these actions as they were taken, and return what is
-        admissible then.
+        """Restart the game, repeat these actions, and return the admissible ones.
 
         The actions are listed after each step, since each listing draws one of the many
         names of a thing anew.
@@ -180,7 +180,7 @@ class ScienceWorldSimulator:
         return listed
 
     def restart(self, taken: Sequence[str]) -> None:
-        """Begin the game again and take these actions."""
+        """Restart the game and take these actions."""
         task, number = self._game
         self._env.load(task, number, "")
         for action in taken:

@@ -22,13 +22,14 @@ TRIES = 16
 included.
 """
 LIKELY = 6
-"""Most listed actions among them, and most numbers that are tried for a question."""
+"""Maximum number of listed actions among them, and of numbers tried for a question."""
 FUTILE = 2
-"""Most listed actions if the action of the gold path has changed nothing, e.g. it
-opened an open door.
+"""Maximum number of listed actions if the gold path's action has changed nothing, e.g.
+it opened an open door.
 """
 RELATED = 0.3
-"""Least share of words in common, for each thing named, of an action that is tried."""
+"""Minimum share of words in common, for each thing named, of an action that is tried.
+"""
 ALSO = 0.8
 """Weight of other names of a thing than the listed one, since several things may share
 them.
@@ -36,28 +37,26 @@ them.
 WAIT = "wait1"
 ASKED_BACK = "Ambiguous request"
 SYNONYM = re.compile("^examine ")
-"""The gold paths say this for "look at"."""
+"""The gold paths' words for "look at"."""
 WORD = re.compile(r"\w+")
 PLACE = re.compile("( in | on )")
-"""Stands before the place of a thing whose name alone is ambiguous."""
+"""Precedes the place of a thing whose name alone is ambiguous."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """An action of the gold path and what came of it."""
+    """An action of the gold path and its result."""
 
     action: str
     answer: str
     view: Hashable = None
-    """What is seen after it."""
+    """The view after it."""
     asked_back: bool = False
-    """Whether ScienceWorld asked a question before the answer, which a number
-    settled.
-    """
+    """Whether ScienceWorld asked a question before the answer, settled by a number."""
 
 
 class Wording:
-    """Says an action in the words of the list."""
+    """Translates an action into the words of the list."""
 
     def __init__(self, game: Any, env: Any) -> None:
         """Use a game of `ScienceWorldSimulator` and ScienceWorld's environment."""
@@ -72,8 +71,9 @@ class Wording:
             self._forms.append(template["action_example"].split("OBJ"))
 
     def of(self, gold: Iterable[Told]) -> list[str]:
-        """Word the gold path from the beginning of the game. An action that has no
-        effect becomes a wait.
+        """Word the gold path from the beginning of the game.
+
+        An action that has no effect becomes a wait.
         """
         way: list[str] = []
         listed = self._game.go_back(way)
@@ -96,8 +96,7 @@ class Wording:
         return way
 
     def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
-        """Find the listed action with the same effect, with the number that settles a
-        question about it.
+        """Find the listed action with the same effect, and the number for its question.
 
         If none looks the same, the game has gone another way. From then on an action
         with the same answer will do, and without one time passes.
@@ -124,8 +123,9 @@ class Wording:
     def _tried(
         self, told: Told, way: Sequence[str], listed: Sequence[str]
     ) -> Iterator[tuple[list[str], str]]:
-        """Take what may have the same effect, one after the other, and yield it with
-        its answer; waiting comes last.
+        """Take candidate actions one after the other, and yield each with its answer.
+
+        Waiting comes last.
         """
         likely = self._likely(told.action, told.answer, listed)
         changed_nothing = told.view == self._game.view()
@@ -146,9 +146,7 @@ class Wording:
         yield [WAIT], self._taken([WAIT], way)
 
     def _taken(self, actions: Sequence[str], way: Sequence[str]) -> str:
-        """The answer to the last of some actions, taken after those of the way so
-        far.
-        """
+        """Return the answer to the last of some actions, taken after those so far."""
         # The first try begins where the way so far has led.
         if self._tries > 1:
             self._game.restart(way)
@@ -158,7 +156,7 @@ class Wording:
         return answer
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
-        """Listed actions that sound like an action and its answer, the likeliest
+        """Return listed actions that sound like an action and its answer, likeliest
         first.
         """
         action = SYNONYM.sub("look at ", action)
@@ -192,8 +190,9 @@ def _names(things: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def settled(gold: Iterable[Told]) -> Iterator[Told]:
-    """Yield the gold path with each question and the number that settles it as one
-    action: the one asked about.
+    """Yield the gold path, with each question and its number as one action.
+
+    It is the action that the question is about.
     """
     asked_about = ""
     for told in gold:
@@ -207,8 +206,9 @@ def settled(gold: Iterable[Told]) -> Iterator[Told]:
 
 
 def numbers(question: str, action: str) -> list[str]:
-    """List the numbers that a question offers; those that stand for something like the
-    action come first.
+    """List the numbers that a question offers.
+
+    Those that stand for something like the action come first.
     """
     words = set(action.split())
     offered = re.findall(r"^(\d+):(.*)$", question, re.MULTILINE)
@@ -242,8 +242,9 @@ def things(action: str, literals: Sequence[str]) -> list[list[str]]:
 
 
 def _alike(name: str, listed: str, names: Mapping[str, Sequence[str]]) -> float:
-    """Share of words in common with the listed name of a thing, or nearly that of the
-    most similar of its other names.
+    """Return the share of words in common with a thing's most similar name.
+
+    The listed name of a thing counts a little more than its others.
     """
     words = set(name.split()) - FILLING
     best = _share(words, set(listed.split()) - FILLING)
@@ -257,7 +258,7 @@ def _alike(name: str, listed: str, names: Mapping[str, Sequence[str]]) -> float:
 
 
 def _share(some: set[str], others: set[str]) -> float:
-    """The words in common, of all words of both."""
+    """Return the words in common as a share of all words of both."""
     n_common = len(some & others)
     n_all = len(some | others)
     return n_common / max(1, n_all)

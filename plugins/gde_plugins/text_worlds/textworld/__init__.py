@@ -1,1 +1,1 @@
-"""Quests that TextWorld's engine makes from a seed."""
+"""Games that TextWorld's engine makes from a seed."""

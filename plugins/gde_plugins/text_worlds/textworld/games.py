@@ -11,7 +11,7 @@ from gde.errors import GdeError
 from gde.seeding import derive
 
 TRIES = 20
-"""Most maps that are drawn until one has room for the quest."""
+"""Maximum number of maps drawn until one has room for the quest."""
 
 
 def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
@@ -61,12 +61,12 @@ def _compile(path: Path, game: Mapping[str, Any]) -> None:
 
     wanted = ", ".join(f"{name}={value}" for name, value in game.items())
     raise GdeError(
-        f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length"
+        f"textworld: none of {TRIES} maps has room for the quest of {wanted}: set env.level or env.quest_length"
     )
 
 
 def _made(game: Mapping[str, Any], options: Any) -> Any:
-    """A game of its kind, not yet compiled."""
+    """A kind of game, not yet compiled."""
     if game["game"] == "cooking":
         from textworld.challenges.tw_cooking import cooking
 

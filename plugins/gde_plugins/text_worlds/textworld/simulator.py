@@ -1,4 +1,4 @@
-"""TextWorld in its process."""
+"""TextWorld in its own process."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from gde_plugins.text_worlds.hosting.simulator import Opening, Shown, rest_of
 from gde_plugins.text_worlds.textworld.games import game_file
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
-"""The prompt of a player, and the status line that is drawn over it."""
+"""The player's prompt, and the status line drawn over it."""
 INFOS = ("admissible_commands", "score", "max_score", "won", "lost", "objective")
 
 
@@ -20,12 +20,12 @@ class TextWorldSimulator:
     """Implements `gde_plugins.text_worlds.hosting.simulator.Simulator`."""
 
     def __init__(self, folder: str) -> None:
-        """Keep the games that are made in this folder."""
+        """Keep generated games in this folder."""
         self._folder = Path(folder)
         self._env: Any = None
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Make the game where it has not been made yet, and begin it."""
+        """Begin the game, and generate it first if there is none yet."""
         self.close()
         self._file = game_file(self._folder, game)
         self._taken: list[str] = []
@@ -49,8 +49,9 @@ class TextWorldSimulator:
         return self._shown(state)
 
     def demonstration(self) -> Sequence[str]:
-        """Return TextWorld's policy, or else the rest of its walkthrough, if it wins
-        when it is tried.
+        """Return TextWorld's policy, or else the rest of its walkthrough, if it wins.
+
+        Both are tried first.
         """
         way = self._tried(self._taken, self._policy())
         if way:
@@ -83,16 +84,18 @@ class TextWorldSimulator:
         )
 
     def _policy(self) -> list[str]:
-        """Return what TextWorld's policy would do now; it is slow, so only a second
-        game follows it.
+        """Return the next action of TextWorld's policy.
+
+        It is slow, so only a second game follows it.
         """
         env, state = _started(self._file, self._taken, policy_commands=True)
         env.close()
         return list(state.policy_commands or ())
 
     def _tried(self, before: Sequence[str], actions: Sequence[str]) -> list[str]:
-        """Return the actions that are admissible, if they win in a second game; none
-        otherwise.
+        """Return the admissible ones of some actions, if they win in a second game.
+
+        Otherwise there are none.
         """
         env, state = _started(self._file, before)
         # Some actions are left out: TextWorld's walkthroughs open doors that are open.

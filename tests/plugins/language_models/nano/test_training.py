@@ -165,7 +165,7 @@ def test_the_command_trains_on_grids_of_the_catalogue(tmp_path: Path) -> None:
 def test_the_command_refuses_a_folder_that_exists(tmp_path: Path) -> None:
     outcome = nano_train("--out", str(tmp_path))
     assert isinstance(outcome.exception, ConfigError)
-    assert "does not exist yet" in str(outcome.exception)
+    assert "the folder exists; choose another name" in str(outcome.exception)
 
 
 def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -> None:
