@@ -103,7 +103,7 @@ class BabyAIEnvironment:
         """Nothing is random."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         seen = seen_cells(self.now) if self._config.view == "partial" else None

@@ -138,7 +138,7 @@ class BlocksworldEnvironment:
         """Nothing is random."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     @property
     def _problem(self) -> Problem:

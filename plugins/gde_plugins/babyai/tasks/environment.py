@@ -132,7 +132,7 @@ class QuestionEnvironment:
         raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _observe(self) -> Observation:
         return Observation(text=self._text(self.question))
