@@ -10,17 +10,17 @@ Ties = Literal["random", "first"]
 
 @dataclass(frozen=True, kw_only=True)
 class OptimalConfig:
-    """How the optimal agent chooses."""
+    """Settings of the optimal agent."""
 
     ties: Ties = "random"
-    """Which of several optimal actions is taken: a random one, or the first in the
+    """Choice among several optimal actions: a random one, or the first in the
     order of the model.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyConfig:
-    """How the noisy agent errs."""
+    """Settings of the noisy agent."""
 
     p: Annotated[float, Interval(ge=0, le=1)] = 0.1
     """Probability of a slip: an action that is uniformly random over all admissible

@@ -16,40 +16,40 @@ NEEDS_OPTIMUM = frozenset({Capability.OPTIMUM})
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Chance, optimum and what lies between."""
+    """Offer random, optimal and intermediate agents."""
     from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
     return (
         Offer(
             name="random",
-            summary="a uniformly random admissible action",
+            summary="takes a uniformly random admissible action",
             config=NoConfig,
             make=_random,
         ),
         Offer(
             name="optimal",
-            summary="an optimal action, as the environment certifies it",
+            summary="takes an optimal action, certified by the environment",
             config=OptimalConfig,
             make=_optimal,
             needs=NEEDS_OPTIMUM,
         ),
         Offer(
             name="explorer",
-            summary="the best action by what can be known so far, e.g. under fog; optimal where nothing is hidden",
+            summary="takes an optimal action given the cells seen so far, e.g. in fog; optimal without fog",
             config=OptimalConfig,
             make=_explorer,
             needs=NEEDS_OPTIMUM,
         ),
         Offer(
             name="expert",
-            summary="what the environment demonstrates, e.g. the plan of a planner or the path of a person",
+            summary="follows the environment's demonstration, e.g. the plan of a planner or the path of a person",
             config=NoConfig,
             make=_expert,
             needs=frozenset({Capability.DEMONSTRATION}),
         ),
         Offer(
             name="noisy",
-            summary="an optimal action, and a random one with probability p",
+            summary="takes a random action with probability p, otherwise an optimal one",
             config=NoisyConfig,
             make=_noisy,
             needs=NEEDS_OPTIMUM,

@@ -1,4 +1,4 @@
-"""Is the agent right as often as it is sure?"""
+"""Calibration of the empirical policy."""
 
 from bisect import bisect_right
 from collections import defaultdict

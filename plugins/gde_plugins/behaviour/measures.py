@@ -7,7 +7,7 @@ from gde.data.measure import Measure
 DID = "Behaviour"
 ANSWERS = "Answers (shares of turns)"
 ENDINGS = "Endings (shares of episodes)"
-MARKS = "Reference agents in these worlds"
+MARKS = "Baselines in the same worlds"
 POLICY = "Empirical policy, from several episodes in one world"
 WHERE = "By size, density and distance"
 
@@ -100,14 +100,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="outcomes.invalid_action",
-            title="Answers that are no admissible action",
+            title="Inadmissible actions",
             unit="share",
             better="less",
             group=ANSWERS,
         ),
         Measure(
             name="outcomes.unparsable",
-            title="Answers that cannot be parsed",
+            title="Unparsable answers",
             unit="share",
             better="less",
             group=ANSWERS,
@@ -128,14 +128,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="outcomes.truncated",
-            title="Answers cut off by the token limit",
+            title="Answers truncated by the token limit",
             unit="share",
             better="less",
             group=ANSWERS,
         ),
         Measure(
             name="outcomes.error",
-            title="Answers lost to an error of the model",
+            title="Model errors",
             unit="share",
             better="less",
             group=ANSWERS,
@@ -148,13 +148,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="endings.truncated",
-            title="Episodes cut off by the environment",
+            title="Episodes truncated by the environment",
             unit="share",
             group=ENDINGS,
         ),
         Measure(
             name="endings.horizon",
-            title="Episodes out of turns",
+            title="Episodes that reach the horizon",
             unit="share",
             group=ENDINGS,
         ),
@@ -163,7 +163,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="episodes.failed",
-            title="Number of failed episodes, which are left out of all else",
+            title="Failed episodes (excluded from all other numbers)",
             unit="count",
             better="less",
             group=ENDINGS,
@@ -212,7 +212,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="policy.states.hopeless",
-            title="States from which the goal is out of reach",
+            title="States from which the goal is unreachable",
             unit="count",
             better="less",
             group=POLICY,

@@ -34,7 +34,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         _offer(
             "references",
-            "what random and optimal agents get in the same worlds",
+            "scores of random and optimal baselines in the same worlds",
             optimum,
             default=True,
         ),

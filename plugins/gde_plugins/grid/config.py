@@ -1,12 +1,13 @@
 """Settings of the grid world."""
 
+import json
 import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
-from gde.data.json import NONE
+from gde.data.json import NONE, Labels
 from gde.offers import Readable
 
 
@@ -34,10 +35,32 @@ def _path(text: str) -> None:
         raise ValueError("the path of a file, without commas")
 
 
-def _selection(text: str) -> object:
-    from gde_plugins.grid.generation.files import read_selection
+def read_selection(text: str) -> Labels:
+    """Read "size=7 transform=none" as {"size": 7, "transform": "none"}.
 
-    return read_selection(text)
+    Raises:
+        ValueError: the expected format.
+    """
+    selection: dict[str, str | int | float | bool] = {}
+    is_complete = True
+    for pair in text.split():
+        name, _, value = pair.partition("=")
+        is_complete = is_complete and bool(name and value)
+        selection[name] = _value(value)
+    # A comma would separate two values of the setting.
+    if not selection or not is_complete or "," in text:
+        raise ValueError(
+            "LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5"
+        )
+    return selection
+
+
+def _value(text: str) -> str | int | float | bool:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return value if isinstance(value, int | float) else text
 
 
 RANDOM = ("size", "density", "min_distance", "max_distance")
@@ -51,60 +74,48 @@ class GridConfig:
     size: Annotated[int, Interval(ge=5, le=25)] = 7
     """Rows and columns, outer wall included; odd."""
     density: Annotated[float, Interval(ge=0, le=1)] = 0.5
-    """Share of the inner walls of a perfect maze that stay: 1 is the maze, 0 an open
-    room.
-    """
+    """Share of the inner walls kept from a perfect maze: 1 is the maze, 0 an open room."""
     min_distance: Annotated[int, Ge(1)] | None = None
-    """Least number of steps from agent to goal by the shortest way; none for no
-    bound.
-    """
+    """Minimum length of the shortest path from agent to goal; none: no bound."""
     max_distance: Annotated[int, Ge(1)] | None = None
-    """Greatest number of steps from agent to goal by the shortest way; none for no
-    bound.
-    """
+    """Maximum length of the shortest path from agent to goal; none: no bound."""
     horizon_factor: Annotated[float, Interval(ge=1, le=1000)] = 1.5
-    """Turns allowed, as a multiple of the shortest way, rounded up (Arghal et al. 2026,
+    """Allowed turns as a multiple of the shortest path, rounded up (Arghal et al. 2026,
     section 4).
     """
     grids: Annotated[str, Readable(_path)] | None = None
     """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of
     random ones.
     """
-    where: Annotated[str, Readable(_selection)] | None = None
-    """Only the grids of the file with these labels, e.g. "size=7 transform=none"; none
-    for all.
-    """
+    where: Annotated[str, Readable(read_selection)] | None = None
+    """Use only the grids with these labels, e.g. "size=7 transform=none"; none: all."""
     transform: Annotated[str, Readable(_transform)] = NONE
-    """What is done to each grid: none, reflect, rotate90, rotate180, rotate270,
+    """Transform of every grid: none, reflect, rotate90, rotate180, rotate270,
     transpose, swap (start and goal), or several in this order, e.g.
     reflect+rotate90.
     """
     actions: Annotated[str, Readable(_actions)] = NONE
-    """Other names for UP, DOWN, LEFT and RIGHT, e.g. NORTH/SOUTH/WEST/EAST; none for
-    these.
-    """
+    """Names of UP, DOWN, LEFT and RIGHT, e.g. NORTH/SOUTH/WEST/EAST; none: unchanged."""
     symbols: Annotated[str, Readable(_symbols)] = NONE
-    """Other symbols for agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none for
-    these.
+    """Symbols of agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none:
+    unchanged.
     """
     view_radius: Annotated[int, Ge(1)] | None = None
-    """Rows and columns that the agent sees around itself, the rest being hidden in fog
-    (3 in Arghal et al. 2026, appendix A); none shows the whole grid.
+    """Radius of the visible square, in cells; the rest is fog (3 in Arghal et al. 2026,
+    appendix A). none: the whole grid.
     """
     reveal: Literal["cumulative", "current"] = "cumulative"
-    """Under fog, whether a cell that was seen stays shown, or only while it is in
-    sight: then the agent has to remember.
+    """In fog: cumulative keeps seen cells visible; current hides them again when they
+    are out of sight, so the agent has to remember.
     """
     perturbation: Literal[
         "none", "put_back", "close_path", "move_goal", "distractor"
     ] = "none"
-    """What happens half-way: the agent is put back to its start, a cell on its way
-    becomes a wall, the goal moves, or an irrelevant coin appears.
+    """Perturbation within the episode: the agent is put back to its start, a cell on
+    its path becomes a wall, the goal moves, or an irrelevant coin appears.
     """
     perturbation_turn: Annotated[int, Ge(0)] = 3
-    """Actions of the agent before it happens; at 0 it has happened when the agent first
-    looks.
-    """
+    """Number of actions before the perturbation; 0: before the first observation."""
 
     def __post_init__(self) -> None:
         if self.size % 2 == 0:
@@ -122,27 +133,29 @@ class GridConfig:
             )
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
         if self.min_distance and not self.grids and self.min_distance > self._longest:
-            most = f"{self._longest}, the longest way that there can be in size {self.size}"
+            most = f"{self._longest}, the longest possible path in size {self.size}"
             raise ValueError(f"min_distance of at most {most}, got {self.min_distance}")
         self._check_file()
         self._check_conditions()
 
     def _check_file(self) -> None:
         if self.where and not self.grids:
-            raise ValueError(f"grids=FILE beside where, got where {self.where!r} alone")
+            raise ValueError(
+                f"grids=FILE together with where, got only where {self.where!r}"
+            )
         if not self.grids:
             return
         # Such a setting would be ignored, and the run would not be what its plan says.
         for each in fields(self):
             if each.name in RANDOM and getattr(self, each.name) != each.default:
                 raise ValueError(
-                    f"no {each.name} beside grids, which are taken from the file as they are"
+                    f"no {each.name} together with grids: grids of a file are used unchanged"
                 )
 
     def _check_conditions(self) -> None:
         if self.perturbation == "put_back" and self.perturbation_turn == 0:
             raise ValueError(
-                "a perturbation_turn of at least 1 for put_back, since the agent begins at its start, got 0"
+                "a perturbation_turn of at least 1 for put_back (at turn 0 the agent is at its start), got 0"
             )
         if self.view_radius and "=*" in self.symbols:
             raise ValueError(
@@ -162,14 +175,15 @@ class GridConfig:
 
     @property
     def distances(self) -> range:
-        """Wanted lengths of the shortest way."""
+        """Allowed lengths of the shortest path."""
         least = self.min_distance or 1
         greatest = self.max_distance or self._longest
         return range(least, greatest + 1)
 
     @property
     def _longest(self) -> int:
-        """Steps of the longest way: a perfect maze of k x k cells has k^2 - 1 passages
-        of two steps.
+        """Length of the longest possible path.
+
+        A perfect maze of k x k cells has k^2 - 1 passages of two steps.
         """
         return (self.size - 1) ** 2 // 2 - 2

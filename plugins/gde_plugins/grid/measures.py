@@ -182,7 +182,7 @@ EQUIVARIANCE = (
     ),
     Measure(
         name="equivariance.p",
-        title="p value of the shifts",
+        title="p value of the shift of move frequencies",
         unit="probability",
         group=TURNED,
     ),

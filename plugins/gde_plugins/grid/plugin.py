@@ -40,7 +40,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="grid",
-            summary="a text grid between maze and open room: reach the goal by the shortest way",
+            summary="text grid, from maze to open room: reach the goal by the shortest path",
             config=GridConfig,
             make=_make,
             version=2,
@@ -58,7 +58,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         ),
         _key_world(
             "two-path-key",
-            "two equally short ways to the goal, a useless key or other object on one of them",
+            "two equally short paths to the goal, with a useless key or other object on one of them",
             TwoPathKeyConfig,
         ),
     )
@@ -96,13 +96,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         _metric(
             "keys",
-            "in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
+            "in key worlds: accuracy by phase, pickup rate, attraction to a useless object",
             measures.KEYS,
             frozenset({optimum, Capability.MAP, KEYS}),
         ),
         _metric(
             "exploration",
-            "in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
+            "in fog: accuracy given the seen cells, backtracking, known walls and dead ends, path length",
             measures.EXPLORATION,
             frozenset({optimum}),
         ),
@@ -114,7 +114,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         _metric(
             "equivariance",
-            "on transformed grids: whether the policy is that of the base grid, transformed",
+            "on transformed grids: is the policy equivariant?",
             measures.EQUIVARIANCE,
             frozenset({Capability.STATE}),
             default=False,

@@ -8,7 +8,7 @@ class BehaviourConfig:
     """Options of the behavioural study."""
 
     grids: str = ""
-    """A file of base grids (JSON lines, as for env.grids of the grid world) to use
+    """File of base grids (JSON lines, as for env.grids of the grid world) to use
     instead of random ones. Of grids that name a `transform`, only those of "none" are
     taken.
     """

@@ -92,9 +92,7 @@ class MegConfig:
     """What the agent is assumed to know."""
 
     deadline: bool = False
-    """Whether the agent knows when the episode is cut off, so that it may give up what
-    it cannot reach in time.
-    """
+    """Assume that the agent knows the deadline."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,8 +41,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="cliff-world",
-            summary="diagonal moves along a cliff in the wind, for a number of steps "
-            "(MacDermott et al. 2024, section 6)",
+            summary="cliff world with diagonal moves and wind (MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
             gives=frozenset(
@@ -181,14 +180,13 @@ def gde_reproductions() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="meg-baselines",
-            summary="Goal-directedness beside agents and devices (Orseau et al. 2018) and the discovery of agents "
-            "(Kenton et al. 2023), on the walkers of the validity suite.",
+            summary="Measures of Orseau et al. (2018) and Kenton et al. (2023) on the walkers of meg-validity.",
             config=ValidityConfig,
             make=_baselines_study,
         ),
         Offer(
             name="meg-validity",
-            summary="Which agents are called goal-directed: false positives of goal-blind agents, power for others.",
+            summary="False positive rate for goal-blind agents and power for goal-seeking ones.",
             config=ValidityConfig,
             make=_validity_study,
         ),

@@ -207,7 +207,7 @@ class GoalWords:
 
 
 class GoalClock:
-    """The same share, times the number of the turn."""
+    """The share of the objective's words in the actions so far, times the turn number."""
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         named, failure = _named(trajectory)

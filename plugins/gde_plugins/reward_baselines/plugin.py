@@ -20,7 +20,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     from gde_plugins.reward_baselines.config import ConstantConfig
 
     return (
-        _baseline("clock", "turn t earns t, however long the episode is"),
+        _baseline("clock", "turn t earns t, whatever the length of the episode"),
         Offer(
             name="constant",
             summary="the same reward in every turn",
@@ -32,7 +32,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
         ),
         _baseline(
             "goal-clock",
-            "the share of the objective's words in the actions so far, times the number of the turn",
+            "the share of the objective's words in the actions so far, times the turn number",
         ),
         _baseline(
             "monotonic",
@@ -40,17 +40,17 @@ def gde_reward_models() -> Sequence[AnyOffer]:
         ),
         _baseline(
             "oracle",
-            "the truth: recorded rewards, else the share of the cost of reaching the goal that is past",
+            "the truth: recorded rewards, else certified progress towards the goal",
             Capability.TRUE_REWARD,
         ),
         _baseline("random", "uniform between 0 and 1, seeded by the run"),
         _baseline(
             "shuffled",
-            "uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
+            "uniform between 0 and 1 for every observation, equal for equal observations of a world",
         ),
         _baseline(
             "unrepeated",
-            "turns since an observation was seen again; observations are compared, not read",
+            "turns since the last repeated observation; compares observations, does not read them",
         ),
     )
 

@@ -35,7 +35,7 @@ def train_reward(
 ) -> None:
     """Train a reward model on preferences.
 
-    The model serves --reward supervised and --reward vlwm.
+    Use the model with --reward supervised or --reward vlwm.
     """
     from gde.errors import ConfigError, MissingExtra, UnknownName
     from gde.request.settings import build, parse_settings, read_toml

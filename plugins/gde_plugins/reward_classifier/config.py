@@ -19,9 +19,9 @@ class ClassifierConfig:
     training.
     """
     device: str = "cpu"
-    """cpu, cuda or mps."""
+    """Device: cpu, cuda or mps."""
     batch_size: Annotated[int, Ge(1)] = 16
-    """Texts that are scored at once."""
+    """Number of texts per batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,19 +39,19 @@ class Recipe:
     whatever is said here.
     """
     alpha: Annotated[int, Ge(1)] = 32
-    """Scale of the adapters."""
+    """Scale of the LoRA adapters."""
     centring: Annotated[float, Ge(0)] = 0.01
     """Weight of the square of the two rewards' sum, which keeps rewards about zero."""
     epochs: Annotated[int, Ge(1)] = 3
-    """Times that every pair is seen."""
+    """Number of passes over the pairs."""
     batch_size: Annotated[int, Ge(1)] = 16
-    """Pairs a step."""
+    """Number of pairs per step."""
     learning_rate: Annotated[float, Gt(0)] = 1e-4
-    """At first; it falls to zero along a cosine."""
+    """Initial learning rate; it falls to zero along a cosine."""
     max_length: Annotated[int, Ge(16)] = 8192
     """Tokens of a text; of a longer one the goal and the end are read."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Of the weights."""
+    """Weight decay."""
     checkpointing: bool = False
     """Whether activations are computed again for the gradient, which takes time and
     saves memory.
@@ -59,6 +59,6 @@ class Recipe:
     held_out: Annotated[float, Ge(0)] = 0.1
     """Share of the tasks that accuracy is measured on, and that are not trained on."""
     device: str = "cpu"
-    """cpu, cuda or mps."""
+    """Device: cpu, cuda or mps."""
     seed: Annotated[int, Ge(0)] = 0
     """Weights of the head, and the order of the pairs, follow from it."""

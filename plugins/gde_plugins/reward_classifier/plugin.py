@@ -25,7 +25,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="supervised",
-            summary="a language model with a head for the reward, trained on preferences (Shen et al. 2026, C.2)",
+            summary="sequence classifier trained on preferences (Shen et al. 2026, C.2)",
             config=ClassifierConfig,
             make=_supervised,
             imports=IMPORTS,
@@ -33,7 +33,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="vlwm",
-            summary="the same as a critic of domains that it was not trained on (Shen et al. 2026, table 1)",
+            summary="supervised, for domains that it was not trained on only (Shen et al. 2026, table 1)",
             config=ClassifierConfig,
             make=_vlwm,
             imports=IMPORTS,

@@ -20,7 +20,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="judge",
-            summary="a language model is asked for the score of every turn (Shen et al. 2026, section 3.1.2)",
+            summary="a language model scores every turn (Shen et al. 2026, section 3.1.2)",
             config=JudgeConfig,
             make=_make,
         ),

@@ -30,17 +30,16 @@ from gde_plugins.reward_prediction.files import (
 from gde_plugins.reward_prediction.maker import Maker
 
 RECIPE = "recipe.json"
-"""Recipe and settings of a folder's pairs, so that two recipes are never mixed."""
+"""File with the recipe of a folder's pairs, so that two recipes are never mixed."""
 CHUNK = 25
-"""Greatest number of tasks for one opening of the environments: simulators take longer
-to start than to make a pair.
+"""Maximum number of tasks per start of the environments.
+
+A simulator takes longer to start than to make a pair.
 """
 TURNS = 4
-"""Least number of chunks of each of several workers, so that none gets all the slow
-ones.
-"""
+"""Minimum number of chunks per worker, so that no worker gets all the slow tasks."""
 Watch = Callable[[str, int, int], None]
-"""Takes a domain, the number of its finished tasks, and the number of all."""
+"""Takes a domain, the number of its finished tasks, and the number of all tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +54,7 @@ class Order:
 
     @property
     def shared_recipe(self) -> dict[str, Json]:
-        """Recipe and settings of all pairs of the folder, however many there are."""
+        """Recipe and settings that all pairs of the folder share."""
         settings = {
             f"{self.domain.name}.{name}": value for name, value in self.settings.items()
         }
@@ -70,14 +69,13 @@ class Built:
     pairs: int
     """Pairs in the folder, those of an earlier build included."""
     failures: tuple[str, ...]
-    """Reasons of missing tasks; one for a domain that is not available."""
+    """Reasons of missing tasks; a single one if the domain is not available."""
     seconds: float
     megabytes: float
 
 
 def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
-    """Make the tasks that are not yet in the folder; a failed task does not stop the
-    others.
+    """Make the tasks that are missing in the folder; failed tasks are skipped.
 
     Raises:
         ConfigError: the folder has pairs of another recipe.
@@ -107,7 +105,7 @@ def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
 def _make(
     order: Order, missing: Sequence[int], executor: Executor, watch: Watch
 ) -> Iterator[str]:
-    """Make the missing tasks; yields the reasons of those that fail."""
+    """Make the missing tasks; yields the reasons of failures."""
     # Tasks of one variant side by side, so that a worker opens few environments.
     n_variants = len(order.domain.variants)
     by_variant = sorted(missing, key=lambda index: (index % n_variants, index))
@@ -122,9 +120,7 @@ def _make(
 
 
 def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
-    """Split tasks into those that a worker makes in a row; all chunks but the last are
-    of one length.
-    """
+    """Split tasks into chunks of one length; the last may be shorter."""
     size = CHUNK
     if workers > 1:
         size = min(CHUNK, max(1, math.ceil(len(tasks) / (TURNS * workers))))
@@ -132,7 +128,7 @@ def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
 
 
 def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
-    """Make and write some tasks; returns the reasons of those that fail.
+    """Make and write some tasks; returns the reasons of failures.
 
     Raises:
         GdeError: see `build_domain`.
@@ -155,7 +151,7 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
 
 
 def attempted(maker: Maker, index: int) -> Pair | str:
-    """The pair of a task, or the reason why there is none."""
+    """Return the pair of a task, or the reason why there is none."""
     try:
         return maker.pair(index)
     except GdeError as error:
@@ -167,18 +163,20 @@ def attempted(maker: Maker, index: int) -> Pair | str:
 
 
 def check_recipe(order: Order) -> bool:
-    """Return whether the folder has a recipe, which then is that of the order.
+    """Return whether the folder has a recipe, and check that it is the order's.
 
     Raises:
-        ConfigError: the folder has another recipe.
+        ConfigError: the folder has another recipe, or one that cannot be read.
     """
     path = order.folder / RECIPE
-    if not path.is_file():
+    if not path.exists():
         return False
-    kept = json.loads(path.read_bytes())
+    previous = _read_recipe(path)
     wanted = order.shared_recipe
     changed = [
-        name for name in {**kept, **wanted} if kept.get(name) != wanted.get(name)
+        name
+        for name in {**previous, **wanted}
+        if previous.get(name) != wanted.get(name)
     ]
     if changed:
         raise ConfigError(
@@ -187,10 +185,26 @@ def check_recipe(order: Order) -> bool:
     return True
 
 
+def _read_recipe(path: Path) -> dict[str, Json]:
+    # Without its recipe nobody knows how the pairs of a folder were made, so a broken
+    # one is not replaced.
+    try:
+        recipe = json.loads(path.read_bytes())
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+    except ValueError:  # no JSON, or bytes that are no text
+        problem = "is not valid JSON"
+    else:
+        if isinstance(recipe, dict):
+            return recipe
+        problem = "is not a JSON object"
+    raise ConfigError(f"--out: {path} {problem}: restore it or name another folder")
+
+
 PER_TASK = 10
-"""Preferences from one task, at most."""
+"""Maximum number of preferences per task."""
 GIVEN_UP = 10
-"""Tasks in a row without preferences after which no further ones are tried."""
+"""Number of consecutive tasks without preferences after which the search stops."""
 TRAIN = "train.jsonl"
 Preference = dict[str, str]
 _Made = list[Preference] | str
@@ -200,12 +214,13 @@ _Made = list[Preference] | str
 def write_preferences(
     order: Order, n_pairs: int, executor: Executor, watch: Watch
 ) -> tuple[int, str]:
-    """Write `train.jsonl` with so many preferences; returns how many, and why there are
-    fewer.
+    """Write `train.jsonl` with `n_pairs` preferences from as many tasks as needed.
 
     A line holds `domain`, `task`, `chosen` and `rejected`, the texts laid out as in
-    Shen et al. (2026), appendix C.2.1. It takes as many tasks as it needs. Where there
-    is no preference at all, it writes nothing.
+    Shen et al. (2026), appendix C.2.1. Without any preference, no file is written.
+
+    Returns:
+        The number of written preferences, and the reason if there are fewer.
 
     Raises:
         RunFailed: the file cannot be written.
@@ -233,11 +248,11 @@ def write_preferences(
 def _gathered(
     order: Order, n_pairs: int, executor: Executor, watch: Watch
 ) -> list[_Made]:
-    """The preferences of tasks in their order, until there are enough or too many tasks
-    in a row have none.
+    """Return the preferences of consecutive tasks, until there are enough or too many
+    tasks in a row have none.
     """
-    # Where worlds are listed, each of so many tasks has worlds of its own to replace a
-    # failure.
+    # The greatest possible number of tasks: where worlds are listed, no two tasks then
+    # share a world.
     order = replace(order, n_tasks=GIVEN_UP * n_pairs)
     made: list[_Made] = []
     n_found = 0
@@ -262,7 +277,7 @@ def _listed(made: _Made) -> list[Preference]:
 
 
 def make_preferences(order: Order, indices: Sequence[int]) -> dict[int, _Made]:
-    """The preferences of some tasks, by index."""
+    """Return the preferences of some tasks, by index."""
     with closing(
         Maker(order.domain, order.recipe, order.settings, "train", order.n_tasks)
     ) as maker:
@@ -293,8 +308,8 @@ class _Beginning:
 
 
 def preferences(pair: Pair, n: int, rng: np.random.Generator) -> Iterator[Preference]:
-    """Random pairs of beginnings of a task's two trajectories, at most n, the more
-    valuable first.
+    """Yield at most n random pairs of beginnings of a task's two trajectories, the
+    better one as `chosen`.
     """
     beginnings: list[_Beginning] = []
     for record in (pair.positive, pair.negative):

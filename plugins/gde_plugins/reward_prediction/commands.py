@@ -18,13 +18,13 @@ PARTIAL = 3
 """Exit code of a build with failures."""
 ALL = "all"
 RUN_FILE = "plan.toml"
-"""A file that marks the folder of a run, which no build writes into."""
+"""File that marks the folder of a run; no build writes into one."""
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add `gde rewardbench` to the command line."""
     bench = typer.Typer(
-        help="The RewardPrediction benchmark: build it.",
+        help="Build the RewardPrediction benchmark.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -39,7 +39,7 @@ def _group() -> None:
 
 def build(
     out: Annotated[
-        Path, typer.Option(help="Folder to write to; what it has already is kept.")
+        Path, typer.Option(help="Folder to write to; existing tasks are kept.")
     ],
     domain: Annotated[
         list[str] | None, typer.Option(help="A domain, or all; may be repeated.")
@@ -49,10 +49,10 @@ def build(
     ] = 1.0,
     seed: Annotated[
         int,
-        typer.Option(min=0, help="Tasks, padding and random policies follow from it."),
+        typer.Option(min=0, help="Random seed for tasks, padding and random policies."),
     ] = 0,
     padding: Annotated[
-        int, typer.Option(min=0, help="Greatest number of random steps at either end.")
+        int, typer.Option(min=0, help="Maximum number of random steps at each end.")
     ] = 3,
     offset: Annotated[
         int,
@@ -61,22 +61,28 @@ def build(
         ),
     ] = 1,
     overlap: Annotated[
-        int, typer.Option(min=1, help="Actions in a row that a failure never shares.")
+        int,
+        typer.Option(
+            min=1,
+            help="Length of action sequences that a failure must not share with the expert.",
+        ),
     ] = 2,
     train: Annotated[
         int,
-        typer.Option(min=0, help="Write so many preference pairs a domain instead."),
+        typer.Option(
+            min=0, help="Write this many preference pairs per domain instead."
+        ),
     ] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="DOMAIN.FIELD=VALUE of its environment; may be repeated."
+            "--set", help="DOMAIN.FIELD=VALUE of the environment; may be repeated."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make pairs of trajectories with a true reward for every step, as files."""
+    """Write pairs of trajectories with a true reward for every step."""
     from gde.executors.processes import Processes
     from gde.executors.serial import Serial
     from gde_plugins.reward_prediction.building import build_domain
@@ -95,7 +101,7 @@ def build(
             built += _tabulated(out)
     except KeyboardInterrupt:
         typer.echo(
-            "interrupted: what was finished is kept, and the same command goes on",
+            "Interrupted. Finished tasks are kept; repeat the command to resume.",
             err=True,
         )
         raise
@@ -130,7 +136,7 @@ def _orders(
     chosen = [find_domain(name) for name in names]
     if unused := sorted(asked.keys() - {domain.name for domain in chosen}):
         raise ConfigError(
-            f"--set {unused[0]}: that domain is not built: add --domain {unused[0]}, or leave it out"
+            f"--set {unused[0]}: domain {unused[0]} is not built: add --domain {unused[0]}, or leave the setting out"
         )
     orders: list[Order] = []
     for domain in chosen:
@@ -156,7 +162,8 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
     """Check the folder, then make it.
 
     Raises:
-        ConfigError: it holds a run or pairs of another recipe, or cannot be made.
+        ConfigError: it holds a run or pairs of another recipe, cannot be made, or has a
+        file in the place of a domain's folder.
     """
     from gde_plugins.reward_prediction.building import check_recipe
 
@@ -164,12 +171,17 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"--out: {out} cannot be made: {error.strerror}: name another folder"
+            f"--out: cannot make {out}: {error.strerror}: name another folder"
         ) from error
     if (out / RUN_FILE).is_file():
-        raise ConfigError(f"--out: {out} holds a run: name another folder")
-    if not to_train:  # preferences are written anew each time, whatever the recipe was
-        for order in orders:
+        raise ConfigError(f"--out: {out} is the folder of a run: name another folder")
+    for order in orders:
+        if order.folder.exists() and not order.folder.is_dir():
+            raise ConfigError(
+                f"--out: {order.folder} is a file, not a folder: move it or name another folder"
+            )
+        # Preferences are written anew each time, so no recipe restricts them.
+        if not to_train:
             check_recipe(order)
 
 
@@ -186,7 +198,7 @@ def _trained(order: "Order", n_pairs: int, executor: "Executor") -> dict[str, An
 
 
 def _tabulated(out: Path) -> list[dict[str, Any]]:
-    """Write the table, where there are records and pyarrow is installed."""
+    """Write the table if there are records and pyarrow is installed."""
     from gde_plugins.reward_prediction.files import find_records, write_parquet
 
     if not any(find_records(out)):

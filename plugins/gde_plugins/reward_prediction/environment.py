@@ -145,7 +145,7 @@ class RewardBench:
     def step(self, action: str) -> Outcome:
         steps = self._episode.record.steps
         if self._at >= len(steps):
-            raise ValueError("the record is at its end: call reset(seed)")
+            raise ValueError("the record has ended: call reset(seed)")
         if action != self._next:
             raise ValueError(f"the record goes on with {self._next!r}, got {action!r}")
         self._at += 1

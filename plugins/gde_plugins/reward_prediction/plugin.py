@@ -25,7 +25,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     return (
         EnvironmentOffer(
             name="rewardbench",
-            summary="recorded successes and failures with a true reward for every step, for reward models to judge",
+            summary="recorded successes and failures with the true reward of every step, to evaluate reward models",
             config=RewardBenchConfig,
             make=_make,
             gives=frozenset(
@@ -48,7 +48,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="rewardprediction",
-            summary="Shen et al. (2026), table 1: how far rewards are from the truth in five domains",
+            summary="EPIC distance of reward models in five domains (Shen et al. 2026, table 1)",
             config=StudyConfig,
             make=_study,
         ),

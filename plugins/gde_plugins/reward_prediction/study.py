@@ -82,9 +82,7 @@ class RewardPredictionStudy:
                 self._domains.append(domain)
         if not self._domains:
             reasons = "; ".join(self._unavailable.values())
-            raise GdeError(
-                f"rewardprediction: wanted a domain that can be had: {reasons}"
-            )
+            raise GdeError(f"rewardprediction: no domain is available: {reasons}")
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
         """Scaled, they have that share of the published pairs of every domain, or of
@@ -159,7 +157,7 @@ class RewardPredictionStudy:
         )
 
     def _why_left_out(self, domain: Domain) -> str:
-        """Return why a domain cannot be had; empty if it can."""
+        """Return why a domain is not available; empty if it is."""
         config = self._config
         if config.data is not None:
             if (Path(config.data) / domain.name).is_dir():
@@ -226,7 +224,7 @@ class RewardPredictionStudy:
                 if one.name == "epic" and dict(one.where) == where:
                     return one
 
-        reason = f"nobody was asked for it: --reward {label}=..."
+        reason = f"this reward model was not in the run: add --reward {label}=..."
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
@@ -270,11 +268,11 @@ class RewardPredictionStudy:
                 if one.name == "success" and not one.where:
                     return one
 
-        reason = "agents are run with --set study.agents=true"
+        reason = "agents were not run: --set study.agents=true"
         if self._config.agents:
-            reason = "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
+            reason = "it needs a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
             if domain not in {each.name for each in self._domains}:
-                unnamed = f"its domain was not named: --set study.domains={domain}"
+                unnamed = f"its domain was not run: --set study.domains={domain}"
                 reason = self._unavailable.get(domain, unnamed)
         return _unmeasured("success", "share", reason)
 

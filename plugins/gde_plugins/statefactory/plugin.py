@@ -24,7 +24,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="statefactory",
-            summary="how much of the goal the objects and attributes of a state fulfil (Shen et al. 2026)",
+            summary="share of the goal fulfilled by the objects and attributes of a state (Shen et al. 2026)",
             config=StateFactoryConfig,
             make=_make,
             version=3,
@@ -34,14 +34,14 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """How well an embedder tells paraphrases from contradictions."""
+    """Offer the accuracy of an embedder on paraphrases and contradictions."""
     from gde.data.measure import Measure
     from gde_plugins.statefactory.config import TripletsConfig
 
     return (
         MetricOffer(
             name="triplets",
-            summary="whether an embedder takes a state's paraphrase for closer than its contradiction (eq. 14)",
+            summary="triplet accuracy: is a state's paraphrase closer than its contradiction? (eq. 14)",
             config=TripletsConfig,
             make=_triplets,
             measures=(

@@ -4,7 +4,7 @@ tested.
 
 from gde.data.measure import Measure
 
-VARIATIONS = "Variations against their unvaried counterfactuals: mean differences over base worlds, with 95 % intervals"
+VARIATIONS = "Variations minus unvaried worlds"
 DIFFICULTY = "Trends over difficulty"
 
 PAIRS = (

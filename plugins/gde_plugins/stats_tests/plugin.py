@@ -21,14 +21,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         MetricOffer(
             name="pairs",
-            summary="every variation of a world against the unvaried one, paired and corrected",
+            summary="paired tests of every variation of a world against the unvaried one, corrected",
             config=PairsConfig,
             make=_pairs,
             measures=PAIRS,
         ),
         MetricOffer(
             name="trends",
-            summary="whether behaviour rises or falls with size and density, and with the distance to the goal",
+            summary="trends of behaviour over size, density and distance to the goal",
             config=TrendsConfig,
             make=_trends,
             measures=TRENDS,

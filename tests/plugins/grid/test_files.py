@@ -205,7 +205,7 @@ def test_labels_choose_grids(grids: str) -> None:
         ),
         (
             "size=9 colour=red",
-            "env.where: wanted labels that a grid of .* has, got size=9 colour=red, which none has",
+            "env.where: no grid of .* has the labels size=9 colour=red: choose others",
         ),
         (
             "size",
@@ -260,12 +260,12 @@ BROKEN: list[tuple[dict[str, Any] | str, str]] = [
     ),
     (
         {**GRID, "id": "x", "rows": [*ROOM[:2], "#####", *ROOM[3:]]},
-        "wanted a way from agent to goal, got none",
+        "wanted a path from agent to goal, got none",
     ),
-    (GRID, "wanted an id of its own, got 'a' a second time"),
+    (GRID, "wanted a unique id, got 'a' again"),
     (
         {**HALL, "distance": 2},
-        "wanted distance 1, the length of the shortest way, got 2",
+        "wanted distance 1, the length of the shortest path, got 2",
     ),
     (
         {**HALL, "actions": "x"},
@@ -327,12 +327,15 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     [
         (
             {"grids": "x", "size": 9},
-            "env: wanted no size beside grids, which are taken from the file as they are",
+            "env: wanted no size together with grids: grids of a file are used unchanged",
         ),
-        ({"grids": "x", "max_distance": 9}, "env: wanted no max_distance beside grids"),
+        (
+            {"grids": "x", "max_distance": 9},
+            "env: wanted no max_distance together with grids",
+        ),
         (
             {"where": "size=5"},
-            "env: wanted grids=FILE beside where, got where 'size=5' alone",
+            "env: wanted grids=FILE together with where, got only where 'size=5'",
         ),
         ({"grids": ""}, "env.grids.*: wanted the path of a file, without commas"),
     ],
@@ -355,7 +358,7 @@ def test_a_resumed_run_notices_that_the_file_has_changed(
     )
     with pytest.raises(
         GdeError,
-        match="lists other worlds than when this run began: bring back what they were read",
+        match="lists other worlds than when this run began: restore the source of the worlds",
     ):
         resume(tmp_path / "run")
     path.unlink()

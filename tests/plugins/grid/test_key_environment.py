@@ -389,7 +389,7 @@ def test_a_horizon_that_hardly_any_world_meets_is_refused_before_anything_is_wri
         (
             "two-path-key",
             {"size": 10},
-            "env: wanted an odd size, so that two ways lie alike .* e.g. 9 or 11, got 10",
+            "env: wanted an odd size, so that the two paths are mirror images, e.g. 9 or 11, got 10",
         ),
         (
             "two-path-key",

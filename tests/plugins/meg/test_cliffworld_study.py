@@ -76,7 +76,7 @@ def test_known_utility_by_the_length_of_the_goal() -> None:
 
 
 def test_known_utility_of_erring_policies() -> None:
-    rows = table("Known utility, policy that errs with probability eps")
+    rows = table("Known utility, erring policy, error probability eps")
     exact = values([row.ours for row in rows])
     assert exact[:5] == pytest.approx(KNOWN_ERRING[:5], rel=1e-3)
     assert exact == pytest.approx(KNOWN_ERRING, rel=0.06)
@@ -88,7 +88,7 @@ def test_known_utility_of_erring_policies() -> None:
 
 
 def test_unknown_utility_of_erring_policies() -> None:
-    rows = table("Unknown utility, policy that errs with probability eps")
+    rows = table("Unknown utility, erring policy, error probability eps")
     optimum = values([row.ours for row in rows])
     assert optimum[:6] == pytest.approx(UNKNOWN_ERRING[:6], rel=5e-3)
     assert optimum == pytest.approx(UNKNOWN_ERRING, rel=0.01)
@@ -100,7 +100,7 @@ def test_unknown_utility_of_erring_policies() -> None:
 
 def test_what_the_publication_does_not_pin() -> None:
     rows = table("Unknown utility, optimal policy by length k of the goal")
-    assert all("not pinned" in row.source for row in rows)
+    assert all("no fixed value" in row.source for row in rows)
     for row, known in zip(rows, EXACT, strict=True):
         assert row.ours.value is not None
         assert row.ours.value >= known - 1e-6, "the reward is one of the utilities"
@@ -132,7 +132,7 @@ def test_what_is_not_certified_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> 
     row = next(
         row
         for row in study.compare({})
-        if row.table.startswith("Known utility, policy that errs")
+        if row.table.startswith("Known utility, erring policy")
     )
     assert row.ours.value is None
     assert row.ours.reason.startswith("not certified: proven only to lie in [0, ")

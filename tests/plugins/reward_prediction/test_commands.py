@@ -43,7 +43,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_who_interrupts_a_build_is_told_how_it_goes_on(
+def test_an_interrupted_build_says_how_to_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
@@ -51,7 +51,7 @@ def test_who_interrupts_a_build_is_told_how_it_goes_on(
 
     monkeypatch.setattr(building, "build_domain", interrupted)
     done = build(tmp_path / "out", *SMALL)
-    assert done.exit_code == 130 and "the same command goes on" in done.output
+    assert done.exit_code == 130 and "repeat the command to resume" in done.output
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_who_interrupts_a_build_is_told_how_it_goes_on(
         (("--set", "blocksworld.blocks=99"), "blocksworld.blocks"),
         (
             ("--set", "webshop.data=/nope"),
-            "--set webshop: that domain is not built: add --domain webshop",
+            "--set webshop: domain webshop is not built: add --domain webshop",
         ),
         (
             ("--train", "10", "--set", "blocksworld.nope=1"),
@@ -79,11 +79,15 @@ def test_wrong_settings_are_refused_before_anything_is_begun(
 @pytest.mark.parametrize(
     ("out", "words", "said"),
     [
-        ("file", (), "file cannot be made: File exists"),
-        ("file/below", (), "file/below cannot be made: Not a directory"),
-        ("file/below", ("--train", "10"), "file/below cannot be made: Not a directory"),
-        ("a" * 300, (), "cannot be made: File name too long"),
-        ("run", (), "run holds a run"),
+        ("file", (), "file: File exists: name another folder"),
+        ("file/below", (), "file/below: Not a directory: name another folder"),
+        (
+            "file/below",
+            ("--train", "10"),
+            "file/below: Not a directory: name another folder",
+        ),
+        ("a" * 300, (), "File name too long: name another folder"),
+        ("run", (), "run is the folder of a run"),
     ],
 )
 def test_nothing_is_built_where_it_cannot_be_written(
@@ -137,6 +141,44 @@ def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
     assert build(tmp_path, *larger, "--set", "blocksworld.play_on=true").exit_code == 0
     assert before.keys() < contents(tmp_path).keys()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is not valid JSON"),
+        (b'{"seed": 0,', "is not valid JSON"),
+        (b"\xff\xfe\xff", "is not valid JSON"),
+        (b"[]", "is not a JSON object"),
+        (b"null", "is not a JSON object"),
+        (None, "cannot be read: Is a directory"),
+    ],
+)
+def test_a_broken_recipe_is_one_line_and_is_kept(
+    content: bytes | None, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "blocksworld" / building.RECIPE
+    path.parent.mkdir()
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    message = refused(tmp_path, *SMALL)
+    assert message == f"--out: {path} {problem}: restore it or name another folder"
+    assert [*tmp_path.rglob("*")] == [path.parent, path]
+
+
+@pytest.mark.parametrize("words", [(), ("--train", "10")])
+def test_a_file_in_place_of_a_domain_folder_is_one_line(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "blocksworld"
+    path.touch()
+    message = refused(tmp_path, *SMALL, *words)
+    assert message == (
+        f"--out: {path} is a file, not a folder: move it or name another folder"
+    )
+    assert path.read_bytes() == b""
 
 
 def test_training_pairs_have_no_recipe(tmp_path: Path) -> None:

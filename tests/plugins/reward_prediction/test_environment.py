@@ -134,7 +134,7 @@ def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
         RewardBench(RewardBenchConfig(data=str(tmp_path)))
     with pytest.raises(
         GdeError,
-        match=r"wanted a domain that can be had: domain webshop: no such folder",
+        match=r"no domain is available: domain webshop: no such folder",
     ):
         RewardPredictionStudy(StudyConfig(data=str(tmp_path), domains="webshop"))
 

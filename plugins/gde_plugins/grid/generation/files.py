@@ -6,7 +6,6 @@ any other name. Text, numbers and truth values are kept as labels, null reads "n
 anything else is left out.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import ConfigError, UnknownName
-from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.config import GridConfig, read_selection
 from gde_plugins.grid.grid import Grid, Origin
 from gde_plugins.grid.solver.dynamics import steps_to
 
@@ -93,9 +92,7 @@ def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
             try:
                 origin = _origin(line)
                 if origin.record in origins:
-                    raise ValueError(
-                        f"wanted an id of its own, got {origin.record!r} a second time"
-                    )
+                    raise ValueError(f"wanted a unique id, got {origin.record!r} again")
             except ValueError as error:
                 raise ConfigError(
                     f"env.grids: {path}:{number}: {_reason(error)}"
@@ -137,11 +134,11 @@ def _origin(line: str) -> Origin:
     # A stated distance must agree with the grid, since analyses stratify by this label.
     distance = steps_to(grid.walls, [grid.goal])[grid.agent]
     if math.isinf(distance):
-        raise ValueError("wanted a way from agent to goal, got none")
+        raise ValueError("wanted a path from agent to goal, got none")
     stated = labels.get("distance", distance)
     if stated != distance:
         raise ValueError(
-            f"wanted distance {distance:g}, the length of the shortest way, got {stated}"
+            f"wanted distance {distance:g}, the length of the shortest path, got {stated}"
         )
     return Origin(
         grid=grid, base=content.base or content.id, labels=labels, record=content.id
@@ -165,26 +162,6 @@ def _labels(extra: Mapping[str, Any]) -> Labels:
     return labels
 
 
-def read_selection(text: str) -> Labels:
-    """Read "size=7 transform=none" as {"size": 7, "transform": "none"}.
-
-    Raises:
-        ValueError: the expected format.
-    """
-    selection: dict[str, str | int | float | bool] = {}
-    is_complete = True
-    for pair in text.split():
-        name, _, value = pair.partition("=")
-        is_complete = is_complete and bool(name and value)
-        selection[name] = _value(value)
-    # A comma would separate two values of the setting.
-    if not selection or not is_complete or "," in text:
-        raise ValueError(
-            "LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5"
-        )
-    return selection
-
-
 def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin, ...]:
     """Return the grids that have all these labels; `path` is their file.
 
@@ -204,14 +181,6 @@ def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin
     if not chosen:
         text = " ".join(f"{name}={value}" for name, value in wanted.items())
         raise ConfigError(
-            f"env.where: wanted labels that a grid of {path} has, got {text}, which none has"
+            f"env.where: no grid of {path} has the labels {text}: choose others"
         )
     return chosen
-
-
-def _value(text: str) -> str | int | float | bool:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        return text
-    return value if isinstance(value, int | float) else text

@@ -60,7 +60,7 @@ class KeyNoDoorConfig(KeyDoorConfig, CounterfactualConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPathKeyConfig(CounterfactualConfig):
-    """Two equally short ways from agent to goal, on one of which lies a useless key."""
+    """Two equally short paths from agent to goal, one of them with a useless key."""
 
     size: Annotated[int, Interval(ge=9, le=19)] = 11
     """Rows and columns, outer wall included; odd."""
@@ -69,10 +69,10 @@ class TwoPathKeyConfig(CounterfactualConfig):
         if self.size % 2 == 0:
             near = f"{self.size - 1} or {self.size + 1}"
             raise ValueError(
-                f"an odd size, so that two ways lie alike about a middle, e.g. {near}, got {self.size}"
+                f"an odd size, so that the two paths are mirror images, e.g. {near}, got {self.size}"
             )
         if self.horizon <= self.size:
             raise ValueError(
-                f"a horizon of at least {self.size + 1} with size={self.size}, the shortest way around a block,"
+                f"a horizon of at least {self.size + 1} with size={self.size}, the shortest path around a block,"
                 f" got {self.horizon}"
             )

@@ -34,11 +34,13 @@ TENTH = "a tenth of paper-compatible"
 CONFIDENCE = 0.95
 TITLES = (
     "optimal policy by length k of the goal",
-    "policy that errs with probability eps",
+    "erring policy, error probability eps",
 )
 SOURCE = "MacDermott et al. (2024), appendix D.1"
-MISPRINTED = "; agrees if printed ten times too small"
-NOT_PINNED = "; not pinned, depends on training"
+MISPRINTED = (
+    "; agrees with a tenth of ours: the printed value may be ten times too small"
+)
+NOT_PINNED = "; no fixed value: depends on training"
 
 
 class Group(NamedTuple):
