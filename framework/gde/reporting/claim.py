@@ -17,7 +17,7 @@ from gde.reporting.wording import (
     values_text,
 )
 
-TOLD = 3
+LISTED = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
 
 
@@ -73,7 +73,7 @@ def _behaviour(result: Result) -> str:
         return f"{subject} {_joined(phrases)}."
 
     if measured:
-        listed = "; ".join(_listed(one) for one in measured[:TOLD])
+        listed = "; ".join(_listed(one) for one in measured[:LISTED])
         return f"{subject}: {listed}."
 
     return f"{subject} ran, but no metric of its behaviour has a value."

@@ -11,7 +11,7 @@ from gde.reporting.wording import bounds, inline, labels_text, number, plural, q
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared, Row
 
-TOLD = 3
+LISTED = 3
 """The number of differences that become sentences."""
 CLEAR = 0.05
 """Differences with a smaller corrected p value become sentences."""

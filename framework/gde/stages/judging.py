@@ -33,10 +33,27 @@ class Judge:
     """The success of the last outcome."""
     _mdp: TabularMDP | None = field(default=None, init=False)
     _solution: Solution | None = field(default=None, init=False)
+    _optima: dict[int, Optimum] = field(default_factory=dict, init=False)
+    """The optima of the MDP by state, since agents often return to a state."""
+    _environment: Environment | None = field(default=None, init=False)
+    _has_state: HasState | None = field(default=None, init=False)
+    _has_optimum: HasOptimum | None = field(default=None, init=False)
+    _has_mdp: HasMDP | None = field(default=None, init=False)
+
+    def _meet(self, environment: Environment) -> None:
+        """Find out which protocols the environment follows."""
+        # Once for each environment: `isinstance` takes longer than a step of a grid.
+        if environment is self._environment:
+            return
+        self._environment = environment
+        self._has_state = environment if isinstance(environment, HasState) else None
+        self._has_optimum = environment if isinstance(environment, HasOptimum) else None
+        self._has_mdp = environment if isinstance(environment, HasMDP) else None
 
     def state(self, environment: Environment) -> State | None:
         """Give the true state alone."""
-        return environment.state() if isinstance(environment, HasState) else None
+        self._meet(environment)
+        return self._has_state.state() if self._has_state else None
 
     def moment(
         self, environment: Environment, shown: Observation | None = None
@@ -52,14 +69,14 @@ class Judge:
             ValueError: what the environment tells cannot be true.
         """
         state = self.state(environment)
-        if isinstance(environment, HasOptimum):
-            optimum = environment.optimum()
+        if self._has_optimum:
+            optimum = self._has_optimum.optimum()
             if optimum is not None and shown is not None:
                 _check_optimum(optimum, shown)
             return Moment(state, optimum)
-        if state is None or state.index is None or not isinstance(environment, HasMDP):
+        if state is None or state.index is None or self._has_mdp is None:
             return Moment(state, None)
-        return Moment(state, self._solved(environment.mdp(), state.index))
+        return Moment(state, self._solved(self._has_mdp.mdp(), state.index))
 
     def _solved(self, mdp: TabularMDP, state: int) -> Optimum:
         # A world that has changed gives another process, which is solved anew.
@@ -67,6 +84,9 @@ class Judge:
             _check_names(mdp, self.actions)
             self._mdp = mdp
             self._solution = solve(mdp)
+            self._optima = {}
+        if state in self._optima:
+            return self._optima[state]
 
         # NumPy would take -1 for the last state.
         if not 0 <= index(state) < mdp.n_states:
@@ -74,11 +94,13 @@ class Judge:
                 f"state() must give the index of a state of mdp(), of {mdp.n_states}, got {state}"
             )
         best = self._solution.optimal[state].nonzero()[0]
-        return Optimum(
+        optimum = Optimum(
             actions=tuple(mdp.actions[action] for action in best),
             value=float(self._solution.value[state]),
             means="solved",
         )
+        self._optima[state] = optimum
+        return optimum
 
 
 def _check_names(mdp: TabularMDP, actions: Collection[str] | None) -> None:

@@ -1,4 +1,4 @@
-"""One SQLite file: transactions, and rows that are checked as they are read."""
+"""One SQLite file: a transaction for each tick of the loop, and checked rows."""
 
 import asyncio
 import json
@@ -58,6 +58,7 @@ class Database:
         self._connection = connect(path, write=write)
         self.secrets = Secrets()
         """Texts that are kept out of all that is written."""
+        self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -105,9 +106,47 @@ class Database:
         self._connection.close()
 
     async def commit(self, statements: list[Statement]) -> None:
-        """Commit some statements, and let other episodes go on."""
-        self.write(statements)
-        await asyncio.sleep(0)
+        """Commit together with what other episodes write in this tick of the loop."""
+        loop = asyncio.get_running_loop()
+        if not self._pending:
+            loop.call_soon(self._flush)
+        committed: asyncio.Future[None] = loop.create_future()
+        self._pending.append((statements, committed))
+        await committed
+
+    def _flush(self) -> None:
+        waiting = self._pending
+        self._pending = []
+        together: list[Statement] = []
+        for statements, _ in waiting:
+            together += statements
+        try:
+            self.write(together)
+        except Exception:
+            # One writer's mistake must not cost the others: each tries again alone.
+            for statements, committed in waiting:
+                self._write_alone(statements, committed)
+            return
+        for _, committed in waiting:
+            if not committed.done():
+                committed.set_result(None)
+
+    def _write_alone(
+        self, statements: list[Statement], committed: asyncio.Future[None]
+    ) -> None:
+        failure = None
+        try:
+            self.write(statements)
+        except Exception as error:
+            failure = error
+
+        # A cancelled writer waits no more.
+        if committed.done():
+            return
+        if failure:
+            committed.set_exception(failure)
+        else:
+            committed.set_result(None)
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction.

@@ -55,10 +55,10 @@ def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
         str(key),
         turn.index,
         turn.observation.text,
-        None if actions is None else to_json(list(actions)),
+        None if actions is None else _list(tuple(actions)),
         None if state is None else to_json(state.facts),
         None if state is None else state.index,
-        None if turn.optimal is None else to_json(list(turn.optimal)),
+        None if turn.optimal is None else _list(tuple(turn.optimal)),
         _real(turn.value),
         decision.status,
         decision.action,
@@ -244,7 +244,12 @@ def _unpack(blob: bytes) -> tuple[int, ...]:
     return tuple(np.frombuffer(blob, dtype="<i4").tolist()) if blob else ()
 
 
-# Cached, since most rows have one of a few lists of actions.
+# Both are cached, since most rows have one of a few lists of actions.
+@lru_cache(maxsize=4096)
+def _list(actions: tuple[str, ...]) -> str:
+    return to_json(actions)
+
+
 @lru_cache(maxsize=4096)
 def _tuple(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(json.loads(text))

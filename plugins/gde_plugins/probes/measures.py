@@ -10,8 +10,8 @@ def _measure(name: str, unit: str, better: Better, title: str, **more: Any) -> M
 
 
 PLACELESS = {
-    "linear": "The variant linear of cogmap cannot find places, because its logits have the same slope in every map:"
-    " its misses do not show that no place can be read linearly."
+    "linear": "The variant linear of cogmap cannot find places: its logits have one slope in every map,"
+    " so its misses do not show that no place can be read linearly."
 }
 """Shown once beneath a table, so only some of the numbers that follow from places carry
 it. Reason: docs/statistics.md.

@@ -165,6 +165,6 @@ def test_the_figures() -> None:
 def test_nobody_can_take_part() -> None:
     with pytest.raises(
         GdeError,
-        match="--agent random: meg-cliffworld has agents of its own or none; drop it",
+        match="meg-cliffworld has agents of its own or none: drop --agent",
     ):
         reproduce(Request(name="meg-cliffworld", agent=Choice(name="random")))

@@ -54,7 +54,7 @@ class Thinker:
         )
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 @hookimpl

@@ -117,7 +117,7 @@ def test_truth_and_decoded_map_are_drawn_alike(fitted: CogmapReadout) -> None:
     )
     assert 'viewBox="0 0 7 5"' in truth
     assert 'viewBox="0 0 7 5"' in decoded
-    assert "door at" in truth
+    assert "door (red, locked) at" in truth
     assert "(red, locked)" in truth
     assert "door likeliest at" in decoded
 

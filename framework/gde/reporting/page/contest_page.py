@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from gde.data.result import Measurement
 from gde.reporting.contest import (
-    TOLD,
+    LISTED,
     Contended,
     cautions,
     contended,
@@ -79,8 +79,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         title=title,
         environment=first.subject.environment,
         status=found.status,
-        verdicts=sentences[:TOLD],
-        more=len(sentences) - TOLD,
+        verdicts=sentences[:LISTED],
+        more=len(sentences) - LISTED,
         cautions=cautions(found),
         contended=[(one, _sides(one)) for one in headlines],
         quantity=quantity,

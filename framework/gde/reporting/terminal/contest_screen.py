@@ -3,7 +3,7 @@
 from textwrap import shorten
 
 from gde.data.result import Measurement
-from gde.reporting.contest import TOLD, cautions, contended, verdicts
+from gde.reporting.contest import LISTED, cautions, contended, verdicts
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain, wrapped
 from gde.reporting.wording import estimate
 from gde.runs.contest import Contest
@@ -24,7 +24,7 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
             lines.append(f"  {name.ljust(width)}  {_in_words(number)}")
 
     sentences = []
-    for text in verdicts(found)[:TOLD] + cautions(found)[:CAUTIONS]:
+    for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
         sentences += wrapped(text, 2, indent="  ")
 
     # The sentences are the findings: where there is no room, numbers give way.

@@ -65,6 +65,8 @@ class Transform:
 
     def apply(self, grid: Grid) -> Grid:
         """Transform a grid."""
+        if not self.steps:
+            return grid
         symbols = np.array([list(row) for row in grid.rows])
         rearranged = self.rearrange(symbols)
         rows = tuple("".join(row) for row in rearranged.tolist())
