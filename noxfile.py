@@ -48,12 +48,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
-def statistics(session: nox.Session) -> None:
-    """Error rates and coverage in thousands of simulated studies."""
-    install(session, "-e", ".[dev]")
-    session.run(
-        "pytest", "-n", "2", "-m", "statistics", "--timeout=1200", *session.posargs
-    )
+def extended(session: nox.Session) -> None:
+    """What CI adds to the test command: error rates in thousands of simulated studies,
+    and every benchmark at its smallest size.
+    """
+    install(session, "-e", ".[dev,text-worlds]")
+    marks = "statistics or benchmarks"
+    session.run("pytest", "-n", "2", "-m", marks, "--timeout=1200", *session.posargs)
 
 
 @nox.session(python=DEFAULT)

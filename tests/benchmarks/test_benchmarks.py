@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.benchmarks
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
 OURS = ("gde", "gde_plugins", "bench_", "sizes", "sparse_peers")

@@ -114,32 +114,17 @@ def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> 
 
 
 def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
-    ways = {
-        "one": (("--concurrency", "1"), "0"),
-        "many": (("--concurrency", "32"), "1"),
-        "workers": (("--executor", "processes"), "0"),
-    }
+    sweep = ("eval", "--env", "grid", "--agent", "gpt-oss", "--set", "env.size=5,7")
+    short = ("--episodes", "4", "--metric", "success")
+    together = ("--concurrency", "32", "--out", "together")
+    workers = ("--concurrency", "1", "--executor", "processes", "--out", "workers")
+
     records = set()
-    for name, (arguments, hash_seed) in ways.items():
-        done = gde(
-            *(
-                "eval",
-                "--env",
-                "grid",
-                "--agent",
-                "gpt-oss",
-                "--episodes",
-                "4",
-                "--metric",
-                "success",
-            ),
-            *("--set", "env.size=5,7", "--out", name, *arguments),
-            cwd=tmp_path,
-            PYTHONHASHSEED=hash_seed,
-        )
+    for options, hash_seed in ((together, "0"), (workers, "1")):
+        done = gde(*sweep, *short, *options, cwd=tmp_path, PYTHONHASHSEED=hash_seed)
         assert done.returncode == 0, done.stderr
         text = StringIO()
-        assert export(tmp_path / name, "jsonl", text) == 8
+        assert export(tmp_path / options[-1], "jsonl", text) == 8
         records.add(text.getvalue())
     assert len(records) == 1
 

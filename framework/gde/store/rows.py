@@ -64,7 +64,7 @@ def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
         decision.action,
         decision.detail,
         decision.completion.request if decision.completion else None,
-        float(turn.reward),
+        _real(turn.reward),
         turn.terminated,
         turn.truncated,
         _real(turn.success),
@@ -230,10 +230,13 @@ def read_trajectory(
 
 
 def _real(value: float | None) -> float | None:
+    if value is None:
+        return None
     # SQLite would make NaN NULL.
-    if value is not None and isnan(value):
+    if isnan(value):
         raise ValueError("wanted a number, got nan")
-    return None if value is None else float(value)
+    # It keeps no sign of zero.
+    return float(value) + 0.0
 
 
 def _pack(tokens: Sequence[int]) -> bytes:

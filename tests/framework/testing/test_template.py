@@ -63,7 +63,7 @@ def test_the_process_that_the_page_shows_is_that_of_the_skeleton(
         "State(facts=", "State(index=self._at, facts="
     )
     module.write_text(
-        body.replace("import Context,", "import TabularMDP, Context,").replace(
+        body.replace("    World,\n", "    TabularMDP,\n    World,\n", 1).replace(
             "BACK, ON", NUMPY
         )
     )
