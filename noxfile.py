@@ -49,12 +49,19 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def extended(session: nox.Session) -> None:
-    """What CI adds to the test command: error rates in thousands of simulated studies,
-    and every benchmark at its smallest size.
+    """What CI adds to the test command: trainings, deaths of processes, error rates in
+    thousands of simulated studies, and every benchmark at its smallest size.
     """
     install(session, "-e", ".[dev,text-worlds]")
-    marks = "statistics or benchmarks"
-    session.run("pytest", "-n", "2", "-m", marks, "--timeout=1200", *session.posargs)
+    session.run(
+        "pytest",
+        "-n",
+        "2",
+        "-m",
+        "extended and not slow",
+        "--timeout=1200",
+        *session.posargs,
+    )
 
 
 @nox.session(python=DEFAULT)

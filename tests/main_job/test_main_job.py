@@ -113,6 +113,7 @@ def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> 
     assert len(tested[0]) == round(0.3 * len(set(world.values())))
 
 
+@pytest.mark.extended
 def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
     sweep = ("eval", "--env", "grid", "--agent", "gpt-oss", "--set", "env.size=5,7")
     short = ("--episodes", "4", "--metric", "success")

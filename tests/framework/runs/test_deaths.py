@@ -13,6 +13,8 @@ from gde.request.catalogue import Catalogue
 from gde.runs import sharing
 from gde.testing.parts import Corridor
 
+pytestmark = pytest.mark.extended
+
 PLAN = Plan(
     environment=mined,
     agent=Counting,

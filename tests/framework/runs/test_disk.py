@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.extended
+
 LIMIT = 200 * 1024
 """Bytes of a file: enough for the beginning of a run."""
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.extended
+
 LONGEST = 20.0
 """Seconds on a busy machine; on an idle one it takes less than two."""
 WHERE = [

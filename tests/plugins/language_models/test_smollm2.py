@@ -16,6 +16,8 @@ from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
 from gde_plugins.language_models.transformers_model import TransformersModel
 
+pytestmark = pytest.mark.extended
+
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 

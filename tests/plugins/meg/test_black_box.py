@@ -132,7 +132,7 @@ def test_the_most_that_a_function_of_states_predicts_is_goal_directedness_toward
 SEEDS = 100
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("oracle", [False, True])
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])

@@ -53,7 +53,7 @@ def simulate(policy: Floats, seed: int) -> Simulated:
     return Simulated(held / SAMPLES, *np.mean(off, axis=0).tolist())
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "policy",
     [
@@ -73,7 +73,7 @@ def test_intervals_cover_and_the_middle_is_nearly_unbiased(policy: Floats) -> No
     assert abs(found.middle) < found.plug_in / 2
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 def test_a_random_agent_is_found_to_have_no_goal() -> None:
     found = simulate(CHANCE, seed=1)
     assert found.coverage >= 0.93

@@ -53,7 +53,7 @@ def test_families_and_power_are_as_said_roughly() -> None:
     assert min(power(20, QUICK).values()) == pytest.approx(0.8, abs=0.1)
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(
@@ -65,7 +65,7 @@ def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(
         assert min(found["sign-flip"], found["Wilcoxon"]) >= 0.045
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_permutation_of_clusters_never_exceeds_its_level(
@@ -76,25 +76,25 @@ def test_the_permutation_of_clusters_never_exceeds_its_level(
         assert unpaired(design, n, RUNS)["permutation"] >= 0.045
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 def test_the_exchange_of_episodes_never_exceeds_its_level(n: int) -> None:
     assert replicates(n, RUNS)["p_any"] <= 0.055
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", [15, 60, 200])
 def test_tests_of_trends_never_exceed_their_level(n: int) -> None:
     assert max(trends(n, RUNS).values()) <= 0.055
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 def test_the_test_of_a_slope_holds_its_level(n: int) -> None:
     assert (0.045 if n > 6 else 0.03) <= regression(n, RUNS)["slope"] <= 0.055
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_of_differences_cover(design: str, n: int) -> None:
@@ -104,20 +104,20 @@ def test_intervals_of_differences_cover(design: str, n: int) -> None:
     )  # 2,000 runs of 95 % stray by 0.5 points
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", COUNTS)
 def test_intervals_of_estimates_cover(n: int) -> None:
     assert min(estimates(n, INTERVALS).values()) >= (0.93 if n >= 20 else 0.92)
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 def test_corrections_control_the_errors_of_a_family() -> None:
     found = families(FAMILIES)
     assert found["Holm, family error"] <= 0.055
     assert found["BH, false discoveries"] <= 0.055
 
 
-@pytest.mark.statistics
+@pytest.mark.extended
 @pytest.mark.parametrize("n", [8, 20, 50])
 def test_the_minimum_detectable_difference_is_found_in_four_studies_of_five(
     n: int,

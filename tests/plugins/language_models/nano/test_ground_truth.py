@@ -24,6 +24,8 @@ from gde_plugins.language_models.nano.samples import INSTRUCTION, render
 from gde_plugins.language_models.plugin import make_nano
 from gde_plugins.language_models.transformers_model import TransformersModel
 
+pytestmark = pytest.mark.extended
+
 N_TEMPLATE = 3
 WINDOW = 128
 """Tokens that sliding attention sees, as in the first layer: a token itself and those

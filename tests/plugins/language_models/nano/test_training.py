@@ -29,6 +29,8 @@ from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 from gde_plugins.language_models.nano.training import POOL, batches, train
 
+pytestmark = pytest.mark.extended
+
 TOKENIZER: Any = build_tokenizer()
 
 
