@@ -48,7 +48,7 @@ class Pool:
                 yield from pool.map(job, items)
             except BrokenProcessPool as error:
                 raise RunFailed(
-                    f"executor 'pool': {error}; go on with `gde resume`"
+                    f"executor 'pool': {error}; resume with `gde resume RUN`"
                 ) from error
 
     def stop(self) -> None:
