@@ -1,8 +1,13 @@
 """Settings of the whole suite."""
 
 import gc
+import os
 
 from hypothesis import HealthCheck, settings
+
+# Workers of pytest share the cores: more threads in each would only wait for each other.
+# Set here, because torch and BLAS read it when they are imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # An example may take however long it takes, which depends on what else is running.
 settings.register_profile(
