@@ -3,8 +3,6 @@ contain.
 """
 
 import re
-import shutil
-import subprocess
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from browser import browse
 from markupsafe import escape
 
 from gde.data.completion import Completion
@@ -459,44 +458,15 @@ def test_a_browser_lays_the_page_out_and_plays_the_episode_of_a_link(
         HtmlReporter().render(PLAN, result, hostile, tmp_path),
         tmp_path / "page.png",
     )
-    browse(path.as_uri(), tmp_path, f"--screenshot={picture}")
+    until_played = "--virtual-time-budget=5000"
+    seen = f"--screenshot={picture}"
+    browse(path.as_uri(), tmp_path, until_played, seen, timeout=120)
     assert picture.stat().st_size > 20_000
-    shown = browse(
-        f"{path.as_uri()}#episode={first.key}&turn={len(turns)}", tmp_path, "--dump-dom"
-    )
+    address = f"{path.as_uri()}#episode={first.key}&turn={len(turns)}"
+    shown = browse(address, tmp_path, until_played, "--dump-dom", timeout=120)
     assert f"Turn {len(turns)} of {len(turns)}: UP" in shown
     assert str(escape("<script>document.title")).replace("&#39;", "'") in shown
     assert (
         re.findall("<title>(.*?)</title>", shown)[0]
         == "gpt-oss in grid \u00b7 gde report"
     )
-
-
-def browse(address: str, folder: Path, what: str) -> str:
-    """What a real browser prints."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("chromium is not installed")
-    quiet = [
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-    ]
-    quiet += [
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={folder / 'profile'}",
-    ]
-    command = [
-        browser,
-        "--headless",
-        "--no-sandbox",
-        *quiet,
-        "--virtual-time-budget=5000",
-        what,
-        address,
-    ]
-    return subprocess.run(
-        command, check=True, capture_output=True, timeout=120, text=True
-    ).stdout

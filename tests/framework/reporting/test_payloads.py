@@ -2,8 +2,6 @@
 in a real browser.
 """
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from browser import browse
 
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
@@ -22,6 +21,8 @@ from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
 from gde.reporting.page.html import HtmlReporter
 
+DUMP = ("--virtual-time-budget=3000", "--dump-dom")
+"""The page after its scripts have run."""
 ACTS = (
     '<script>fetch("URL")</script>',
     "<script src=URL></script>",
@@ -140,36 +141,6 @@ def attacked(
     return plan, hostile, replace(evidence, trajectories=tuple(episodes))
 
 
-def browse(path: Path, folder: Path) -> str:
-    """The page as a browser has it after its scripts have run."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("chromium is not installed")
-    quiet = [
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-    ]
-    quiet += [
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={folder / 'profile'}",
-    ]
-    command = [
-        browser,
-        "--headless",
-        "--no-sandbox",
-        *quiet,
-        "--virtual-time-budget=3000",
-        "--dump-dom",
-        path.as_uri(),
-    ]
-    return subprocess.run(
-        command, check=True, capture_output=True, timeout=200, text=True
-    ).stdout
-
-
 @pytest.mark.slow
 @pytest.mark.outside
 @pytest.mark.timeout(900)
@@ -185,7 +156,7 @@ def test_no_text_of_a_run_becomes_a_script_or_a_request(
             folder.mkdir()
             some = every[start : start + each_page]
             path = HtmlReporter().render(*attacked(some, result, evidence), folder)
-            shown = browse(path, tmp_path)
+            shown = browse(path.as_uri(), tmp_path, *DUMP, timeout=200)
             assert seen == [], some
             assert "gde report</title>" in shown
 
@@ -200,5 +171,5 @@ def test_the_payloads_do_what_they_say_where_nothing_keeps_them_from_it(
         for i, each in enumerate(payloads(url)[:5]):
             path = tmp_path / f"{i}.html"
             path.write_text(f"<html><body>{each}</body></html>")
-            browse(path, tmp_path)
+            browse(path.as_uri(), tmp_path, *DUMP, timeout=200)
         assert {"/0", "/1", "/2", "/3", "/4"} <= {*seen}
