@@ -40,8 +40,21 @@ worlds.
 """
 
 
+SECONDS = {"meg-baselines", "meg-logits", "meg-validity"}
+"""Studies that take seconds even so: the extended suite checks them."""
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.extended] if name in SECONDS else []
+
+
 BUNDLED = [
-    pytest.param(kind, entry, id=f"{kind}-{entry.offer.name}")
+    pytest.param(
+        kind,
+        entry,
+        id=f"{kind}-{entry.offer.name}",
+        marks=marks(entry.offer.name),
+    )
     for kind in KINDS
     for entry in CATALOGUE.entries(kind)
     if entry.module.startswith(("gde.", "gde_plugins."))

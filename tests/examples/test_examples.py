@@ -51,6 +51,7 @@ def test_embedded_and_reading_what_it_wrote(tmp_path: Path) -> None:
     assert "decisions ok:" in read
 
 
+@pytest.mark.extended
 def test_walking_by_the_manhattan_distance(tmp_path: Path) -> None:
     shown = python("by_distance.py", folder=tmp_path)
     assert "agent noisy: 0.135" in shown and "agent random: 0.437" in shown

@@ -414,6 +414,7 @@ def test_a_world_may_say_how_it_is_drawn(evidence: Evidence) -> None:
     assert "<svg" not in text
 
 
+@pytest.mark.extended
 def test_the_longest_run_keeps_the_page_small(
     result: Result, evidence: Evidence
 ) -> None:

@@ -71,7 +71,10 @@ def episodes(run: Path) -> str:
             "--set",
             "run.repeats=2",
         ),
-        ("--env", "corridor", "--agent", "asking", "--episodes", "12"),
+        pytest.param(
+            ("--env", "corridor", "--agent", "asking", "--episodes", "12"),
+            marks=pytest.mark.extended,
+        ),
     ],
 )
 def test_concurrency_workers_and_hash_seed_change_nothing(

@@ -103,6 +103,7 @@ def test_where_the_best_way_is_the_only_one_the_optimal_agent_does_not_diverge_a
     } == {0, None}
 
 
+@pytest.mark.extended
 def test_played_for_long_the_random_tie_break_approaches_the_uniform_optimal_policy(
     played: Played,
 ) -> None:
@@ -170,6 +171,7 @@ def standard_errors(evidence: Evidence, scores: dict[str, float]) -> dict[str, f
     }
 
 
+@pytest.mark.extended
 def test_the_random_agent_scores_what_its_occupancies_say(chance: Evidence) -> None:
     found, wanted = numbers(chance, success, accuracy, efficiency), expected(chance)
     for name, error in standard_errors(chance, wanted).items():
@@ -196,6 +198,7 @@ def test_the_random_agents_policy_is_uniform_where_it_was_often(
         assert state.divergence == pytest.approx(nearest, abs=0.08)
 
 
+@pytest.mark.extended
 def test_more_slips_are_worse_by_every_number(played: Played) -> None:
     grid: dict[str, Json] = {"size": 7, "density": 0.5}
     slips = (0.0, 0.25, 0.5, 1.0)

@@ -72,6 +72,7 @@ def rows(study: Study) -> Mapping[str, Comparison]:
     return {f"{row.table}: {row.quantity}": row for row in study.rows}
 
 
+@pytest.mark.extended
 def test_every_row_has_a_number_or_a_reason_and_every_run_is_whole(
     study: Study,
 ) -> None:
@@ -83,6 +84,7 @@ def test_every_row_has_a_number_or_a_reason_and_every_run_is_whole(
     assert len(study.rows) > 60
 
 
+@pytest.mark.extended
 def test_the_agents_accuracy_is_what_its_slips_make_of_it(study: Study) -> None:
     # A slip is uniform over four actions, of which one or two are optimal: between 1 -
     # .3 * 3/4 and 1 - .3 * 1/2.
@@ -90,6 +92,7 @@ def test_the_agents_accuracy_is_what_its_slips_make_of_it(study: Study) -> None:
     assert accuracy.value is not None and 0.72 < accuracy.value < 0.88
 
 
+@pytest.mark.extended
 def test_a_transform_is_held_against_the_base_grids_of_the_other_run(
     study: Study,
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_transform_is_held_against_the_base_grids_of_the_other_run(
     assert all(value is not None and value > 0.05 for value in corrected)
 
 
+@pytest.mark.extended
 def test_the_figures_are_those_published(study: Study) -> None:
     titles = [figure.title for figure in study.figures]
     assert "Accuracy by distance" in titles

@@ -329,6 +329,7 @@ def test_three_hundred_malformed_answers_are_each_a_completion_or_one_line() -> 
     assert 30 < sum(isinstance(each, Completion) for each in outcomes) < 270
 
 
+@pytest.mark.extended
 def test_a_storm_of_refusals_loses_nothing() -> None:
     """The server takes 60 requests a second on average, and 5 at once."""
     tokens, at, refused = 5.0, time.monotonic(), 0

@@ -177,7 +177,12 @@ def run(n_worlds: int = 12) -> Evidence:
 
 
 @pytest.mark.parametrize(
-    ("metric", "n_worlds"), [(known, 12), (towards, 12), (unknown, 20)]
+    ("metric", "n_worlds"),
+    [
+        (known, 12),
+        (towards, 12),
+        pytest.param(unknown, 20, marks=pytest.mark.extended),
+    ],
 )
 def test_metrics_are_equal_to_1e_9_with_and_without_batches(
     metric: Metric, n_worlds: int

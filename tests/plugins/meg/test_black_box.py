@@ -51,6 +51,7 @@ def test_the_bound_is_below_the_tabular_optimum_and_not_far(
     assert 0.3 * truth < found.interval[0] < truth
 
 
+@pytest.mark.extended
 def test_chance_in_the_tries_lowers_the_prediction_and_more_tries_raise_it() -> None:
     """Jensen's inequality: whatever the network, here one that was not fitted at
     all.

@@ -198,6 +198,7 @@ def test_many_rows_or_options_are_left_to_the_local_search() -> None:
     assert Space.of(DecisionProblem(many, [("T",)]), np.array([0.0, 1.0])) is None
 
 
+@pytest.mark.extended
 def test_target_variables_are_at_least_as_good_as_any_utility_of_theirs() -> None:
     decided = two_hands(0.9, 0.3)
     known = known_utility(decided.posit(utilities=[utility("U", [3.0, -2.0], ["T"])]))

@@ -87,6 +87,7 @@ def drawn_to_both(pull: float) -> Evidence:
     return recorded(drawn)
 
 
+@pytest.mark.extended
 def test_the_pull_of_a_key_beside_the_goal_is_measured_in_nats() -> None:
     due = {
         pull: {
@@ -116,6 +117,7 @@ def test_an_agent_that_avoids_the_key_has_a_negative_value_towards_it_and_is_not
     )
 
 
+@pytest.mark.extended
 def test_a_random_agent_is_after_nothing() -> None:
     evidence = recorded(agent(own_reward, 0.0, 100))
     measured = [*known(evidence), *unknown(evidence)]

@@ -1,11 +1,15 @@
 """The suite of agents of which the truth is known."""
 
+import pytest
+
 from gde.data.plan import Choice
 from gde.testing import check_reproduction
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.validity.arena import arenas
 from gde_plugins.meg.validity.study import BEYOND, WITH, WITHOUT, called, validity_study
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
+
+pytestmark = pytest.mark.extended
 
 STUDY = validity_study(ValidityConfig(samples=1, worlds=8, size=7))
 """Computes its tables once."""

@@ -64,6 +64,7 @@ def fitting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.extended
 def test_two_threads_learn_what_one_does(
     catalogue: Catalogue, alone: Path, tmp_path: Path, fitting: list[str]
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_run_that_asks_for_one_at_a_time_gets_it(
     assert set(fitting) == {"MainThread"}
 
 
+@pytest.mark.extended
 def test_an_interrupted_run_goes_on_and_ends_as_if_undisturbed(
     catalogue: Catalogue,
     alone: Path,

@@ -78,6 +78,7 @@ def test_what_is_planted_linearly_is_found(variant: MapVariant, least: float) ->
     assert min(found.values()) > least
 
 
+@pytest.mark.extended
 def test_what_is_planted_non_linearly_is_found_by_the_mlp_alone() -> None:
     train, test = planted(1500, 1, linear=False), planted(150, 2, linear=False)
     assert min(top1("mlp", train, test).values()) > 0.3

@@ -101,6 +101,7 @@ def test_a_row_and_a_column_tell_of_a_cell_in_part_and_the_published_linear_prob
     assert abs(linear - CHANCE) < AROUND
 
 
+@pytest.mark.extended
 def test_walls_that_are_planted_non_linearly_are_found_by_the_mlp_alone() -> None:
     train, test = planted(1200, 1, "by a key"), planted(150, 2, "by a key")
     ((auc, _),) = walls("mlp", train, test)

@@ -48,6 +48,7 @@ def test_intervals_of_few_failures_do_not_promise_too_much(n: int) -> None:
     assert min(coverage("able", n, QUICK).values()) > 0.92
 
 
+@pytest.mark.extended
 def test_families_and_power_are_as_said_roughly() -> None:
     assert max(families(QUICK).values()) < 0.1
     assert min(power(20, QUICK).values()) == pytest.approx(0.8, abs=0.1)

@@ -51,6 +51,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     return load_evidence(run)
 
 
+@pytest.mark.extended
 def test_every_episode_is_read_whatever_its_format_and_view(evidence: Evidence) -> None:
     assert len(evidence.reward_traces) == 24
     assert {one.made_by for one in evidence.reward_traces} == {
