@@ -17,6 +17,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.reporting.figures.drawing import numbers
 from gde_plugins.grid_studies.cogmap_study import CONTROLS
+from gde_plugins.grid_studies.config import InputForm
 from gde_plugins.grid_studies.lookup import find
 from gde_plugins.grid_studies.rows import GUESSES, HORIZON, POSITIONS, PREFIXES
 
@@ -31,7 +32,7 @@ TRUE, DECODED = "true map", "decoded map"
 
 
 def map_figure(
-    evidence: Evidence, probe: str, variant: str, position: str
+    evidence: Evidence, probe: str, variant: str, position: str, form: InputForm
 ) -> Figure | None:
     """Draw the first held-out first turn of each size, true and decoded; None where the
     probe decoded no map.
@@ -48,7 +49,8 @@ def map_figure(
         title="Decoded maps",
         caption=(
             f"Of each size the first held-out grid in its first turn: the true map, and of each of its cells the"
-            f" likeliest kind according to the probe ({variant}, layer {report.fit.layer}), padding not chosen."
+            f" likeliest kind according to the probe ({variant}, layer {report.fit.layer}, {form} inputs), padding not"
+            " chosen."
             " What stands beside the agent and the goal in the tables says how much of it is right."
         ),
         spec=_map_panels(rows, kinds),
@@ -169,12 +171,13 @@ DASHED: Mapping[str, Any] = {
 """Without a legend, which would show dashes in no colour: the caption explains them."""
 
 
-def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
+def size_figure(measurements: Sequence[Measurement], form: InputForm) -> Figure | None:
     """Draw scores of decoded maps by size, before and after reasoning; None where none
     was measured.
 
     Args:
         measurements: without layers.
+        form: form of the inputs of the probe.
     """
     rows = [*_of_sizes(measurements)]
     if not rows:
@@ -187,8 +190,8 @@ def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
     return Figure(
         title="Decoded maps by size",
         caption=(
-            "Of the general MLP probe in held-out first turns; bands: 95 % intervals, point by point. Dashed: the same"
-            " of a model with random weights."
+            f"Of the general MLP probe on {form} inputs in held-out first turns; bands: 95 % intervals, point by"
+            " point. Dashed: the same of a model with random weights."
         ),
         spec=_panels(rows, "score", [*SCORES.values()], encoding),
     )

@@ -3,6 +3,7 @@ al. 2026, section 5 and appendix F), and causal tests, which they do not have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 from gde.data.cell_map import KINDS
@@ -13,8 +14,12 @@ from gde_plugins.grid_studies.cogmap_study import (
     CONTROLS,
     DENSITIES,
     SIZES,
+    ByForm,
+    as_published,
+    of_form,
     without_layer,
 )
+from gde_plugins.grid_studies.config import InputForm
 from gde_plugins.grid_studies.lookup import find
 
 POSITIONS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
@@ -43,23 +48,28 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 """Table 6."""
 
 
-def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+def distance_rows(measured: ByForm) -> Iterator[Comparison]:
     """Table 5, beside baselines without activations and controls."""
+    first = next(iter(measured.values()))
     for (variant, position), (mae, r2) in TABLE_5.items():
-        yield _distance_row(
-            numbers, "mae", "mean absolute error", variant, position, mae
-        )
-        yield _distance_row(numbers, "r2", "R2", variant, position, r2)
+        # The linear variant, ridge regression, z-scores its inputs always.
+        forms: ByForm = {"z-scored": first} if variant == "linear" else measured
+        printed = (("mae", "mean absolute error", mae), ("r2", "R2", r2))
+        for score, title, paper in printed:
+            for form, numbers in forms.items():
+                row = _distance_row(numbers, score, variant, position)
+                quantity = f"{title}, {variant}, {POSITIONS[position]}"
+                yield replace(
+                    row,
+                    quantity=of_form(quantity, form),
+                    paper=as_published(paper, form),
+                )
 
 
 def _distance_row(
-    numbers: Sequence[Measurement],
-    score: str,
-    title: str,
-    variant: str,
-    position: str,
-    paper: float,
+    numbers: Sequence[Measurement], score: str, variant: str, position: str
 ) -> Comparison:
+    """A score of the probe beside its baselines and controls, without a title."""
     name = f"distance.{score}"
     where: Labels = {"variant": variant, "position": position}
     others = {}
@@ -73,17 +83,23 @@ def _distance_row(
         others[control] = find(numbers, name, **where, control=control)
 
     return Comparison(
-        quantity=f"{title}, {variant}, {POSITIONS[position]}",
-        paper=paper,
+        quantity="",
+        paper=None,
         ours=find(numbers, name, **where, control="none"),
         source="Arghal et al. (2026), table 5",
-        table="Distance to the goal (appendix F.3)",
+        table="Distance to the goal in all turns (appendix F.3)",
         others=others,
     )
 
 
-def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+def plan_rows(numbers: Sequence[Measurement], turns: str) -> Iterator[Comparison]:
     """Figure 9 and table 6, beside guesses and controls."""
+    for row in _plan_rows(numbers):
+        table = f"Plans in {turns} turns (section 5.3 and appendix F.4)"
+        yield replace(row, table=table)
+
+
+def _plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     for position, printed in PREFIXES.items():
         for n in range(1, HORIZON + 1):
             title = f"next {n} actions, {POSITIONS[position]}"
@@ -122,7 +138,6 @@ def _plan_row(
         paper=paper,
         ours=find(numbers, f"plan.{name}", **where, control="none"),
         source=f"Arghal et al. (2026), {source}",
-        table="Plans (section 5.3 and appendix F.4)",
         others=others,
     )
 
@@ -132,13 +147,13 @@ TABLE_2: Sequence[tuple[str, str, float | None]] = (
     ("optimal on the decoded map (Acc. Dec.)", "accuracy.decoded", None),
     ("optimal on both (Agreem.)", "agreement", 0.84),
     (
-        "some action optimal on both (Agreem., released code)",
+        "some action optimal on both (Agreem., rule of the released code, places of the paper)",
         "agreement.released",
         None,
     ),
     ("errors that are optimal on the decoded map (Rec.)", "recovery", None),
     (
-        "errors where some action is optimal on both (Rec., released code)",
+        "errors where some action is optimal on both (Rec., rule of the released code, places of the paper)",
         "recovery.released",
         None,
     ),
@@ -161,33 +176,39 @@ SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (
 FIT: Labels = {"variant": "mlp", "position": "pre"}
 
 
-def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+def belief_rows(measured: ByForm) -> Iterator[Comparison]:
     """Table 2 and what its footnote asks for in the whole run, beside controls; then
     table 2 as it is printed.
     """
     for title, name, printed in (*TABLE_2, *BEYOND):
-        controls = {}
-        for control in CONTROLS:
-            controls[control] = find(numbers, f"beliefs.{name}", **FIT, fit=control)
-        yield Comparison(
-            quantity=title,
-            paper=printed,
-            ours=find(numbers, f"beliefs.{name}", **FIT, fit="none"),
-            source="Arghal et al. (2026), table 2 and section 5.2",
-            table="Actions against decoded maps (section 5.2)",
-            others=controls,
-        )
+        for form, numbers in measured.items():
+            controls = {}
+            for control in CONTROLS:
+                controls[control] = find(numbers, f"beliefs.{name}", **FIT, fit=control)
+            yield Comparison(
+                quantity=of_form(title, form),
+                paper=as_published(printed, form),
+                ours=find(numbers, f"beliefs.{name}", **FIT, fit="none"),
+                source="Arghal et al. (2026), table 2 and section 5.2",
+                table="Actions against decoded maps (section 5.2)",
+                others=controls,
+            )
 
     # By size and by density, as printed: the trained probe alone.
+    (form, numbers), *others = measured.items()
     for label, values in SWEPT:
         for value, (title, name, _) in product(values, TABLE_2):
             where: Labels = {**FIT, "fit": "none", label: value}
+            beside = {}
+            for other, of_other in others:
+                beside[f"{other} inputs"] = find(of_other, f"beliefs.{name}", **where)
             yield Comparison(
                 quantity=f"{label} {value:g}: {title}",
                 paper=None,
                 ours=find(numbers, f"beliefs.{name}", **where),
                 source="Arghal et al. (2026), table 2",
-                table=f"Actions against decoded maps by {label} (table 2)",
+                table=f"Actions against decoded maps by {label} (table 2), {form} inputs",
+                others=beside,
             )
 
 
@@ -218,10 +239,17 @@ the subspace of one thing holds some of the others.
 CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 
-def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+def cause_rows(
+    measurements: Sequence[Measurement], form: InputForm
+) -> Iterator[Comparison]:
     """The effect of each change at each layer and dose, beside its control and whether
     it is called a cause.
     """
+    for row in _cause_rows(measurements):
+        yield replace(row, table=of_form(CAUSES, form))
+
+
+def _cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     # Layers and doses are those of the run: they depend on its model and options.
     made = [one.where for one in measurements if one.where.get("change") in CHANGES]
     layers = {int(where["layer"]) for where in made}
@@ -245,7 +273,6 @@ def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
                 control="none",
             ),
             source="beyond Arghal et al. (2026)",
-            table=CAUSES,
         )
 
 
@@ -279,7 +306,6 @@ def _cause(
         paper=None,
         ours=find(measurements, "causes.effect", **where),
         source="beyond Arghal et al. (2026)",
-        table=CAUSES,
         others=others,
     )
 
@@ -314,8 +340,11 @@ layer.
 """
 
 
-def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+def layer_rows(
+    measurements: Sequence[Measurement], form: InputForm
+) -> Iterator[Comparison]:
     """Accuracy and localisation at each layer that was read."""
+    table = of_form(f"Layers, grids of size {LAYERS_SIZE} (appendix F.1)", form)
     for one in measurements:
         is_trained = one.where.get("fit") == "none"
         if is_trained and one.name in SHOWN and "density" not in one.where:
@@ -325,13 +354,15 @@ def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
                 paper=None,
                 ours=one,
                 source="Arghal et al. (2026), fig. 14",
-                table=f"Layers, grids of size {LAYERS_SIZE} (appendix F.1)",
+                table=table,
                 others={"random weights": find(measurements, one.name, **untrained)},
             )
 
 
 def size_rows(
-    own: Mapping[int, Sequence[Measurement]], general: Sequence[Measurement]
+    own: Mapping[int, Sequence[Measurement]],
+    general: Sequence[Measurement],
+    form: InputForm,
 ) -> Iterator[Comparison]:
     """Accuracy, recall and precision of every class by size.
 
@@ -341,7 +372,9 @@ def size_rows(
     Args:
         own: size to the measurements of its own probe.
         general: measurements of the general probe, without layers.
+        form: form of the inputs of all these probes.
     """
+    table = of_form("Probes of one size (appendix F.2)", form)
     where: Labels = {"variant": "mlp", "position": "pre"}
     for size, measurements in own.items():
         # One of the sizes is read at three layers. The others are read at the middle
@@ -360,7 +393,7 @@ def size_rows(
                 paper=None,
                 ours=find(numbers, name, **where, fit="none"),
                 source="Arghal et al. (2026), fig. 15; of the general probe, fig. 6",
-                table="Probes of one size (appendix F.2)",
+                table=table,
                 others=others,
             )
 

@@ -5,7 +5,7 @@ with its controls.
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import altair
 import numpy as np
@@ -16,7 +16,8 @@ from gde.data.evidence import Evidence
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
-from gde_plugins.grid_studies.cogmap_study import SIZES, without_layer
+from gde_plugins.grid_studies.cogmap_study import SIZES, WHITENED, without_layer
+from gde_plugins.grid_studies.config import ProbesStudyConfig
 from gde_plugins.grid_studies.probe_figures import (
     DECODED,
     PRINTED,
@@ -51,7 +52,8 @@ def one(name: str, value: float, **where: str | int) -> Measurement:
 
 def test_there_is_a_general_plan_and_one_for_each_size() -> None:
     plans = ProbesStudy().plans(1.0, Choice(name="gpt-oss"))
-    assert [*plans] == ["general", *(f"size-{size}" for size in SIZES), "causes"]
+    sized = [f"size-{size}" for size in SIZES]
+    assert [*plans] == ["general", WHITENED, *sized, "causes"]
     assert 5 * 6 * plans["general"].episodes == 300
     assert {choice.name for choice in plans["general"].probes} == {
         "cogmap",
@@ -65,6 +67,25 @@ def test_there_is_a_general_plan_and_one_for_each_size() -> None:
     }
     assert layers["size-11"] == ["early", "middle", "late"]
     assert layers["size-7"] == ["middle"]
+
+
+def test_the_run_with_whitened_inputs_differs_in_its_probes_alone() -> None:
+    plans = ProbesStudy().plans(1.0, Choice(name="gpt-oss"))
+    general = plans["general"]
+    whitened = plans[WHITENED]
+    assert replace(whitened, probes=general.probes) == general
+    for plan, whiten in ((general, False), (whitened, True)):
+        configs = {choice.name: choice.config for choice in plan.probes}
+        assert configs["cogmap"]["whiten"] == configs["distance"]["whiten"] == whiten
+
+
+def test_plans_are_of_first_turns_as_published_or_of_all() -> None:
+    turns: tuple[Literal["first", "all"], ...] = ("first", "all")
+    assert ProbesStudyConfig().turns == "first"
+    for chosen in turns:
+        study = ProbesStudy(ProbesStudyConfig(turns=chosen))
+        general = study.plans(1.0, Choice(name="gpt-oss"))["general"]
+        assert general.probes[-1] == Choice(name="plan", config={"turns": chosen})
 
 
 def test_numbers_stand_beside_their_controls() -> None:
@@ -134,8 +155,14 @@ def test_numbers_stand_beside_their_controls() -> None:
             )
         )
     )
+    whitened = run(
+        one("distance.r2", 0.55, variant="mlp", control="none"),
+        one("beliefs.recovery", 0.25, variant="mlp", fit="none"),
+        one("beliefs.recovery", 0.75, variant="mlp", fit="none", size=9),
+    )
     runs = {
         "general": general,
+        WHITENED: whitened,
         "causes": caused,
         **{f"size-{size}": sized for size in SIZES},
     }
@@ -143,8 +170,12 @@ def test_numbers_stand_beside_their_controls() -> None:
         (row.table.split(" (")[0], row.quantity): row
         for row in ProbesStudy().compare(runs)
     }
-    distance = rows["Distance to the goal", "R2, mlp, before reasoning"]
+    distances = "Distance to the goal in all turns"
+    distance = rows[distances, "R2, mlp, before reasoning, z-scored inputs"]
     assert (distance.paper, distance.ours.value) == (0.40, 0.5)
+    beside = rows[distances, "R2, mlp, before reasoning, whitened inputs"]
+    assert (beside.paper, beside.ours.value) == (None, 0.55)
+    assert (distances, "R2, linear, before reasoning, whitened inputs") not in rows
     assert (distance.others["manhattan"].value, distance.others["untrained"].value) == (
         0.7,
         0.1,
@@ -154,19 +185,23 @@ def test_numbers_stand_beside_their_controls() -> None:
         for (table, name), row in rows.items()
         if table == "Actions against decoded maps" and "Rec." in name
     ]
-    assert recovery == [0.2, 0.3]
+    assert recovery == [0.2, 0.25, 0.3, None]
     by_size = rows["Actions against decoded maps by size", f"size 9: {TABLE_2[4][0]}"]
     by_density = rows[
         "Actions against decoded maps by density", f"density 0.4: {TABLE_2[-1][0]}"
     ]
     assert (by_size.ours.value, by_density.ours.value) == (0.7, 1.5)
-    plan = rows["Plans", "next 1 actions, before reasoning"]
+    assert by_size.table.endswith("z-scored inputs")
+    assert by_size.others["whitened inputs"].value == 0.75
+    plan = rows["Plans in first turns", "next 1 actions, before reasoning"]
     assert (plan.paper, plan.ours.value, plan.others["marginal"].value) == (
         0.4031,
         0.6,
         0.4,
     )
-    longest = rows["Plans", f"next {PlanConfig().horizon} actions, after reasoning"]
+    longest = rows[
+        "Plans in first turns", f"next {PlanConfig().horizon} actions, after reasoning"
+    ]
     assert (longest.ours.value, longest.others["shuffled"].value) == (0.02, 0.01)
     layered = [
         row.ours.value
@@ -227,7 +262,7 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(
     )
     evaluate(plan, tmp_path / "run")
     evidence = load_evidence(tmp_path / "run")
-    assert map_figure(evidence, "cogmap", "mlp", "pre") is None
+    assert map_figure(evidence, "cogmap", "mlp", "pre", "z-scored") is None
     fit = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
     classes = decoded_classes(KINDS)
     states = [(one.world, one.turns[0].state) for one in evidence.trajectories]
@@ -249,10 +284,10 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(
         decoded=decoded,
         classes=classes,
     )
-    figure = map_figure(
-        replace(evidence, probe_reports=(report,)), "cogmap", "mlp", "pre"
-    )
+    reported = replace(evidence, probe_reports=(report,))
+    figure = map_figure(reported, "cogmap", "mlp", "pre", "z-scored")
     assert figure is not None
+    assert "z-scored inputs" in figure.caption
     spec: Any = figure.spec
     data = spec["data"]["values"]
     assert len(data) == 2 * (25 + 49)
@@ -295,7 +330,9 @@ def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
             ),
         )
     ]
-    figures = [drawn(without_layer(numbers)) for drawn in (size_figure, prefix_figure)]
+    shown = without_layer(numbers)
+    figures = [size_figure(shown, "whitened"), prefix_figure(shown)]
+    assert figures[0] is not None and "whitened inputs" in figures[0].caption
     specs: list[Any] = [figure.spec for figure in figures if figure is not None]
     for spec in specs:
         altair.Chart.from_dict(spec)
@@ -309,4 +346,4 @@ def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
         value for position in PREFIXES.values() for value in position.values()
     ]
     assert [row["value"] for row in plans if row["reader"] != PRINTED] == [0.7, 0.0625]
-    assert size_figure([]) is None
+    assert size_figure([], "z-scored") is None
