@@ -153,6 +153,12 @@ class TreasureProbe:
         right = readout.predict(test.inputs) == test.labels
         return [cluster_share(right, test.groups, rng).measurement("right", "share")]
 
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        """A score of each turn, for tests against the controls."""
+        return {"right": (decoded == test.labels).astype(np.float64)}
+
 
 @hookimpl
 def gde_environments() -> Sequence[EnvironmentOffer[TunnelConfig, Environment]]:

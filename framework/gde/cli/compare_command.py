@@ -70,6 +70,11 @@ def _described(side: "Side") -> str:
 
 def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
     """The cells of a row, in the order of `COLUMNS`."""
+    from gde.reporting.wording import counted
+
+    worlds = counted(row.n, row.clusters)
+    if not paired:
+        worlds = f"{worlds}, {counted(row.n_b, row.clusters_b)}"
     interval = ""
     if row.interval is not None:
         low, high = row.interval
@@ -84,7 +89,7 @@ def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
         "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}",
         "" if row.q is None else _probability(row.q),
         row.reason if row.p is None else _probability(row.p),
-        str(row.n) if paired else f"{row.n}, {row.n_b}",
+        worlds,
     )
 
 

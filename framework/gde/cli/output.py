@@ -66,7 +66,7 @@ def show_table(
         table.add_row(*(Text(shown(cell)) for cell in row))
     console = Console(
         soft_wrap=not sys.stdout.isatty(),
-        width=None if sys.stdout.isatty() else 200,
+        width=None if sys.stdout.isatty() else 220,
         highlight=False,
     )
     console.print(table)
@@ -137,13 +137,29 @@ def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> Non
 
 def show_measurements(measurements: Sequence["Measurement"]) -> None:
     """Every number under its own name."""
-    rows = [
-        (each.name, place(each), number(each), interval(each), each.unit, str(each.n))
-        for each in measurements
-    ]
-    show_table(
-        "", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows
+    columns = (
+        "measurement",
+        "where",
+        "value",
+        "95 % interval",
+        "unit",
+        "n",
+        "clusters",
     )
+    rows = []
+    for each in measurements:
+        clusters = "" if each.clusters is None else str(each.clusters)
+        row = (
+            each.name,
+            place(each),
+            number(each),
+            interval(each),
+            each.unit,
+            str(each.n),
+            clusters,
+        )
+        rows.append(row)
+    show_table("", columns, rows)
 
 
 def place(measurement: "Measurement") -> str:

@@ -106,6 +106,10 @@ class Plan:
     repeats: int = 1
     """Trajectories per world. They differ in the agent's sampling alone."""
     seed: int = 0
+    initialisations: int = 3
+    """Random initialisations of the model with which the probes' control `untrained` is
+    fitted. Its number is their mean, and intervals contain their variance.
+    """
     concurrency: int = 32
     """Most episodes at once in one worker, and most fits of a probe at once, of which
     there are never more than cores. It never changes a result.

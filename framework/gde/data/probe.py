@@ -1,6 +1,7 @@
 """The data that a probe is fitted to, and the report of a fit."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 import numpy as np
@@ -129,5 +130,11 @@ class ProbeReport:
     """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
     classes: tuple[str, ...] = ()
     """Names of the classes, as in `ProbeLabels`."""
+    worlds: tuple[str, ...] = ()
+    """(n_test,) the world of each row."""
+    scores: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """(K, n_test) scores of the turns by the name of the measurement that is their
+    mean, from each of K fits: see `gde.parts.probe.ScoresTurns`.
+    """
     reason: str = ""
     """Why nothing was measured; empty when something was."""

@@ -21,12 +21,24 @@ from typing_extensions import TypedDict
 from gde.data.frame import beside, frame
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
+from gde.data.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas
 
 SCHEMA = 1
-COLUMNS = ("name", "title", "value", "low", "high", "unit", "n", "source", "reason")
+COLUMNS = (
+    "name",
+    "title",
+    "value",
+    "low",
+    "high",
+    "unit",
+    "n",
+    "clusters",
+    "source",
+    "reason",
+)
 FEW_WORLDS = 10
 """Fewest worlds for a reliable interval."""
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -62,6 +74,7 @@ def _in_order(interval: tuple[float, float]) -> tuple[float, float]:
 
 _Text = Annotated[StrictStr, BeforeValidator(_python), AfterValidator(_writable)]
 _Real = Annotated[float, BeforeValidator(_number), AllowInfNan(False)]
+_Count = Annotated[int, BeforeValidator(_number), Interval(ge=0, lt=2**63)]
 _Label = Annotated[
     StrictBool | StrictInt | Annotated[StrictFloat, AllowInfNan(False)] | _Text,
     BeforeValidator(_python),
@@ -74,7 +87,8 @@ class _Fields(TypedDict):
     name: _Text
     value: _Real | None
     unit: _Text
-    n: Annotated[int, BeforeValidator(_number), Interval(ge=0, lt=2**63)]
+    n: _Count
+    clusters: _Count | None
     interval: (
         Annotated[
             tuple[_Real, _Real], BeforeValidator(_python), AfterValidator(_in_order)
@@ -90,6 +104,7 @@ _FIELDS = TypeAdapter(_Fields)
 _WANTED = {
     "value": "a finite number",
     "n": "a whole number from 0 on",
+    "clusters": "a whole number from 0 on",
     "interval": "two finite numbers, the lower one first",
     "where": "texts, finite numbers or truth values by name",
 }
@@ -112,6 +127,10 @@ class Measurement:
     """"share", "cells", "bits", "count", "nats" ..."""
     n: int
     """The number of observations."""
+    clusters: int | None = None
+    """The number of independent clusters of worlds that the observations come from;
+    None where observations are independent, or where it is not known.
+    """
     interval: tuple[float, float] | None = None
     """95 % interval; None where none is defined."""
     where: Labels = field(default_factory=dict)
@@ -122,6 +141,10 @@ class Measurement:
     """The reason why value is None; empty otherwise."""
     source: str = ""
     """The metric or probe that measured it. The run fills it in."""
+    verdict: Verdict | None = None
+    """For a headline of a probe, its comparison with its strongest control; for that of
+    a control, the probe's comparison with it. The run fills it in.
+    """
 
     def __post_init__(self) -> None:
         try:
@@ -253,6 +276,7 @@ def _row(one: Measurement, title: str) -> Mapping[str, Any]:
         "high": high,
         "unit": one.unit,
         "n": one.n,
+        "clusters": one.clusters,
         "source": one.source,
         "reason": one.reason,
         **beside(one.where, COLUMNS, "where"),

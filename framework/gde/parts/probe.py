@@ -70,6 +70,29 @@ class Probe(Protocol):
         """
 
 
+@runtime_checkable
+class ScoresTurns(Protocol):
+    """A probe whose measurements are means over turns.
+
+    Only such a probe can be tested against its controls: both are scored on the same
+    turns, so that their difference is paired by world.
+    """
+
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        """Score each held-out turn.
+
+        Args:
+            decoded: what `Readout.predict` decodes from `test.inputs`.
+            test: the held-out turns.
+
+        Returns:
+            (N,) scores by the name of a measurement of `score`, whose value is their
+            mean; NaN for a turn that does not count.
+        """
+
+
 def input_form(probe: Probe) -> InputForm:
     """How the probe wants its activations.
 

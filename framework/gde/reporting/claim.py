@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gde.data.probe import ProbeReport
-from gde.data.result import FEW_WORLDS, Result, Subject
+from gde.data.result import FEW_WORLDS, Measurement, Result
+from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     POSITIONS,
@@ -15,6 +16,7 @@ from gde.reporting.wording import (
     labels_text,
     plural,
     values_text,
+    verdict_text,
 )
 
 LISTED = 3
@@ -43,7 +45,7 @@ def claim(result: Result) -> Claim:
     return Claim(
         behaviour=_behaviour(result),
         belief=_belief(found[0]) if found else "",
-        cautions=(*_cautions(result.subject), *caveats(numbers)),
+        cautions=(*_cautions(result), *caveats(numbers)),
     )
 
 
@@ -112,20 +114,9 @@ def _against_control(one: Beside) -> str:
     if one.fit is None or one.rival is None:
         return "no control was measured"
 
-    # Without a better direction, no control is the best and no number worse than
-    # another.
-    rank = "nearest"
-    relation = "different"
-    if one.measure.better:
-        rank = "best"
-        relation = "worse"
-    control = f"{rank} control, {fit_text(one.fit)}: {estimate(one.rival)}"
-
-    if one.clear:
-        return control
-    if one.beaten:
-        return f"{control}, which is better"
-    return f"{control}, not clearly {relation}"
+    if one.verdict is None:
+        return f"{fit_text(one.fit)} {estimate(one.rival)}, not tested"
+    return verdict_text(one.verdict, one.ours.unit)
 
 
 def _joined(phrases: Sequence[str]) -> str:
@@ -144,7 +135,8 @@ def _joined(phrases: Sequence[str]) -> str:
     return f"{before} and {last}"
 
 
-def _cautions(of: Subject) -> list[str]:
+def _cautions(result: Result) -> list[str]:
+    of = result.subject
     cautions = []
     episodes = plural(of.episodes, "episode")
     if of.failed:
@@ -160,4 +152,14 @@ def _cautions(of: Subject) -> list[str]:
         )
     if of.worlds < FEW_WORLDS:
         cautions.append(f"Fewer than {FEW_WORLDS} worlds: too few for a conclusion.")
+    if any(map(_lacks_clusters, result.measurements)):
+        cautions.append(
+            f"No interval from fewer than {MINIMUM_CLUSTERS} clusters of worlds."
+        )
     return cautions
+
+
+def _lacks_clusters(one: Measurement) -> bool:
+    """Whether a number has too few clusters for an interval."""
+    few = one.clusters is not None and one.clusters < MINIMUM_CLUSTERS
+    return few and one.value is not None

@@ -7,6 +7,7 @@ from gde.data.json import is_number
 from gde.data.measure import Better, Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
+from gde.data.verdict import Verdict
 
 FIRST = 3
 """Findings shown as headlines where no measure is declared one."""
@@ -49,28 +50,9 @@ class Beside:
     """All controls that have the number, in the order of the record."""
 
     @property
-    def clear(self) -> bool:
-        """Whether the intervals do not overlap and ours is on the better side."""
-        theirs = self.rival.interval if self.rival else None
-        if theirs is None or self.ours.interval is None:
-            return False
-        below = self.ours.interval[1] < theirs[0]
-        above = self.ours.interval[0] > theirs[1]
-        if self.measure.better == "less":
-            return below
-        if self.measure.better == "more":
-            return above
-        return below or above
-
-    @property
-    def beaten(self) -> bool:
-        """Whether the control has the better number."""
-        if self.rival is None:
-            return False
-        better = self.measure.better
-        return _distance(better, self.ours, self.rival) < _distance(
-            better, self.ours, self.ours
-        )
+    def verdict(self) -> Verdict | None:
+        """The test against the strongest control; None where none was made."""
+        return self.rival.verdict if self.rival else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from gde.data.json import Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement
+from gde.data.verdict import Verdict
 from gde.numerics.stats import Interval
 
 SPACE = "\u00a0"
@@ -63,6 +64,16 @@ def heading(title: str, unit: str) -> str:
     return f"{title}, {sign}"
 
 
+def counted(n: int, clusters: int | None) -> str:
+    """A number of observations, with that of their clusters where it is another.
+
+    "200 in 5 clusters".
+    """
+    if clusters is None or clusters == n:
+        return str(n)
+    return f"{n} in {plural(clusters, 'cluster')}"
+
+
 def inline(title: str) -> str:
     """A title within a sentence: lower-case unless it starts an abbreviation."""
     is_word = title[1:2].islower()
@@ -117,6 +128,38 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
     value = quantity(measurement.value, measurement.unit, digits)
     interval = bounds(measurement.interval, measurement.unit, digits)
     return f"{value} {interval}".strip()
+
+
+def verdict_text(verdict: Verdict, unit: str) -> str:
+    """The outcome of a test against a control, with difference and p value."""
+    name, _ = CONTROLS[verdict.control]
+    if verdict.p is None:
+        return f"not tested against {name}: {verdict.reason}"
+    if verdict.outcome == "none":
+        return f"no difference from {name} shown{_power_text(verdict, unit)}"
+
+    # "Better by" and "worse by" say the direction, so the size has no sign.
+    difference = verdict.difference
+    interval = verdict.interval
+    if difference < 0:
+        difference = -difference
+        if interval is not None:
+            low, high = interval
+            interval = (-high, -low)
+    relation = (
+        "differs from" if verdict.outcome == "different" else f"{verdict.outcome} than"
+    )
+    size = f"{quantity(difference, unit)} {bounds(interval, unit)}".strip()
+    p_value = number(verdict.p, "probability")
+    return f"{relation} {name} by {size}, p{SPACE}{p_value}"
+
+
+def _power_text(verdict: Verdict, unit: str) -> str:
+    """What a test without a finding would have found."""
+    if verdict.detectable is None:
+        return ""
+    detectable = quantity(verdict.detectable, unit)
+    return f" (one above {detectable} would have been)"
 
 
 def labels_text(labels: Labels) -> str:

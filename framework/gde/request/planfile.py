@@ -31,6 +31,7 @@ RUN: Mapping[str, Any] = {
     "episodes": _Count,
     "repeats": _Count,
     "seed": Annotated[int, Ge(0)],
+    "initialisations": _Count,
     "concurrency": _Count,
     "turn_seconds": _Positive | None,
     "episode_seconds": _Positive | None,
@@ -43,7 +44,7 @@ RUN: Mapping[str, Any] = {
     "cache": str,
 }
 """The fields of the table [run] with their types, in the order of the file."""
-OF_RESULTS = ("episodes", "repeats", "seed")
+OF_RESULTS = ("episodes", "repeats", "seed", "initialisations")
 """The fields of [run] that change results."""
 WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
 """Fields of a plan that change no result, only where and how the run is done."""

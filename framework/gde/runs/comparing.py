@@ -338,6 +338,8 @@ def _row(
         unit=quantity.unit,
         n=len(a),
         n_b=len(b),
+        clusters=len(set(of_first)),
+        clusters_b=len(set(of_second)),
         n_different=found.n_different,
         a=float(cluster_means(first, of_first).mean()),
         b=float(cluster_means(second, of_second).mean()),

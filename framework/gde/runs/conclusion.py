@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gde.data.evidence import Evidence
-from gde.data.measure import Measure
+from gde.data.measure import Measure, Measures
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
 from gde.offers import MetricOffer, ProbeOffer
@@ -20,8 +20,8 @@ from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
 from gde.stages.failing import pass_on, reason_of, traceback_of
-from gde.stages.probing import results
 from gde.stages.scoring import score
+from gde.stages.verdicts import results
 from gde.store.journal import REASON, RETRIED, Journal
 
 EARLIER = "keeps its earlier numbers"
@@ -44,7 +44,9 @@ def conclude(
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     about = subject(run.ready, run.journal)
-    decoded = tuple(results(evidence.probe_reports))
+    measures = _measures(run.ready, earlier)
+    meanings = Measures(measures)
+    decoded = tuple(results(evidence.probe_reports, meanings, run.ready.plan.seed))
 
     # Metrics may read what was measured before, so the kept numbers are given to them.
     kept = _kept(run, earlier) if earlier else []
@@ -79,7 +81,7 @@ def conclude(
         failures=scrubbed,
         provenance=run.origin(),
         subject=about,
-        measures=_measures(run.ready, earlier),
+        measures=measures,
     )
     # The numbers are stored before the reports, which may fail.
     run.folder.write_result(result, run.journal)

@@ -8,7 +8,13 @@ import numpy as np
 from gde.data.json import Labels
 from gde.data.result import FEW_WORLDS, Subject
 from gde.numerics.by_world import Quantity
-from gde.numerics.stats import Interval, adjusted, benjamini_hochberg, holm
+from gde.numerics.stats import (
+    MINIMUM_CLUSTERS,
+    Interval,
+    adjusted,
+    benjamini_hochberg,
+    holm,
+)
 
 ALPHA = 0.05
 COST = "a cost, not tested"
@@ -31,6 +37,10 @@ class Row:
     """Worlds of A: when paired, those where both runs have the measurement."""
     n_b: int
     """Worlds of B."""
+    clusters: int
+    """Clusters of the worlds of A."""
+    clusters_b: int
+    """Clusters of the worlds of B."""
     n_different: int | None
     """Clusters of worlds in which the runs differ; None without pairs."""
     a: float
@@ -38,6 +48,9 @@ class Row:
     difference: float
     """b - a, the mean over clusters of worlds."""
     interval: Interval | None
+    """95 %; None with fewer than six clusters, and where the difference is the same in
+    all.
+    """
     p_permutation: float | None
     p_wilcoxon: float | None
     rank_biserial: float | None
@@ -154,15 +167,23 @@ def same_tests(
 
 
 def few_worlds(rows: Sequence[Row]) -> list[str]:
-    """Warn if the runs share too few worlds to say much."""
-    worlds = [min(row.n, row.n_b) for row in rows if not row.where]
-    least = min(worlds, default=FEW_WORLDS)
+    """Warn if the runs share too few independent worlds to say much."""
+    clusters = [min(row.clusters, row.clusters_b) for row in rows if not row.where]
+    least = min(clusters, default=FEW_WORLDS)
     if least >= FEW_WORLDS:
         return []
+
     counted = "1 world" if least == 1 else f"{least} worlds"
-    return [
+    # Of worlds that are variations of one another, only one counts.
+    n_worlds = min(min(row.n, row.n_b) for row in rows if not row.where)
+    if least < n_worlds:
+        counted = f"{n_worlds} worlds in {least} clusters"
+    notes = [
         f"compared over {counted}, fewer than {FEW_WORLDS}: too few for a conclusion"
     ]
+    if least < MINIMUM_CLUSTERS:
+        notes.append(f"no interval from fewer than {MINIMUM_CLUSTERS} clusters")
+    return notes
 
 
 def out_of_reach(rows: Sequence[Row]) -> list[str]:

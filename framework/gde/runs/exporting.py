@@ -121,11 +121,21 @@ def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:
 def _csv(run: Path, file: TextIO) -> int:
     measurements = RunFolder.open(run).read_result().measurements
     writer = csv.writer(file)
-    writer.writerow(["name", "where", "value", "low", "high", "unit", "n", "reason"])
+    columns = (
+        "name",
+        "where",
+        "value",
+        "low",
+        "high",
+        "unit",
+        "n",
+        "clusters",
+        "reason",
+    )
+    writer.writerow(columns)
     for each in measurements:
         low, high = each.interval or (None, None)
         place = json.dumps(dict(each.where), sort_keys=True)
-        writer.writerow(
-            [each.name, place, each.value, low, high, each.unit, each.n, each.reason]
-        )
+        number = (each.value, low, high, each.unit, each.n, each.clusters)
+        writer.writerow((each.name, place, *number, each.reason))
     return len(measurements)

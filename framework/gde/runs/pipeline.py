@@ -1,8 +1,14 @@
 """The stages of a run, in the order in which they are called."""
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from hashlib import sha256
@@ -31,7 +37,13 @@ from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores
 from gde.stages.models import NOTED
-from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, list_fits
+from gde.stages.probing import (
+    BAGS,
+    MODEL,
+    ProbeStage,
+    list_fits,
+    untrained_sources,
+)
 from gde.stages.progress import Listeners, Progress, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
@@ -205,7 +217,8 @@ class Pipeline:
             self.ready.probes, probes, requests, strict=True
         ):
             for fit in list_fits(chosen.label, probe, request):
-                origin = _origin(chosen, fit, info, trajectories)
+                initialisations = self.ready.plan.initialisations
+                origin = _origin(chosen, fit, info, trajectories, initialisations)
                 work.append((probe, fit, origin))
 
         # Fits that depend on the same as those in the journal are kept.
@@ -221,6 +234,7 @@ class Pipeline:
             seed=self.ready.plan.seed,
             conditions=self.conditions,
             threads=min(cores(), self.ready.plan.concurrency),
+            initialisations=self.ready.plan.initialisations,
         )
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
@@ -243,25 +257,25 @@ class Pipeline:
         """Store the requested activations; make a model only if some are missing."""
         name = self.ready.agent_model
         models = self.resources.models
-        with ExitStack() as stack:
+        trained = partial(models.white_box, name)
+        controls = untrained_sources(self.ready.plan.initialisations)
+        total = 2 + len(controls)
+        self.watch(Progress("activations", 0, total))
+        record(sequences(trajectories, name), trained, MODEL, request, store)
+        self.watch(Progress("activations", 1, total))
+        record_bags(
+            sequences(trajectories, name), trained, BAGS, request.positions, store
+        )
+        for done, source in enumerate(controls, start=2):
+            self.watch(Progress("activations", done, total))
+            with _made_once(partial(self._untrained, source)) as untrained:
+                record(sequences(trajectories, name), untrained, source, request, store)
+        self.watch(Progress("activations", total, total))
 
-            @cache
-            def untrained() -> WhiteBox:
-                model = models.white_box(name).untrained(
-                    derive(self.ready.plan.seed, "untrained")
-                )
-                return stack.enter_context(closing(model))
-
-            trained = partial(models.white_box, name)
-            self.watch(Progress("activations", 0, 3))
-            record(sequences(trajectories, name), trained, MODEL, request, store)
-            self.watch(Progress("activations", 1, 3))
-            record_bags(
-                sequences(trajectories, name), trained, BAGS, request.positions, store
-            )
-            self.watch(Progress("activations", 2, 3))
-            record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
-            self.watch(Progress("activations", 3, 3))
+    def _untrained(self, source: str) -> WhiteBox:
+        """Make the agent's model with random weights."""
+        model = self.resources.models.white_box(self.ready.agent_model)
+        return model.untrained(derive(self.ready.plan.seed, source))
 
     def reward(self) -> None:
         """Have every reward model judge the episodes that it has not judged yet."""
@@ -299,7 +313,20 @@ class Pipeline:
         self.resources.close()
 
 
-def _origin(chosen: Chosen, fit: Fit, model: ModelInfo, trajectories: Recorded) -> str:
+@contextmanager
+def _made_once(make: Callable[[], WhiteBox]) -> Iterator[Callable[[], WhiteBox]]:
+    """Make a model when it is first wanted, and close it before another is made."""
+    with ExitStack() as stack:
+        yield cache(lambda: stack.enter_context(closing(make())))
+
+
+def _origin(
+    chosen: Chosen,
+    fit: Fit,
+    model: ModelInfo,
+    trajectories: Recorded,
+    initialisations: int,
+) -> str:
     """Hash what a fit depends on."""
     entry = chosen.entry
     parts = (
@@ -310,6 +337,7 @@ def _origin(chosen: Chosen, fit: Fit, model: ModelInfo, trajectories: Recorded) 
         model.name,
         dict(model.versions),
         trajectories.episodes,
+        initialisations if fit.control == "untrained" else 1,
     )
     return sha256(repr(parts).encode()).hexdigest()
 

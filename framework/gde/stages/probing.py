@@ -26,7 +26,14 @@ from gde.data.probe import (
 from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
-from gde.parts.probe import Probe, Readout, input_form, is_concurrent
+from gde.numerics.stats import initialisation_error
+from gde.parts.probe import (
+    Probe,
+    Readout,
+    ScoresTurns,
+    input_form,
+    is_concurrent,
+)
 from gde.seeding import generator
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.lanes import in_lanes
@@ -86,8 +93,13 @@ def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
     return [thread_of[fit.position, *_source(fit)] for fit in fits]
 
 
+def untrained_sources(initialisations: int) -> list[str]:
+    """The sources of the model with random weights, one for each initialisation."""
+    return [UNTRAINED, *(f"{UNTRAINED}-{i}" for i in range(1, initialisations))]
+
+
 def _source(fit: Fit) -> tuple[str, int]:
-    """The source and layer of the activations that a fit reads."""
+    """The source and layer of the activations that a fit reads, or reads first."""
     match fit.control:
         case "untrained":
             return UNTRAINED, fit.layer
@@ -116,6 +128,8 @@ class ProbeStage:
     conditions: Sequence[Labels]
     threads: int = 1
     """Fits at once, at most."""
+    initialisations: int = 1
+    """Random initialisations of the model that the control `untrained` is fitted to."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
     _reading: Lock = field(default_factory=Lock)
@@ -152,9 +166,20 @@ class ProbeStage:
             return Fitted(report=report, traceback=traceback_of(error))
 
     def _fit(self, probe: Probe, fit: Fit) -> ProbeReport:
+        source, layer = _source(fit)
+        report = self._fit_to(probe, fit, source, layer)
+        if fit.control != "untrained" or report.reason:
+            return report
+
+        reports = [report]
+        for other in untrained_sources(self.initialisations)[1:]:
+            reports.append(self._fit_to(probe, fit, other, layer))
+        return averaged(reports)
+
+    def _fit_to(self, probe: Probe, fit: Fit, source: str, layer: int) -> ProbeReport:
         place = f"position {fit.position!r} of layer {fit.layer}"
         with self._reading:
-            table = self._table(fit)
+            table = self._table(source, layer, fit.position)
         if table is None:
             reason = f"no turn has activations at {place}"
             if fit.position != "pre":
@@ -182,7 +207,9 @@ class ProbeStage:
         train = dataset.take(~held_out)
         test = dataset.take(held_out)
         readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
-        write_readout(self.folder.probes, fit, readout.arrays())
+        # Of several initialisations the first is kept.
+        if source in (MODEL, UNTRAINED, BAGS):
+            write_readout(self.folder.probes, fit, readout.arrays())
 
         rows = [table.rows[row] for row in np.flatnonzero(held_out)]
         rng = generator(self.seed, "score", fit.name)
@@ -193,22 +220,24 @@ class ProbeStage:
         if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
 
+        decoded = readout.predict(test.inputs)
         return ProbeReport(
             fit=fit,
             measurements=tuple(measurements),
             n_train=len(train.groups),
             n_test=len(test.groups),
             rows=tuple(rows),
-            decoded=readout.predict(test.inputs),
+            decoded=decoded,
             classes=dataset.classes,
+            worlds=tuple(test.groups.tolist()),
+            scores=_scores(probe, decoded, test),
         )
 
-    def _table(self, fit: Fit) -> ActivationTable | None:
-        source, layer = _source(fit)
+    def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         # Opened here, because a connection belongs to one thread.
         with closing(self.folder.journal(write=False)) as journal:
             store = ActivationStore(self.folder.activations, journal)
-            return store.table(source, layer, fit.position)
+            return store.table(source, layer, position)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}
@@ -287,30 +316,6 @@ class ProbeStage:
                 yield replace(measurement, where={**measurement.where, **labels})
 
 
-def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
-    """The reports' measurements under full names, with the labels of their fits."""
-    for report in reports:
-        fit = report.fit
-        for measurement in report.measurements:
-            name = f"{fit.probe}.{measurement.name}"
-            yield replace(
-                measurement,
-                name=name,
-                where={**fit.where, **measurement.where},
-                source=fit.probe,
-            )
-        if report.reason:
-            yield Measurement(
-                name=fit.probe,
-                value=None,
-                unit="",
-                n=0,
-                where=fit.where,
-                reason=report.reason,
-                source=fit.probe,
-            )
-
-
 def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     """The classes of the labels of all episodes.
 
@@ -354,6 +359,74 @@ def controlled(
 
     # The others differ in their source.
     return dataset
+
+
+def _scores(
+    probe: Probe, decoded: NDArray[np.float32], test: ProbeDataset
+) -> Mapping[str, NDArray[np.float32]]:
+    """(1, N) scores of the turns by the measurement that is their mean."""
+    if not isinstance(probe, ScoresTurns):
+        return {}
+    scores = {}
+    for name, of_turns in probe.turn_scores(decoded, test).items():
+        if of_turns.shape != (len(test.groups),):
+            raise GdeError(
+                f"turn_scores: {name}: wanted a score for each of {len(test.groups)} turns, got shape {of_turns.shape}"
+            )
+        scores[name] = of_turns[None].astype(np.float32)
+    return scores
+
+
+def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
+    """The report of several initialisations: their mean numbers and all their scores.
+
+    The squared distances of the bounds from the mean are added up (Zou and Donner
+    2008): that of the mean interval over worlds, and that of Student's interval over
+    initialisations. What one of them could not measure has its reason.
+    """
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    by_identity = [{one.identity: one for one in each.measurements} for each in reports]
+    measurements = []
+    for one in first.measurements:
+        same = [found[one.identity] for found in by_identity if one.identity in found]
+        measurements.append(_mean_of(same, len(reports)))
+
+    scores = {}
+    for name in first.scores:
+        if all(name in each.scores for each in reports):
+            scores[name] = np.concatenate([each.scores[name] for each in reports])
+    return replace(first, measurements=tuple(measurements), scores=scores)
+
+
+def _mean_of(same: Sequence[Measurement], wanted: int) -> Measurement:
+    """The mean of a number over initialisations, with an interval for both samples."""
+    for one in same:
+        if one.value is None:
+            return one
+    first = same[0]
+    if len(same) < wanted:
+        reason = "not measured for every initialisation"
+        return replace(first, value=None, interval=None, reason=reason)
+
+    values = np.array([one.value for one in same], dtype=np.float64)
+    mean = float(values.mean())
+    intervals = [one.interval for one in same if one.interval is not None]
+    interval = None
+    if len(intervals) == wanted:
+        bounds = np.array(intervals)
+        below, above = np.abs(bounds - values[:, None]).mean(axis=0)
+        spread = initialisation_error(values)
+        low = mean - float(np.hypot(below, spread))
+        high = mean + float(np.hypot(above, spread))
+        # What no single one can be, their mean cannot be either.
+        if bounds.min() >= 0:
+            low = max(low, 0.0)
+        if first.unit == "share":
+            high = min(high, 1.0)
+        interval = (low, high)
+    return replace(first, value=mean, interval=interval)
 
 
 def _constant(table: ActivationTable) -> bool:

@@ -19,6 +19,10 @@ from gde.store.activations import read_arrays, write_arrays
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
+DECODED = "decoded"
+SCORES = "score."
+"""Names of arrays in the file of what a fit decoded."""
+
 
 def write_readout(
     folder: Path, fit: Fit, arrays: Mapping[str, NDArray[np.float32]]
@@ -57,9 +61,10 @@ def write_report(
         RunFailed: the disk is full.
     """
     if not report.reason:
+        of_turns = {f"{SCORES}{name}": each for name, each in report.scores.items()}
         write_arrays(
             folder / f"{report.fit.name}.decoded.safetensors",
-            {"decoded": report.decoded},
+            {DECODED: report.decoded, **of_turns},
         )
     name = report.fit.name
 
@@ -93,16 +98,19 @@ def _stored(report: ProbeReport) -> dict[str, object]:
         "n_test": report.n_test,
         "rows": report.rows,
         "classes": report.classes,
+        "worlds": report.worlds,
         "reason": report.reason,
     }
 
 
 def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
     fit = Fit(**stored["fit"])
-    if stored["reason"]:
-        decoded = np.zeros((0,), dtype=np.float32)
-    else:
-        decoded = read_arrays(folder / f"{fit.name}.decoded.safetensors")["decoded"]
+    decoded = np.zeros((0,), dtype=np.float32)
+    scores = {}
+    if not stored["reason"]:
+        arrays = read_arrays(folder / f"{fit.name}.decoded.safetensors")
+        decoded = arrays.pop(DECODED)
+        scores = {name.removeprefix(SCORES): each for name, each in arrays.items()}
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
     return ProbeReport(
         fit=fit,
@@ -112,5 +120,8 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         rows=tuple((episode, turn) for episode, turn in stored["rows"]),
         decoded=decoded,
         classes=tuple(stored["classes"]),
+        # Runs of earlier versions have none, and so no verdicts.
+        worlds=tuple(stored.get("worlds", ())),
+        scores=scores,
         reason=stored["reason"],
     )

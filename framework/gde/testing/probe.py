@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ModelInfo
 from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.parts.probe import Probe, Readout, input_form, is_concurrent
+from gde.parts.probe import (
+    Probe,
+    Readout,
+    ScoresTurns,
+    input_form,
+    is_concurrent,
+)
 from gde.seeding import generator
 from gde.testing.measurements import check_measurements
 from gde.testing.promises import (
@@ -179,9 +186,33 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
         f"{variant}: score must be a function of readout, data and generator",
     )
 
+    if isinstance(probe, ScoresTurns):
+        _check_turn_scores(probe, variant, predicted, dataset, scores)
+
     # A single world must be enough for a score, or for a reason.
     single_world = dataset.take(dataset.groups == dataset.groups[0])
     check_measurements(probe.score(readout, single_world, generator(0, "score")))
+
+
+def _check_turn_scores(
+    probe: ScoresTurns,
+    variant: str,
+    predicted: NDArray[np.float32],
+    dataset: ProbeDataset,
+    measured: Sequence[Measurement],
+) -> None:
+    values = {one.name: one.value for one in measured if not one.where}
+    for name, scores in probe.turn_scores(predicted, dataset).items():
+        promise_equal(
+            scores.shape,
+            (len(dataset.groups),),
+            f"{variant}: turn_scores must give a score for each turn, {name!r}",
+        )
+        value = values.get(name)
+        promise(
+            value is not None and np.isclose(np.nanmean(scores), value, rtol=1e-4),
+            f"{variant}: the measurement {name!r} must be the mean of its turn_scores",
+        )
 
 
 def _check_threads(probe: Probe, dataset: ProbeDataset) -> None:

@@ -174,13 +174,15 @@ def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
     slope = Finding(reason=NO_DISTANCES)
     if distances and are_distances:
         slope = linear_trend(distances, hits, clusters)
-    for each in _both(slope, "slope", "share per step", len(distances)):
+    n_clusters = len(set(clusters))
+    for each in _both(slope, "slope", "share per step", len(distances), n_clusters):
         yield replace(
             each, name=f"trends.accuracy.{each.name}", where={"by": "distance"}
         )
 
 
 def _both(
-    finding: Finding, name: str, unit: str, n: int
+    finding: Finding, name: str, unit: str, n: int, clusters: int | None = None
 ) -> tuple[Measurement, Measurement]:
-    return finding.statistic(name, unit, n), finding.significance(f"{name}_p", n)
+    statistic = finding.statistic(name, unit, n, clusters)
+    return statistic, finding.significance(f"{name}_p", n, clusters)

@@ -38,8 +38,8 @@ RESULT = Result(
 
 def test_one_row_a_measurement_and_a_column_for_each_restriction() -> None:
     frame = RESULT.to_frame()
-    first = ["name", "title", "value", "low", "high", "unit", "n", "source", "reason"]
-    assert [*frame.columns] == [*first, "size", "where.n"]
+    first = ["name", "title", "value", "low", "high", "unit", "n", "clusters"]
+    assert [*frame.columns] == [*first, "source", "reason", "size", "where.n"]
     assert frame.title.tolist() == ["goal reached", "goal reached", "meg"]
     assert frame.n.tolist() == [4, 2, 0]
     assert frame["size"].dropna().tolist() == [9]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gde.data.result import Measurement
+from gde.store.folder import MEASUREMENTS
 
 
 def measurement(**changed: Any) -> Measurement:
@@ -99,3 +100,14 @@ def test_a_measurement_has_a_value_or_a_reason(given: dict[str, Any]) -> None:
         ValueError, match="m: a measurement has either a value or a reason"
     ):
         measurement(**given)
+
+
+def test_results_from_before_clusters_were_counted_are_read() -> None:
+    stored = {"name": "success", "value": 0.5, "unit": "share", "n": 4}
+    (old,) = MEASUREMENTS.validate_python([stored])
+    assert old.clusters is None
+
+
+def test_clusters_are_a_whole_number_from_0_on() -> None:
+    with pytest.raises(ValueError, match="clusters: wanted a whole number from 0 on"):
+        Measurement(name="success", value=0.5, unit="share", n=4, clusters=-1)

@@ -71,9 +71,9 @@ def test_a_probe_stands_over_every_control_of_its_first_number_and_the_best_of_t
     assert first.title == "Agent distance"
     assert len(first.beneath) == len(CONTROLS)
     assert others and all(len(line.beneath) == 1 for line in others)
-    assert (
-        card.verdict
-        == "cogmap (mlp, layer 3, before reasoning): better than its best control in all 4 numbers (95 % intervals)."
+    assert card.verdict == (
+        "cogmap (mlp, layer 3, before reasoning): better than its best control in "
+        "all 4 numbers (paired tests over worlds)."
     )
 
 

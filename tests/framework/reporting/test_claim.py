@@ -8,6 +8,7 @@ import pytest
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result, Subject
+from gde.data.verdict import Verdict
 from gde.reporting.claim import claim, main_report
 from gde.reporting.wording import SPACE
 
@@ -97,20 +98,63 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "doubt"),
-    [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which is better)")],
+    ("verdict", "text"),
+    [
+        (
+            Verdict(
+                control="untrained",
+                difference=-2.5,
+                interval=(-2.8, -2.2),
+                p=0.004,
+                outcome="better",
+                worlds=9,
+            ),
+            "(better than random weights by 2.50 cells [2.20, 2.80], p 0.004)",
+        ),
+        (
+            Verdict(
+                control="untrained",
+                difference=1.5,
+                interval=(1.2, 1.8),
+                p=0.0001,
+                outcome="worse",
+                worlds=9,
+            ),
+            "(worse than random weights by 1.50 cells [1.20, 1.80], p < 0.001)",
+        ),
+        (
+            Verdict(
+                control="untrained",
+                difference=-0.5,
+                interval=(-1.2, 0.2),
+                p=0.2,
+                detectable=0.9,
+                worlds=9,
+            ),
+            "(no difference from random weights shown (one above 0.90 cells would have been))",
+        ),
+        (
+            Verdict(
+                control="untrained",
+                difference=-2.5,
+                worlds=3,
+                reason="3 held-out worlds; a test needs 6",
+            ),
+            "(not tested against random weights: 3 held-out worlds; a test needs 6)",
+        ),
+        (None, "(random weights 3.00 cells [2.90, 3.10], not tested)"),
+    ],
 )
 def test_the_probe_is_told_beside_its_strongest_control(
-    result: Result, cells: float, doubt: str
+    result: Result, verdict: Verdict | None, text: str
 ) -> None:
     rivals = [
         *off(5.0, replace(MAIN, control="shuffled")),
         *off(3.0, replace(MAIN, control="untrained")),
     ]
-    said = words(claim(with_numbers(result, *off(cells), *rivals)).belief)
-    assert f"{cells:.2f} cells" in said
-    assert "best control, random weights: 3.00 cells [2.90, 3.10]" in said
-    assert said.count(doubt) == 2
+    rivals = [replace(one, verdict=verdict) for one in rivals]
+    said = words(claim(with_numbers(result, *off(0.5), *rivals)).belief)
+    assert said.count(text) == 2
 
 
 @pytest.mark.parametrize(
@@ -141,7 +185,7 @@ def test_which_control_is_the_strongest_depends_on_what_is_better(
         claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief
     )
     assert "reaches score 3.20 bits" in said
-    assert f": {best} bits" in said
+    assert f" {best} bits, not tested" in said
 
 
 def test_a_probe_without_controls_says_so(result: Result) -> None:
@@ -205,6 +249,16 @@ def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(
     assert cautions(result, replace(SUBJECT, worlds=4)) == [
         "Fewer than 10 worlds: too few for a conclusion."
     ]
+
+
+def test_a_caution_tells_why_numbers_have_no_interval(result: Result) -> None:
+    number = Measurement(name="success", value=0.5, unit="share", n=200, clusters=5)
+    few = replace(result, measurements=(number,))
+    told = ["No interval from fewer than 6 clusters of worlds."]
+    assert cautions(few, SUBJECT) == told
+
+    enough = replace(few, measurements=(replace(number, clusters=6),))
+    assert cautions(enough, SUBJECT) == []
 
 
 def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gde.reporting.wording import MINUS, number
+from gde.reporting.wording import MINUS, counted, number
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,18 @@ def test_a_number_is_rounded_and_zero_has_no_sign(
     value: float, unit: str, text: str
 ) -> None:
     assert number(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("n", "clusters", "text"),
+    [
+        (200, 5, "200 in 5 clusters"),
+        (3, 1, "3 in 1 cluster"),
+        (40, 40, "40"),
+        (40, None, "40"),
+    ],
+)
+def test_clusters_stand_beside_a_number_of_observations_that_differs(
+    n: int, clusters: int | None, text: str
+) -> None:
+    assert counted(n, clusters) == text

@@ -83,6 +83,8 @@ def test_breakdowns_are_families_of_their_own(
         numbers = {
             "n": 9,
             "n_b": 9,
+            "clusters": 9,
+            "clusters_b": 9,
             "n_different": 9,
             "a": 0.0,
             "b": 0.0,
@@ -194,6 +196,8 @@ def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
     numbers = {
         "n": n,
         "n_b": n,
+        "clusters": n,
+        "clusters_b": n,
         "n_different": different or n,
         "a": 0.0,
         "b": 0.0,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
 from gde.data.completion import ModelInfo
+from gde.data.measure import Measures
 from gde.data.observation import World
 from gde.data.probe import Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import Measurement
@@ -28,9 +29,10 @@ from gde.stages.probing import (
     UNTRAINED,
     Fitted,
     ProbeStage,
-    results,
     shared_out,
+    untrained_sources,
 )
+from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore, read_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -93,6 +95,27 @@ class Noting:
             name="turns", value=float(n), unit="turns", n=n, where={"kind": "all"}
         )
         return (found,)
+
+
+@dataclass
+class Scoring(Noting):
+    """One that scores a turn by its first activation, and measures the mean of them."""
+
+    too_few: bool = False
+
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        scores = decoded[:, 0].astype(np.float64)
+        return {"mean": scores[1:] if self.too_few else scores}
+
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        self.tested.append(test)
+        mean = float(test.inputs[:, 0].mean())
+        interval = (0.999 * mean, 1.001 * mean)
+        return (Measurement(name="mean", value=mean, unit="", n=9, interval=interval),)
 
 
 def number(episode: str, turn: int) -> int:
@@ -244,6 +267,38 @@ def test_each_control_reads_the_activations_of_its_definition(tmp_path: Path) ->
     shuffled = probe.trained[1].labels.tolist()
     assert shuffled != probe.trained[0].labels.tolist()
     assert sorted(shuffled) == sorted(probe.trained[0].labels.tolist())
+
+
+def test_random_weights_are_averaged_over_their_initialisations(
+    tmp_path: Path,
+) -> None:
+    made, probe = stage(tmp_path, initialisations=3), Scoring()
+    sources = untrained_sources(3)
+    assert sources == ["untrained", "untrained-1", "untrained-2"]
+    for source, scale in zip(sources, (2, 3, 7), strict=True):
+        store(made, source, scale=scale)
+    (report,) = fitted(made, probe, of("untrained"))
+    scales = [test.inputs[-1, 0] / test.labels[-1] for test in probe.tested]
+    assert scales == pytest.approx([2, 3, 7])
+
+    # `Scoring` scores a turn by its first activation.
+    labels = probe.tested[0].labels
+    assert report.scores["mean"] == pytest.approx(np.outer((2, 3, 7), labels))
+    (one,) = report.measurements
+    assert one.value == pytest.approx(4 * labels.mean())
+    assert one.interval is not None
+    # Far wider than the interval of any single one, which is a thousandth of it.
+    assert one.interval[1] - one.interval[0] > 5 * labels.mean()
+    # Of a single one nothing is averaged.
+    (alone,) = fitted(replace(made, initialisations=1), Scoring(), of("untrained"))
+    assert alone.scores["mean"] == pytest.approx(2 * labels[None])
+
+
+def test_scores_of_turns_are_one_each(tmp_path: Path) -> None:
+    made = stage(tmp_path)
+    store(made)
+    (report,) = fitted(made, Scoring(too_few=True), WHOLE)
+    assert "turn_scores: mean: wanted a score for each of 6 turns" in report.reason
 
 
 def test_probes_of_tokens_get_them_padded_and_others_side_by_side(
@@ -496,7 +551,7 @@ def test_results_carry_the_names_and_labels_of_their_fits(tmp_path: Path) -> Non
     made = stage(tmp_path)
     store(made)
     reports = fitted(made, Noting(), WHOLE, replace(WHOLE, layer=5))
-    measured, missing = results(reports)
+    measured, missing = results(reports, Measures(), seed=0)
     assert (measured.name, measured.value, measured.source) == ("p.turns", 6.0, "p")
     assert measured.where == {"kind": "all", **WHOLE.where}
     assert (missing.name, missing.value, missing.source) == ("p", None, "p")

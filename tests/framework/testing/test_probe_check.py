@@ -169,6 +169,22 @@ class ScoresWithoutUnit(LineProbe):
         return [replace(each, unit="") for each in super().score(readout, test, rng)]
 
 
+class ScoresOtherTurns(LineProbe):
+    """Its measurement is of ten turns, the scores are of all."""
+
+    def turn_scores(
+        self, decoded: Floats, test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        return {"distance": np.abs(decoded - test.labels).astype(np.float64)}
+
+
+class ScoresTooFewTurns(LineProbe):
+    def turn_scores(
+        self, decoded: Floats, test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        return {"distance": np.zeros(len(decoded) - 1)}
+
+
 class AsksByChance(LineProbe):
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return CaptureRequest(
@@ -343,6 +359,8 @@ BROKEN = [
     (ScoresByChance, "score must be a function"),
     (ScoresNothing, "must give a measurement"),
     (ScoresWithoutUnit, "must have a unit"),
+    (ScoresTooFewTurns, "a score for each turn, 'distance'"),
+    (ScoresOtherTurns, "'distance' must be the mean of its turn_scores"),
     (with_readout(Normalising), "must not depend on other rows"),
     (with_readout(Doubling), "must be float32"),
     (with_readout(Forgetful), "what the probe has learned"),

@@ -74,7 +74,10 @@ def test_success_is_the_share_of_finished_episodes_that_reach_the_goal() -> None
         "share",
         3,
     )
-    assert measurement.interval is not None
+    assert (measurement.clusters, measurement.interval) == (2, None)
+
+    many = [episode(world, [RIGHT if world % 2 else WRONG]) for world in range(6)]
+    assert success(Evidence(trajectories=tuple(many)))[0].interval is not None
 
 
 def test_a_terminal_state_without_reward_is_no_success() -> None:

@@ -254,7 +254,7 @@ def test_the_order_of_episodes_changes_nothing(
 
 def test_intervals_resample_clusters_not_worlds(episode: Episode) -> None:
     good, bad = [(0, "UP")], [(0, "DOWN")]
-    alone = [episode(world, good if world % 2 else bad) for world in range(8)]
+    alone = [episode(world, good if world % 2 else bad) for world in range(24)]
     paired = [
         replace(one, world=replace(one.world, base=f"b{one.key.world // 4}"))
         for one in alone
@@ -267,12 +267,12 @@ def test_intervals_resample_clusters_not_worlds(episode: Episode) -> None:
             for one in policy(Evidence(trajectories=tuple(walks)))
             if one.name == "policy.jsd"
         ]
-        assert (jsd.value, jsd.n) == (0.5, 8)
+        assert (jsd.value, jsd.n) == (0.5, 24)
         intervals[name] = jsd.interval
-    # Two clusters that are alike, half good each, are two trials; one cluster says
+    # Six clusters that are alike, half good each, are six trials; one cluster says
     # nothing.
     assert intervals["alone"][0] < 0.5 < intervals["alone"][1]
-    exact = binomtest(1, 2).proportion_ci()
+    exact = binomtest(3, 6).proportion_ci()
     assert intervals["paired"] == pytest.approx((exact.low, exact.high))
     assert intervals["single"] is None
 

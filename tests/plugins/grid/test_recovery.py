@@ -136,9 +136,10 @@ def test_intervals_are_over_clusters_of_worlds() -> None:
         ]
         return numbers(*worlds)["success"].interval
 
-    cases = [PROMPT, SLOW, LOST]
-    assert spread(["a", "a", "a"]) is None
-    assert spread(["a", "b", "c"]) is not None
+    cases = [PROMPT, SLOW, LOST] * 2
+    cases = [replace(one, key=replace(one.key, world=i)) for i, one in enumerate(cases)]
+    assert spread(["a", "a", "a", "b", "b", "b"]) is None
+    assert spread(["a", "b", "c", "d", "e", "f"]) is not None
 
 
 def test_the_contract() -> None:

@@ -45,6 +45,7 @@ PLAN = Plan(
     ),
     metrics=(Choice(name="maps"), Choice(name="beliefs")),
     episodes=30,
+    initialisations=1,
     concurrency=1,
     reporters=(),
 )

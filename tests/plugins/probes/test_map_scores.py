@@ -167,7 +167,7 @@ def test_intervals_of_the_calibration_cover_what_it_would_be_in_many_worlds() ->
 
 
 def test_no_calibration_error_is_less_than_zero() -> None:
-    value, low, _ = calibration(0, 3, np.random.default_rng(0))
+    value, low, _ = calibration(0, 6, np.random.default_rng(0))
     assert low == 0 < value
 
 

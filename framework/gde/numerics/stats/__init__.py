@@ -13,6 +13,7 @@ from gde.numerics.stats._differences import sign_flip as sign_flip
 from gde.numerics.stats._differences import signed_rank as signed_rank
 from gde.numerics.stats._differences import unpaired_difference as unpaired_difference
 from gde.numerics.stats._estimates import CONFIDENCE as CONFIDENCE
+from gde.numerics.stats._estimates import MINIMUM_CLUSTERS as MINIMUM_CLUSTERS
 from gde.numerics.stats._estimates import RESAMPLES as RESAMPLES
 from gde.numerics.stats._estimates import Estimate as Estimate
 from gde.numerics.stats._estimates import Floats as Floats
@@ -25,6 +26,12 @@ from gde.numerics.stats._families import adjusted as adjusted
 from gde.numerics.stats._families import benjamini_hochberg as benjamini_hochberg
 from gde.numerics.stats._families import holm as holm
 from gde.numerics.stats._finding import Finding as Finding
+from gde.numerics.stats._initialisations import (
+    difference_from_initialisations as difference_from_initialisations,
+)
+from gde.numerics.stats._initialisations import (
+    initialisation_error as initialisation_error,
+)
 from gde.numerics.stats._power import minimum_detectable as minimum_detectable
 from gde.numerics.stats._replicates import exchange_replicates as exchange_replicates
 from gde.numerics.stats._trends import linear_trend as linear_trend

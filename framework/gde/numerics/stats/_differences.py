@@ -13,6 +13,7 @@ from scipy.stats import binomtest, norm, permutation_test, rankdata, wilcoxon
 
 from gde.numerics.stats._estimates import (
     CONFIDENCE,
+    MINIMUM_CLUSTERS,
     RESAMPLES,
     Estimate,
     Floats,
@@ -27,10 +28,6 @@ from gde.numerics.stats._power import minimum_detectable_of
 PERMUTATIONS = 9999
 BATCH = 1000
 """Permutations held in memory at once."""
-MINIMUM = 6
-"""Fewest clusters that differ for which a two-sided test of signs or signed ranks can
-reach p < 0.05 (2 / 2**6 = 0.031). With fewer, no test is made.
-"""
 MINIMUM_UNPAIRED = 4
 """Fewest clusters in each of two groups with which a permutation test can reach p <
 0.05 (2 / C(8, 4) = 0.029).
@@ -56,8 +53,8 @@ class Difference:
     """The difference a - b over clusters, with its tests and effect sizes."""
 
     estimate: Estimate
-    """The mean over clusters; its interval is None where the differences do not
-    vary.
+    """The mean over clusters; its interval is None where the differences do not vary,
+    and with fewer than `MINIMUM_CLUSTERS` (in either group, if unpaired).
     """
     n_different: int | None
     """Clusters in which a and b differ; None where they are not paired."""
@@ -322,13 +319,12 @@ def _signed_ranks(differences: Floats) -> Floats:
 
 def _too_few(differences: Floats) -> Finding | None:
     different = int(np.count_nonzero(differences))
-    if different >= MINIMUM:
+    if different >= MINIMUM_CLUSTERS:
         return None
-    if len(differences) < MINIMUM:
-        return Finding.missing(f"{len(differences)} pairs", str(MINIMUM))
-    return Finding.missing(
-        f"{different} of {len(differences)} pairs differ", str(MINIMUM)
-    )
+    got = f"{different} of {len(differences)} pairs differ"
+    if len(differences) < MINIMUM_CLUSTERS:
+        got = f"{len(differences)} pairs"
+    return Finding.missing(got, str(MINIMUM_CLUSTERS))
 
 
 def _are_hits(a: Floats, b: Floats) -> bool:
@@ -342,11 +338,11 @@ def _mean(
 ) -> Estimate:
     """The mean of paired differences (G,) with its interval."""
     G = len(differences)
-    varies = np.ptp(differences)
+    has_interval = bool(np.ptp(differences)) and G >= MINIMUM_CLUSTERS
     interval = None
-    if varies and hits:
+    if has_interval and hits:
         interval = _adjusted_wald(differences)
-    elif varies:
+    elif has_interval:
         drawn = rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)
         replicates = differences[drawn].mean(axis=1)
         # Under equal conditions differences are symmetric: bias and acceleration would
@@ -383,7 +379,7 @@ def _share(hits: Floats) -> Estimate:
     """The share of hits (G,) with Wilson's score interval."""
     G = len(hits)
     interval = None
-    if G > 1:
+    if G >= MINIMUM_CLUSTERS:
         test = binomtest(int(hits.sum()), G)
         low, high = test.proportion_ci(CONFIDENCE, method="wilson")
         interval = (float(low), float(high))

@@ -14,7 +14,7 @@ POWER = 0.8
 
 def minimum_detectable(
     standard_error: float,
-    degrees: int,
+    degrees: float,
     power: float = POWER,
     alpha: float = ALPHA,
 ) -> float:

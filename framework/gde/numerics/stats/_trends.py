@@ -5,7 +5,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import page_trend_test, permutation_test, rankdata, t
 
 from gde.numerics.stats._differences import BATCH, PERMUTATIONS, cluster_means, rounded
-from gde.numerics.stats._estimates import CONFIDENCE, Floats, cluster_sums
+from gde.numerics.stats._estimates import (
+    CONFIDENCE,
+    MINIMUM_CLUSTERS,
+    Floats,
+    cluster_sums,
+)
 from gde.numerics.stats._finding import Finding
 
 MINIMUM_RANKED = 5
@@ -16,10 +21,6 @@ MINIMUM_BLOCKS = 3
 MINIMUM_CONDITIONS = 3
 """Fewest blocks and conditions with which Page's test can reach p < 0.05, two-sided (2
 / 3!**3 = 0.009).
-"""
-MINIMUM_REGRESSED = 6
-"""Fewest clusters for which the jackknife is right, by the simulations of
-tests/framework/numerics/stats.
 """
 
 
@@ -126,8 +127,8 @@ def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     y = np.asarray(y, dtype=np.float64)
     sums = _moments(x, y, clusters)
     G = len(sums)
-    if G < MINIMUM_REGRESSED:
-        return Finding.missing(f"{G} clusters", str(MINIMUM_REGRESSED))
+    if G < MINIMUM_CLUSTERS:
+        return Finding.missing(f"{G} clusters", str(MINIMUM_CLUSTERS))
 
     # If only one cluster varies in x, the line without it has no slope.
     total = sums.sum(axis=0)

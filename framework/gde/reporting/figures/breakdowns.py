@@ -85,7 +85,7 @@ def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
 
     rows = []
     for one in found:
-        row: dict[str, Any] = {**one.where, "n": one.n}
+        row: dict[str, Any] = {**one.where, "n": one.n, "clusters": one.clusters}
         row |= numbers(one)
         rows.append(row)
 

@@ -7,7 +7,7 @@ from gde.data.figure import Figure
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.reporting.figures.drawing import numbers, unit_title
-from gde.reporting.wording import bounds, number
+from gde.reporting.wording import bounds, counted, number
 
 HEIGHT = 46
 """Height in pixels of a cell."""
@@ -82,17 +82,22 @@ def _rows(keys: Sequence[str], found: Sequence[Measurement]) -> list[dict[str, A
         row: dict[str, Any] = dict(zip(FIELDS, labels, strict=False))
         row |= numbers(one)
         row["n"] = one.n
+        row["clusters"] = one.clusters
 
         text = number(one.value or 0.0, one.unit, 0)
         row["text"] = f"{text}%" if one.unit == "share" else text
         row["interval"] = _interval(one)
-        row["told"] = f"n {one.n}"
+        row["told"] = _told(one)
         rows.append(row)
     return rows
 
 
 def _interval(one: Measurement) -> str:
     return bounds(one.interval, one.unit, 0)
+
+
+def _told(one: Measurement) -> str:
+    return f"n {counted(one.n, one.clusters)}"
 
 
 def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
@@ -148,7 +153,7 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         text = {"field": field, "type": "nominal"}
         layers.append({"mark": mark, "encoding": {"text": text, "color": ink}})
 
-    longest = max(len(_interval(one)) for one in found)
+    longest = max(max(len(_interval(one)), len(_told(one))) for one in found)
     return {
         "encoding": {"x": x, "y": y},
         "layer": layers,

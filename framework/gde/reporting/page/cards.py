@@ -4,6 +4,7 @@ Parts declare which of their numbers a card shows (`Measure.question`, `headline
 `beside`): nothing here knows a metric or a probe by name.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -23,9 +24,11 @@ from gde.reporting.findings import (
 )
 from gde.reporting.wording import (
     bounds,
+    counted,
     fit_text,
     labels_text,
     quantity,
+    verdict_text,
 )
 
 TITLES: Mapping[Question, str] = {
@@ -112,7 +115,7 @@ def _lines(one: Finding, result: Result) -> list[Line]:
             continue
 
         marks = _baselines(each, result)
-        notes = [f"n {each.n}"]
+        notes = [f"n {counted(each.n, each.clusters)}"]
         for mark in marks:
             notes.append(f"{mark.title} {quantity(mark.value, each.unit, 0)}")
         line = _line(title, each, scale, ", ".join(notes))
@@ -148,10 +151,13 @@ def _decoded(probe: Probed) -> list[Line]:
         scale = Scale.of([one.ours, *(rival for _, rival in shown)])
         beneath = []
         for fit, rival in shown:
-            beneath.append(_line(f"control: {fit_text(fit)}", rival, scale))
+            against = verdict_text(rival.verdict, rival.unit) if rival.verdict else ""
+            title = f"control: {fit_text(fit)}"
+            beneath.append(_line(title, rival, scale, against))
 
         title, _ = one.measure.titled(one.ours.where)
-        line = _line(title, one.ours, scale, f"n {one.ours.n}")
+        n = counted(one.ours.n, one.ours.clusters)
+        line = _line(title, one.ours, scale, f"n {n}")
         lines.append(replace(line, beneath=tuple(beneath)))
     return lines
 
@@ -168,19 +174,16 @@ def _line(title: str, one: Measurement, scale: Scale, more: str = "") -> Line:
 
 
 def _verdict(probe: Probed) -> str:
-    """In how many of its numbers a probe is clearly better than its controls."""
-    compared = [one for one in probe.numbers if one.rival is not None]
-    if not compared:
+    """In how many of its numbers a probe is better than its strongest control."""
+    tested = [one.verdict for one in probe.numbers if one.verdict is not None]
+    if not tested:
         return ""
-    n_better = sum(one.clear for one in compared)
-    n_beaten = sum(one.beaten for one in compared)
-
-    numbers = f"{n_better or 'none'} of {len(compared)} numbers"
-    if n_better == len(compared):
+    outcomes = Counter(verdict.outcome for verdict in tested)
+    n_better = outcomes["better"]
+    numbers = f"{n_better or 'none'} of {len(tested)} numbers"
+    if n_better == len(tested):
         numbers = f"all {n_better} numbers"
-    worse = f", worse in {n_beaten}" if n_beaten else ""
+    worse = f", worse in {outcomes['worse']}" if outcomes["worse"] else ""
 
     subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
-    return (
-        f"{subject}: better than its best control in {numbers}{worse} (95 % intervals)."
-    )
+    return f"{subject}: better than its best control in {numbers}{worse} (paired tests over worlds)."

@@ -19,6 +19,7 @@ from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import (
     MINUS,
     bounds,
+    counted,
     heading,
     inline,
     labels_text,
@@ -85,6 +86,7 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         contended=[(one, _sides(one)) for one in headlines],
         quantity=quantity,
         bounds=bounds,
+        counted=counted,
         differences=differences,
         reason=found.reason,
         variants=listed,
@@ -154,7 +156,7 @@ def _difference_row(row: Difference) -> Row:
         Cell(text=interval),
         Cell(text=effect),
         Cell(text=p_text(row.p), reason=why_no_p),
-        Cell(text=str(row.n)),
+        Cell(text=counted(row.n, row.clusters)),
     )
     return Row(
         head=heading(row.title, row.unit),

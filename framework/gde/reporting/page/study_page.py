@@ -7,7 +7,7 @@ from gde.parts.reproduction import Comparison
 from gde.reporting.figures.drawing import picture
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
-from gde.reporting.wording import heading, number
+from gde.reporting.wording import counted, heading, number
 
 
 def study_page(
@@ -73,7 +73,7 @@ def _row(row: Comparison, rules: Sequence[str]) -> Row:
         ours,
         Cell(text=difference),
         *pick(others, rules),
-        Cell(text=str(row.ours.n)),
+        Cell(text=counted(row.ours.n, row.ours.clusters)),
     )
     return Row(head=heading(row.quantity, unit), hint=row.source, cells=cells)
 

@@ -11,6 +11,7 @@ from gde.reporting.findings import findings, of_metrics, whole
 from gde.reporting.wording import (
     bounds,
     caveats,
+    counted,
     labels_text,
     number,
     quantity,
@@ -118,10 +119,11 @@ def group_tables(result: Result) -> list[tuple[str, Table]]:
 
 def _number_row(measure: Measure, one: Measurement) -> Row:
     title, rest = measure.titled(one.where)
+    n = counted(one.n, one.clusters)
     return Row(
         head=title,
         hint=f"{one.name} {labels_text(rest)}".strip(),
-        cells=(cell(one, quantity), Cell(text=str(one.n))),
+        cells=(cell(one, quantity), Cell(text=n)),
     )
 
 

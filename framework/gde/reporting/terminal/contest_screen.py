@@ -5,7 +5,7 @@ from textwrap import shorten
 from gde.data.result import Measurement
 from gde.reporting.contest import LISTED, cautions, contended, verdicts
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain, wrapped
-from gde.reporting.wording import estimate
+from gde.reporting.wording import counted, estimate
 from gde.runs.contest import Contest
 
 CAUTIONS = 2
@@ -39,5 +39,6 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
 def _in_words(one: Measurement | None) -> str:
     if one is None:
         return "not measured"
-    n = "" if one.value is None else f", n {one.n}"
-    return f"{estimate(one)}{n}"
+    if one.value is None:
+        return estimate(one)
+    return f"{estimate(one)}, n {counted(one.n, one.clusters)}"

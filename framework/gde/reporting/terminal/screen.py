@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from textwrap import shorten, wrap
 
 from gde.data.result import Measurement, Result
+from gde.data.verdict import Verdict
 from gde.reporting.claim import claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     SPACE,
     bounds,
+    counted,
     fit_text,
     labels_text,
     number,
@@ -112,7 +114,8 @@ def _headline_table(found: Sequence[Finding]) -> list[str]:
         best = one.numbers[0]
         title, rest = one.measure.titled(best.where)
         label = f"{title}: {labels_text(rest)}" if rest else title
-        rows.append((label, *_value_and_interval(best), str(best.n)))
+        n = counted(best.n, best.clusters)
+        rows.append((label, *_value_and_interval(best), n))
 
     heading, *lines = _table(rows)
     table = [heading]
@@ -134,7 +137,7 @@ def _rivals(one: Finding) -> list[str]:
 
 def _probe_table(probe: Probed) -> list[str]:
     """A line for each headline of a probe, under the probe's name."""
-    head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control on the right"
+    head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control and p on the right"
     if not probe.numbers:
         head = f"{probe.fit.probe}: {probe.reason}"
     rows = [_beside_control(one) for one in probe.numbers]
@@ -145,14 +148,22 @@ def _beside_control(one: Beside) -> tuple[str, ...]:
     """A number and its strongest control as the cells of a row."""
     value, interval = _value_and_interval(one.ours)
     if one.fit is None or one.rival is None:
-        return one.measure.title, value, interval, "no control"
+        return one.measure.title, value, interval, "no control", ""
 
     # The control has our unit, which the line already shows. Only a share needs its
     # sign again.
     write = quantity if one.rival.unit == "share" else number
     text = write(one.rival.value or 0.0, one.rival.unit)
-    control = f"{fit_text(one.fit)} {text} {bounds(one.rival.interval, one.rival.unit)}"
-    return one.measure.title, value, interval, control.rstrip()
+    control = f"{fit_text(one.fit)} {text}"
+    return one.measure.title, value, interval, control, _outcome(one.verdict)
+
+
+def _outcome(verdict: Verdict | None) -> str:
+    """The p value against a control; a probe that is worse is said to be so."""
+    if verdict is None or verdict.p is None:
+        return "not tested"
+    p_value = f"p {number(verdict.p, 'probability')}"
+    return f"worse, {p_value}" if verdict.outcome == "worse" else p_value
 
 
 def _value_and_interval(one: Measurement) -> tuple[str, str]:

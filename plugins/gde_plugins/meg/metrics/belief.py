@@ -93,6 +93,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
                 value=found.value,
                 unit="nats",
                 n=found.n,
+                clusters=found.n_clusters,
                 interval=found.interval,
                 where={**where, "utility": utility},
                 reason=found.reason,

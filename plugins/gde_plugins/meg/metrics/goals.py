@@ -129,6 +129,7 @@ def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
         value=value,
         unit="share",
         n=found.n,
+        clusters=found.n_clusters,
         interval=interval,
         reason=reason,
     )
@@ -167,6 +168,7 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
             value=float(weight),
             unit="nats",
             n=found.n,
+            clusters=found.n_clusters,
             where={"feature": name},
         )
         measurements.append(fitted)
@@ -247,6 +249,7 @@ def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]
         value=found.value,
         unit="nats",
         n=found.n,
+        clusters=found.n_clusters,
         interval=found.interval,
         where=where,
         reason=found.reason,
@@ -256,6 +259,7 @@ def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]
         value=found.share,
         unit="share",
         n=found.n,
+        clusters=found.n_clusters,
         interval=found.share_interval,
         where=where,
         reason=found.reason,
@@ -272,5 +276,6 @@ def _beta(found: SampledMeg) -> Measurement:
         value=None if reason else found.beta,
         unit="1 / reward",
         n=found.n,
+        clusters=found.n_clusters,
         reason=reason,
     )

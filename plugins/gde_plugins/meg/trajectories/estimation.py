@@ -41,9 +41,7 @@ class SampledMeg:
     reason: str
     """Why there is no value; empty otherwise."""
     interval: Interval | None
-    """95 %, over clusters; None for a single cluster, which tells nothing of other
-    worlds.
-    """
+    """95 %, over clusters; None with fewer than six."""
     share: float | None
     """The value as a share of `ceiling`."""
     share_interval: Interval | None
@@ -192,7 +190,8 @@ def _given_utility(
         value = value * copysign(1.0, profile.beta) or 0.0
     share = value / float(ceilings.mean())
 
-    # A single world, however many episodes were played in it, tells nothing of others.
+    # A single world, however many episodes were played in it, tells nothing of others;
+    # its units are these episodes.
     interval = None
     share_interval = None
     if clusters.any():

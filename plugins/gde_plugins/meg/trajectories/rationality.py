@@ -16,7 +16,13 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from gde.data.mdp import Floats
-from gde.numerics.stats import CONFIDENCE, RESAMPLES, Interval, expanded_bca
+from gde.numerics.stats import (
+    CONFIDENCE,
+    MINIMUM_CLUSTERS,
+    RESAMPLES,
+    Interval,
+    expanded_bca,
+)
 from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 
@@ -185,11 +191,11 @@ class Profile:
         The best rationality of every resample of the clusters is found again. The
         interval is that of the signed square root, which near zero is proportional to
         the rationality, where the accuracy itself is folded. It holds zero as long as
-        the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None for
-        one cluster.
+        the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None
+        with fewer than `MINIMUM_CLUSTERS`.
         """
         n_clusters = len(self.accuracy)
-        if n_clusters < 2:
+        if n_clusters < MINIMUM_CLUSTERS:
             return [None for _ in per]
 
         # All intervals share the resamples, whose totals are the expensive part.
@@ -203,7 +209,9 @@ class Profile:
             intervals.append(self._interval(totals, counts @ each, each))
         return intervals
 
-    def _interval(self, totals: Floats, divisors: Floats, per: Floats) -> Interval:
+    def _interval(
+        self, totals: Floats, divisors: Floats, per: Floats
+    ) -> Interval | None:
         """Compute an interval from the (R, B) totals of R resamples and their (R,)
         divisors.
         """
@@ -215,11 +223,12 @@ class Profile:
         replicates = self._roots(totals, divisors)
         left = per.sum() - per
         jackknife = self._roots(self._without_one(), left)
-        low_root, high_root = expanded_bca(
-            value, replicates, jackknife, len(self.accuracy)
-        )
+        roots = expanded_bca(value, replicates, jackknife, len(self.accuracy))
+        if roots is None:
+            return None
 
         # Back from roots to nats, sign and all.
+        low_root, high_root = roots
         low = low_root * abs(low_root)
         high = high_root * abs(high_root)
 

@@ -185,6 +185,18 @@ class DistanceProbe:
                 found += errors(on_line - steps, steps, test.groups, f".{name}", rng)
         return found
 
+    def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
+        """(N,) "mae", the absolute error in steps, and "r2", 1 less the squared error
+        as a multiple of the variance.
+        """
+        steps = test.labels[:, 0].astype(np.float64)
+        misses = decoded - steps
+        scores = {"mae": np.abs(misses)}
+        variance = float(np.var(steps))
+        if variance > 0:
+            scores["r2"] = 1 - misses**2 / variance
+        return scores
+
 
 @one_thread()
 def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:

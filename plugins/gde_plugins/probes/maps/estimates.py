@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import (
+    MINIMUM_CLUSTERS,
     RESAMPLES,
     cluster_mean,
     cluster_ratio,
@@ -64,7 +65,7 @@ class Scores:
 
         value = float((all_hits / all_trials).mean())
         interval = None
-        if n_worlds > 1:
+        if n_worlds >= MINIMUM_CLUSTERS:
             # A bootstrap sample is given by how often each world is in it.
             chances = np.full(n_worlds, 1 / n_worlds)
             drawn = self.rng.multinomial(n_worlds, chances, size=RESAMPLES)
@@ -73,7 +74,14 @@ class Scores:
             interval = expanded_bca(value, resampled, jackknifed, n_worlds)
         n = len(self.groups)
         self.measurements.append(
-            Measurement(name=name, value=value, unit="share", n=n, interval=interval)
+            Measurement(
+                name=name,
+                value=value,
+                unit="share",
+                n=n,
+                clusters=n_worlds,
+                interval=interval,
+            )
         )
 
     def _sums_by_world(self, kinds: Sequence[Bools]) -> Doubles:

@@ -14,7 +14,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.parts.probe import Readout
-from gde_plugins.probes.arrays import Codes, Floats
+from gde_plugins.probes.arrays import Codes, Doubles, Floats
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.place_training import fit_places
@@ -23,7 +23,12 @@ from gde_plugins.probes.fitting.ridge import fit_ridge
 from gde_plugins.probes.fitting.training import fit_network, settings_of
 from gde_plugins.probes.fitting.weights import CellWeights, check_finite
 from gde_plugins.probes.maps.classifier import examples_of
-from gde_plugins.probes.maps.scores import class_frequencies, of_known, score_maps
+from gde_plugins.probes.maps.scores import (
+    class_frequencies,
+    of_known,
+    place_scores,
+    score_maps,
+)
 
 PLACES: Mapping[str, Places] = {
     "bilinear": "bilinear",
@@ -87,9 +92,6 @@ class CogmapReadout:
 @dataclass(frozen=True)
 class CogmapProbe:
     """Decodes the kind of every cell, or padding (Arghal et al. 2026, section 5.1).
-
-    The kinds and their order are those of the record; in grids: empty, agent, goal and
-    wall.
 
     The kinds are those that the record names, in its order; in grids: empty, agent,
     goal and wall.
@@ -181,6 +183,10 @@ class CogmapProbe:
         # activations.
         trained = {test.classes[code] for code in readout.trained}
         return of_known(measurements, {*test.classes} - trained)
+
+    def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
+        """(N,) "distance" and "top1" of every thing with one place, see `place_scores`."""
+        return place_scores(decoded, test.labels.astype(np.int64), test.classes)
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> Codes:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"

@@ -1,6 +1,6 @@
 """Agreement of decoded maps with the true ones."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from gde.data.cell_map import PAD
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde_plugins.probes.arrays import CELLS, Bools, Codes, Floats, Indices, Worlds
+from gde_plugins.probes.arrays import (
+    CELLS,
+    Bools,
+    Codes,
+    Doubles,
+    Floats,
+    Indices,
+    Worlds,
+)
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.policies import top
 
@@ -80,15 +88,39 @@ def score_maps(
     size = largest_side(on_map)
     for code, name in enumerate(classes):
         true = cells == code
-        # A class that no map has twice is a thing with one place.
-        is_single = true.sum(axis=CELLS).max(initial=0) <= 1
-        if is_single and name != PAD:
+        if _has_one_place(name, true):
             missed_by = distances(decoded, cells, code)
             present = true.any(axis=CELLS)
             scores.located(name, missed_by, present, size)
             scores.spread(name, likeliest == code, true, size)
     scores.calibration(decoded, cells, on_map)
     return scores.measurements
+
+
+def place_scores(
+    decoded: Floats, cells: Codes, classes: Sequence[str]
+) -> Mapping[str, Doubles]:
+    """(N,) the miss of each thing with one place ("distance.NAME") and whether it is a
+    hit ("top1.NAME"); NaN in turns without the thing.
+
+    A class that was never trained on, whose probabilities (N, size, size, C) are 0, has
+    none.
+    """
+    scores: dict[str, Doubles] = {}
+    for code, name in enumerate(classes):
+        true = cells == code
+        present = true.any(axis=CELLS)
+        is_decoded = decoded[..., code].any()
+        if _has_one_place(name, true) and present.any() and is_decoded:
+            missed_by = distances(decoded, cells, code)
+            scores[f"distance.{name}"] = np.where(present, missed_by, np.nan)
+            scores[f"top1.{name}"] = np.where(present, missed_by == 0, np.nan)
+    return scores
+
+
+def _has_one_place(name: str, true: Bools) -> bool:
+    """Whether a class is a thing, which no map (N, size, size) has twice."""
+    return name != PAD and int(true.sum(axis=CELLS).max(initial=0)) <= 1
 
 
 def class_frequencies(maps: NDArray[Any], n_classes: int) -> Floats:

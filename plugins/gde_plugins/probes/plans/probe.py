@@ -18,7 +18,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Readout
-from gde_plugins.probes.arrays import Codes, Floats, Indices
+from gde_plugins.probes.arrays import Codes, Doubles, Floats, Indices
 from gde_plugins.probes.config import PlanConfig, PlanVariant
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import check_tokens
@@ -203,6 +203,21 @@ class PlanProbe:
         if len(plans):
             decoded = readout.predict(test.inputs[rows])
         return score_plans(decoded, plans, readout.marginal, test.groups[rows], rng)
+
+    def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
+        """(N,) whether the first n actions are decoded ("prefix.n"); NaN for a plan
+        that is shorter, and for a turn that is not decoded.
+        """
+        plans = test.labels.astype(np.int64)
+        named = decoded.argmax(axis=-1)
+        right = np.logical_and.accumulate(named == plans, axis=1)
+        long = plans != OVER
+        scores = {}
+        for n in range(1, plans.shape[1] + 1):
+            if long[:, n - 1].any():
+                hits = np.where(long[:, n - 1], right[:, n - 1], np.nan)
+                scores[f"prefix.{n}"] = hits
+        return scores
 
 
 def _form(variant: str) -> PlanVariant:

@@ -7,13 +7,17 @@ of docs/statistics.md.
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.numerics.stats import (
+    MINIMUM_CLUSTERS,
     Finding,
     Interval,
+    _differences,
+    _estimates,
     benjamini_hochberg,
     cluster_differences,
     cluster_mean,
@@ -38,6 +42,8 @@ Pairs = tuple[Floats, Floats, NDArray[np.int64]]
 ALPHA = 0.05
 COUNTS = (6, 10, 20, 50, 200)
 """Clusters."""
+FEW = (2, 3, 4, 5, 6, 7, 8)
+"""Clusters around the fewest for an interval."""
 PERMUTATIONS, ONE_SIDED, POWERFUL = 79, 39, 999
 """Draws. A two-sided permutation test has the level 5 % for any number of draws r with
 (r + 1) / 40 whole, a one-sided one for (r + 1) / 20, so a few will do; only its power
@@ -182,6 +188,30 @@ def coverage(design: str, n: int, runs: int) -> dict[str, float]:
     return {name: _covering(each, truth) for name, each in found.items()}
 
 
+def few(n: int, runs: int) -> dict[str, float]:
+    """How often the intervals of few clusters would cover the truth if they were
+    given.
+    """
+    with _any_number_of_clusters():
+        found = estimates(n, runs)
+        for design in DESIGNS:
+            for name, share in coverage(design, n, runs).items():
+                found[f"{name}, {design}"] = share
+    return found
+
+
+@contextmanager
+def _any_number_of_clusters() -> Iterator[None]:
+    """Lift the minimum, to measure why it is there."""
+    for module in (_estimates, _differences):
+        vars(module)["MINIMUM_CLUSTERS"] = 2
+    try:
+        yield
+    finally:
+        for module in (_estimates, _differences):
+            vars(module)["MINIMUM_CLUSTERS"] = MINIMUM_CLUSTERS
+
+
 def _group(draw: Callable[[Rng, int], Pairs], n: int, rng: Rng) -> Floats:
     a, _, clusters = draw(rng, n)
     return cluster_means(a, clusters)
@@ -313,6 +343,7 @@ TABLES: Mapping[str, Callable[[int], Iterator[tuple[str, Mapping[str, float]]]]]
         for design in COMPARED
         for n in COUNTS
     ),
+    "few": lambda runs: ((f"few, n = {n}", few(n, runs)) for n in FEW),
     "estimates": lambda runs: (
         (f"estimate, n = {n}", estimates(n, runs)) for n in COUNTS
     ),

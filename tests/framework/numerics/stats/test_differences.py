@@ -199,18 +199,19 @@ def test_findings_become_measurements_or_reasons() -> None:
 
 def test_a_difference_of_unpaired_groups_is_that_of_their_clusters_means() -> None:
     a, b = (
-        np.repeat([1.0, 3.0, 4.0, 4.5], [1, 9, 2, 2]),
-        np.repeat([0.0, 1.0, 0.5, 2.0, 1.5], 3),
+        np.repeat([1.0, 3.0, 4.0, 4.5, 3.5, 2.75], [1, 9, 2, 2, 1, 1]),
+        np.repeat([0.0, 1.0, 0.5, 2.0, 1.5, 0.5, 1.5], 3),
     )
+    sizes = [1, 9, 2, 2, 1, 1]
     found = unpaired_difference(
-        a, np.repeat(np.arange(4), [1, 9, 2, 2]), b, np.repeat(np.arange(5), 3), rng()
+        a, np.repeat(np.arange(6), sizes), b, np.repeat(np.arange(7), 3), rng()
     )
     assert found.estimate.value == pytest.approx(3.125 - 1.0)
     low, high = found.estimate.interval or (0, 0)
     assert low < found.estimate.value < high
     assert found.signed_rank.reason == "not measured: the values are not paired"
     assert (found.n_different, found.p_value) == (None, found.permutation.p_value)
-    assert (found.estimate.n, found.estimate.n_clusters) == (9, 9)
+    assert (found.estimate.n, found.estimate.n_clusters) == (13, 13)
 
 
 def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> None:

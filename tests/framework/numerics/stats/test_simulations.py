@@ -9,9 +9,11 @@ import pytest
 from simulations import (
     COUNTS,
     DESIGNS,
+    FEW,
     coverage,
     estimates,
     families,
+    few,
     paired,
     power,
     regression,
@@ -19,6 +21,8 @@ from simulations import (
     trends,
     unpaired,
 )
+
+from gde.numerics.stats import MINIMUM_CLUSTERS
 
 QUICK, RUNS, INTERVALS, FAMILIES = 150, 10_000, 2_000, 2_000
 
@@ -109,6 +113,17 @@ def test_intervals_of_differences_cover(design: str, n: int) -> None:
 @pytest.mark.parametrize("n", COUNTS)
 def test_intervals_of_estimates_cover(n: int) -> None:
     assert min(estimates(n, INTERVALS).values()) >= (0.93 if n >= 20 else 0.92)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("n", FEW)
+def test_intervals_cover_from_the_fewest_clusters_on(n: int) -> None:
+    """Below, some interval would cover the truth much too seldom."""
+    least = min(few(n, INTERVALS).values())
+    if n >= MINIMUM_CLUSTERS:
+        assert least >= 0.91
+    else:
+        assert least < 0.92
 
 
 @pytest.mark.extended

@@ -1,0 +1,107 @@
+"""The difference from the mean of several random initialisations.
+
+Two samples make its error: clusters and initialisations, of which there are few. The
+half-widths of their Student's intervals are squared and added ("square and add": Zou
+and Donner 2008). Under no difference it is found in at most 5 % of simulations, where
+the degrees of freedom of Satterthwaite would give 8 % with three initialisations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import hypot, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import t
+
+from gde.numerics.stats._differences import rounded
+from gde.numerics.stats._estimates import (
+    CONFIDENCE,
+    MINIMUM_CLUSTERS,
+    Floats,
+    Interval,
+)
+from gde.numerics.stats._power import POWER
+
+LEAST = 1e-12
+"""Smaller p values are not told apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixedDifference:
+    """A mean difference with two sources of error: clusters and initialisations."""
+
+    value: float
+    interval: Interval
+    p_value: float
+    """Two-sided: one minus the confidence of the interval that ends at zero."""
+    mde: float
+    """Smallest difference found with a power of about 80 %."""
+
+
+def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | None:
+    """The mean of a (G,) over clusters minus that of b (K, G) over clusters and
+    initialisations, of which both are samples.
+
+    The error over clusters is that of the difference from the mean initialisation. The
+    one over initialisations is that of their means, and so contains some noise of the
+    clusters too: the sum is too large rather than too small. None where nothing varies.
+
+    Raises:
+        ValueError: fewer than six clusters or two initialisations.
+    """
+    K, G = b.shape
+    if G < MINIMUM_CLUSTERS or K < 2:
+        raise ValueError(
+            f"wanted {MINIMUM_CLUSTERS} clusters and 2 initialisations, got {G} and {K}"
+        )
+
+    largest = float(max(np.abs(a).max(), np.abs(b).max()))
+    differences = rounded(a - b.mean(axis=0), largest)
+    means = rounded(b.mean(axis=1), largest)
+    of_clusters = float(np.std(differences, ddof=1)) / sqrt(G)
+    of_initialisations = float(np.std(means, ddof=1)) / sqrt(K)
+    if of_clusters == of_initialisations == 0:
+        return None
+
+    def half_width(confidence: float, power: float = 0.5) -> float:
+        """Half of the interval, and as much more as gives a test this power."""
+        level = (1 + confidence) / 2
+        over_clusters = t.ppf(level, G - 1) + t.ppf(power, G - 1)
+        over_initialisations = t.ppf(level, K - 1) + t.ppf(power, K - 1)
+        return hypot(
+            over_clusters * of_clusters, over_initialisations * of_initialisations
+        )
+
+    value = float(differences.mean())
+    half = half_width(CONFIDENCE)
+    return MixedDifference(
+        value=value,
+        interval=(value - half, value + half),
+        p_value=_p_value(lambda p: half_width(1 - p) - abs(value)),
+        mde=half_width(CONFIDENCE, POWER),
+    )
+
+
+def _p_value(excess: Callable[[float], float]) -> float:
+    """The p at which the interval of confidence 1 - p ends at zero.
+
+    Args:
+        excess: half the interval of confidence 1 - p, less the difference.
+    """
+    if excess(LEAST) <= 0:
+        return LEAST
+    return float(brentq(excess, LEAST, 1.0))
+
+
+def initialisation_error(values: Floats) -> float:
+    """Half of Student's interval of the mean of values (K,) over initialisations.
+
+    Raises:
+        ValueError: fewer than two values.
+    """
+    K = len(values)
+    if K < 2:
+        raise ValueError(f"wanted two initialisations, got {K}")
+    level = (1 + CONFIDENCE) / 2
+    return float(t.ppf(level, K - 1) * np.std(values, ddof=1)) / sqrt(K)

@@ -1,0 +1,252 @@
+"""The paired test of a probe against its controls: what it finds, what it leaves, and
+how often it is wrong.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.data.measure import Better, Measure, Measures
+from gde.data.probe import Control, Fit, ProbeReport
+from gde.data.result import Measurement
+from gde.data.verdict import Verdict
+from gde.numerics.stats import difference_from_initialisations
+from gde.stages.verdicts import results
+
+OURS = Fit(probe="p", variant="v", layer=1, position="pre")
+TURNS = 3
+"""Turns of each world."""
+
+
+def report(
+    control: Control, scores: NDArray[np.float64], name: str = "error"
+) -> ProbeReport:
+    """A report with scores (K, worlds * TURNS), the mean of which is its number."""
+    n = scores.shape[1]
+    value = float(np.nanmean(scores))
+    return ProbeReport(
+        fit=replace(OURS, control=control),
+        measurements=(Measurement(name=name, value=value, unit="cells", n=n),),
+        n_train=9,
+        n_test=n,
+        rows=tuple((f"0/{i // TURNS}/0", i % TURNS) for i in range(n)),
+        decoded=np.zeros((n, 1), np.float32),
+        worlds=tuple(f"w{i // TURNS}" for i in range(n)),
+        scores={name: scores.astype(np.float32)},
+    )
+
+
+def verdicts(
+    *reports: ProbeReport, better: Better = "less", headline: bool = True
+) -> dict[str, Verdict | None]:
+    """The verdict of each control, and that of the probe as "none"."""
+    measure = Measure(name="p.error", title="Error", better=better, headline=headline)
+    found = results(reports, Measures((measure,)), seed=0)
+    return {str(one.where["control"]): one.verdict for one in found}
+
+
+def noise(
+    rng: np.random.Generator, mean: float, worlds: int = 20, draws: int = 1
+) -> NDArray[np.float64]:
+    """Scores that share the difficulty of each world and differ by turn."""
+    difficulty = np.random.default_rng(5).normal(scale=2, size=worlds)
+    of_turns = np.repeat(difficulty, TURNS)
+    return mean + of_turns + rng.normal(scale=0.3, size=(draws, worlds * TURNS))
+
+
+def test_a_difference_within_worlds_is_found_though_intervals_overlap() -> None:
+    """Worlds differ by 2, the fits by .5 in every one of them."""
+    rng = np.random.default_rng(0)
+    found = verdicts(
+        report("none", noise(rng, 1.0)), report("shuffled", noise(rng, 1.5))
+    )
+    one = found["shuffled"]
+    assert one is not None
+    assert one == found["none"]
+    assert one.outcome == "better"
+    assert one.difference == pytest.approx(-0.5, abs=0.15)
+    assert one.interval is not None and one.interval[1] < 0
+    assert one.p is not None and one.p < 0.001
+    assert one.worlds == 20
+
+
+@pytest.mark.parametrize(
+    ("better", "outcome"), [("less", "worse"), ("more", "better"), ("", "different")]
+)
+def test_the_outcome_follows_the_better_direction(better: Better, outcome: str) -> None:
+    rng = np.random.default_rng(1)
+    found = verdicts(
+        report("none", noise(rng, 2.0)),
+        report("shuffled", noise(rng, 1.0)),
+        better=better,
+    )
+    assert found["none"] is not None
+    assert found["none"].outcome == outcome
+
+
+def test_the_difference_is_that_of_the_numbers_shown() -> None:
+    """Worlds have unequal turns, and every turn counts the same."""
+    rng = np.random.default_rng(2)
+    counted = np.arange(20 * TURNS) % 7 < 4
+    scores = [np.where(counted, noise(rng, mean), np.nan) for mean in (1.0, 2.0)]
+    ours, control = report("none", scores[0]), report("shuffled", scores[1])
+    found = verdicts(ours, control)["none"]
+    shown = [each.measurements[0].value for each in (ours, control)]
+    assert found is not None
+    assert found.difference == pytest.approx(shown[0] - shown[1], abs=1e-6)  # type: ignore[operator]
+
+
+def test_the_probe_is_compared_with_its_strongest_control() -> None:
+    rng = np.random.default_rng(3)
+    found = verdicts(
+        report("none", noise(rng, 1.0)),
+        report("coordinates", noise(rng, 5.0)),
+        report("untrained", noise(rng, 1.4)),
+        report("shuffled", noise(rng, 3.0)),
+    )
+    assert found["none"] is not None
+    assert found["none"].control == "untrained"
+    assert found["none"] == found["untrained"]
+    assert found["coordinates"] is not None
+    assert found["coordinates"].difference == pytest.approx(-4, abs=0.3)
+
+
+def test_p_values_are_corrected_for_the_headlines_against_the_same_control() -> None:
+    rng = np.random.default_rng(4)
+    ours, control = report("none", noise(rng, 1.0)), report("shuffled", noise(rng, 1.1))
+    alone = verdicts(ours, control)["shuffled"]
+    other = replace(control, fit=replace(OURS, control="coordinates"))
+    beside = verdicts(ours, control, other)["shuffled"]
+    assert beside == alone
+
+    several = [
+        replace(each, scores=dict.fromkeys(("error", "e2"), each.scores["error"]))
+        for each in (ours, control)
+    ]
+    measures = [
+        Measure(name=f"p.{name}", title=name, better="less", headline=True)
+        for name in ("error", "e2")
+    ]
+    found, *_ = [
+        one.verdict
+        for one in results(several, Measures(tuple(measures)), seed=0)
+        if one.verdict
+    ]
+    assert alone is not None and alone.p is not None and found.p is not None
+    assert found.p == pytest.approx(2 * alone.p, rel=0.3)
+
+
+def test_few_worlds_are_not_tested() -> None:
+    rng = np.random.default_rng(5)
+    for worlds in (5, 6):
+        found = verdicts(
+            report("none", noise(rng, 1.0, worlds)),
+            report("shuffled", noise(rng, 9.0, worlds)),
+        )["none"]
+        assert found is not None
+        tested = worlds >= 6
+        assert (found.p is not None) == tested
+        assert (found.interval is not None) == tested
+        assert found.outcome == ("better" if tested else "none")
+        assert bool(found.reason) != tested
+
+
+def test_equal_scores_are_no_difference() -> None:
+    scores = noise(np.random.default_rng(6), 1.0)
+    for draws in (1, 3):
+        control = report("untrained", np.repeat(scores, draws, axis=0))
+        found = verdicts(report("none", scores), control)["none"]
+        assert found is not None
+        assert (found.outcome, found.p) == ("none", None)
+        assert found.difference == pytest.approx(0, abs=1e-12)
+        assert found.reason
+
+
+def test_only_headlines_with_scores_have_a_verdict() -> None:
+    rng = np.random.default_rng(7)
+    ours, control = report("none", noise(rng, 1.0)), report("shuffled", noise(rng, 2.0))
+    assert set(verdicts(ours, control, headline=False).values()) == {None}
+    assert set(verdicts(ours, replace(control, scores={})).values()) == {None}
+    other = replace(control, fit=replace(control.fit, layer=2))
+    assert set(verdicts(ours, other).values()) == {None}
+
+
+def test_turns_that_a_control_lacks_are_left_out() -> None:
+    rng = np.random.default_rng(8)
+    ours, control = report("none", noise(rng, 1.0)), report("shuffled", noise(rng, 2.0))
+    n = 12 * TURNS
+    fewer = replace(
+        control,
+        rows=control.rows[:n],
+        worlds=control.worlds[:n],
+        scores={"error": control.scores["error"][:, :n]},
+    )
+    found = verdicts(ours, fewer)["none"]
+    assert found is not None
+    assert found.worlds == 12
+    assert found.difference == pytest.approx(-1, abs=0.15)
+
+
+def test_the_variance_of_initialisations_widens_interval_and_p() -> None:
+    """Three initialisations of which one is as good as the model are no proof."""
+    rng = np.random.default_rng(9)
+    ours = report("none", noise(rng, 1.0))
+    alike = np.concatenate([noise(rng, mean) for mean in (1.9, 2.0, 2.1)])
+    unlike = np.concatenate([noise(rng, mean) for mean in (1.0, 2.0, 3.0)])
+    close = verdicts(ours, report("untrained", alike))["none"]
+    apart = verdicts(ours, report("untrained", unlike))["none"]
+    assert close is not None and apart is not None
+    assert close.initialisations == apart.initialisations == 3
+    assert close.difference == pytest.approx(apart.difference, abs=0.1)
+    assert (close.outcome, apart.outcome) == ("better", "none")
+    assert apart.interval is not None and apart.interval[1] > 0
+
+
+def rejected(effect: float, worlds: int, draws: int, spread: float, runs: int) -> float:
+    """The share of simulated runs in which the probe is called better or worse."""
+    rng = np.random.default_rng(10)
+    called = 0
+    for _ in range(runs):
+        means = effect + rng.normal(scale=spread, size=draws)
+        controls = [noise(rng, mean, worlds) for mean in means]
+        found = verdicts(
+            report("none", noise(rng, 0.0, worlds)),
+            report("untrained", np.concatenate(controls)),
+        )["none"]
+        assert found is not None
+        called += found.outcome != "none"
+    return called / runs
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("worlds", [6, 12, 60])
+@pytest.mark.parametrize(("draws", "spread"), [(1, 0.0), (3, 0.0), (3, 0.1), (3, 1.0)])
+def test_at_most_one_verdict_in_twenty_is_false(
+    worlds: int, draws: int, spread: float
+) -> None:
+    """The share stays below 5 % and two standard errors of 600 runs."""
+    assert rejected(0.0, worlds, draws, spread, runs=600) <= 0.05 + 0.018
+
+
+@pytest.mark.extended
+def test_the_power_is_as_said() -> None:
+    """A difference as large as the detectable one is found in four runs of five."""
+    rng = np.random.default_rng(11)
+    detectable = []
+    for _ in range(20):
+        found = verdicts(
+            report("none", noise(rng, 0.0, 60)),
+            report("untrained", noise(rng, 0.0, 60)),
+        )["none"]
+        assert found is not None and found.detectable is not None
+        detectable.append(found.detectable)
+    power = rejected(float(np.mean(detectable)), 60, 1, 0.0, runs=300)
+    assert power == pytest.approx(0.8, abs=0.1)
+
+
+def test_too_small_samples_are_refused() -> None:
+    for shape in ((1, 6), (3, 5)):
+        with pytest.raises(ValueError, match="wanted 6 clusters"):
+            difference_from_initialisations(np.zeros(shape[1]), np.zeros(shape))
