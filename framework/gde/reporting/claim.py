@@ -107,7 +107,30 @@ def _belief(found: Probed) -> str:
 
     position = POSITIONS.get(fit.position, fit.position)
     probe = f"a probe ({fit.variant}, layer {fit.layer})"
-    return f"From its activations {position}, {probe} {_joined(decoded)}, in held-out worlds."
+    sentences = [
+        f"From its activations {position}, {probe} {_joined(decoded)}, in held-out worlds."
+    ]
+    sentences += _differing_variants(found)
+    return " ".join(sentences)
+
+
+def _differing_variants(found: Probed) -> list[str]:
+    """A sentence for each other variant whose first test has another outcome.
+
+    A difference that one variant shows and another does not is a warning: it may lie in
+    how the activations encode something, not in whether they do.
+    """
+    first = found.numbers[0].verdict
+    sentences = []
+    for fit, one in found.variants:
+        verdict = one.verdict
+        if first is None or verdict is None or verdict.p is None:
+            continue
+        if verdict.outcome != first.outcome:
+            text = verdict_text(verdict, one.ours.unit)
+            title = inline(one.measure.title)
+            sentences.append(f"Variant {fit.variant}, {title}: {text}.")
+    return sentences
 
 
 def _against_control(one: Beside) -> str:

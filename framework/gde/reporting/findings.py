@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.data.json import is_number
-from gde.data.measure import Better, Measure
+from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
@@ -65,6 +65,8 @@ class Probed:
     fit: Fit
     numbers: tuple[Beside, ...]
     """Its headlines; its first number where it declares none."""
+    variants: tuple[tuple[Fit, Beside], ...] = ()
+    """The other variants at the same place, each with the first of these numbers."""
     reason: str = ""
     """Why there are no numbers."""
 
@@ -173,16 +175,33 @@ def _probed(
     if not names:
         names = list(own)[:1]
 
+    compared = _compared(meanings, fit, names, fits)
+    variants = []
+    for other in fits:
+        is_variant = replace(other, variant=fit.variant) == fit
+        if is_variant and other != fit:
+            for one in _compared(meanings, other, names[:1], fits):
+                variants.append((other, one))
+    return Probed(fit=fit, numbers=tuple(compared), variants=tuple(variants))
+
+
+def _compared(
+    meanings: Measures,
+    fit: Fit,
+    names: Sequence[str],
+    fits: Mapping[Fit, Sequence[Measurement]],
+) -> list[Beside]:
+    """The numbers of a fit that have a value, each beside its controls."""
+    own = {one.name: one for one in whole(fits[fit]) if one.value is not None}
+
     # A control differs from its fit in nothing but the control.
     controls = {}
     for other, numbers in fits.items():
         if other.control != "none" and replace(other, control="none") == fit:
             controls[other] = numbers
-
-    compared = []
-    for name in names:
-        compared.append(beside(meanings[name], own[name], controls))
-    return Probed(fit=fit, numbers=tuple(compared))
+    return [
+        beside(meanings[name], own[name], controls) for name in names if name in own
+    ]
 
 
 def beside(

@@ -159,7 +159,7 @@ def _power_text(verdict: Verdict, unit: str) -> str:
     if verdict.detectable is None:
         return ""
     detectable = quantity(verdict.detectable, unit)
-    return f" (one above {detectable} would have been)"
+    return f"; detectable: {detectable}"
 
 
 def labels_text(labels: Labels) -> str:

@@ -207,7 +207,7 @@ class Pipeline:
             probes.append(probe)
             requests.append(probe.capture(info))
         store = ActivationStore(self.folder.activations, self.journal)
-        self._capture(trajectories, merge(requests), store)
+        not_made = self._capture(trajectories, merge(requests), store)
 
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
@@ -235,6 +235,7 @@ class Pipeline:
             conditions=self.conditions,
             threads=min(cores(), self.ready.plan.concurrency),
             initialisations=self.ready.plan.initialisations,
+            not_made=not_made,
         )
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
@@ -253,8 +254,14 @@ class Pipeline:
         trajectories: Sequence[Trajectory],
         request: CaptureRequest,
         store: ActivationStore,
-    ) -> None:
-        """Store the requested activations; make a model only if some are missing."""
+    ) -> Mapping[str, str]:
+        """Store the requested activations; make a model only if some are missing.
+
+        Returns:
+            Why there are no activations of a model with random weights, by source. It
+            is a control, whose failure must not cost the run.
+        """
+        not_made: dict[str, str] = {}
         name = self.ready.agent_model
         models = self.resources.models
         trained = partial(models.white_box, name)
@@ -268,9 +275,19 @@ class Pipeline:
         )
         for done, source in enumerate(controls, start=2):
             self.watch(Progress("activations", done, total))
-            with _made_once(partial(self._untrained, source)) as untrained:
-                record(sequences(trajectories, name), untrained, source, request, store)
+            try:
+                with _made_once(partial(self._untrained, source)) as untrained:
+                    record(
+                        sequences(trajectories, name), untrained, source, request, store
+                    )
+            except RunFailed:
+                raise
+            except Exception as error:
+                pass_on(error)
+                reason = f"no model with random weights: {reason_of(error)}"
+                not_made[source] = reason
         self.watch(Progress("activations", total, total))
+        return not_made
 
     def _untrained(self, source: str) -> WhiteBox:
         """Make the agent's model with random weights."""

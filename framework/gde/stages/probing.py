@@ -130,6 +130,8 @@ class ProbeStage:
     """Fits at once, at most."""
     initialisations: int = 1
     """Random initialisations of the model that the control `untrained` is fitted to."""
+    not_made: Mapping[str, str] = field(default_factory=dict)
+    """Why a source of activations could not be recorded."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
     _reading: Lock = field(default_factory=Lock)
@@ -173,10 +175,15 @@ class ProbeStage:
 
         reports = [report]
         for other in untrained_sources(self.initialisations)[1:]:
-            reports.append(self._fit_to(probe, fit, other, layer))
+            one = self._fit_to(probe, fit, other, layer)
+            if one.reason:
+                return one
+            reports.append(one)
         return averaged(reports)
 
     def _fit_to(self, probe: Probe, fit: Fit, source: str, layer: int) -> ProbeReport:
+        if source in self.not_made:
+            return _unmeasured(fit, self.not_made[source])
         place = f"position {fit.position!r} of layer {fit.layer}"
         with self._reading:
             table = self._table(source, layer, fit.position)

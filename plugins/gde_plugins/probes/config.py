@@ -116,8 +116,8 @@ class ProbeConfig(ReadingConfig):
     hidden: Count = 1024
     """Hidden units of the MLP."""
     whiten: bool = True
-    """Whiten the inputs; false only z-scores them, as in Arghal et al. (2026). Without
-    whitening, training takes more steps.
+    """Whiten the inputs; false only z-scores them, as in Arghal et al. (2026) and in
+    the reproductions of it. Without whitening, training takes more steps.
     """
     epochs: Count = 20
     """Passes over the training turns."""

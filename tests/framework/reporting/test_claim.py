@@ -131,7 +131,7 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
                 detectable=0.9,
                 worlds=9,
             ),
-            "(no difference from random weights shown (one above 0.90 cells would have been))",
+            "(no difference from random weights shown; detectable: 0.90 cells)",
         ),
         (
             Verdict(
@@ -155,6 +155,25 @@ def test_the_probe_is_told_beside_its_strongest_control(
     rivals = [replace(one, verdict=verdict) for one in rivals]
     said = words(claim(with_numbers(result, *off(0.5), *rivals)).belief)
     assert said.count(text) == 2
+
+
+def test_another_variant_is_told_where_its_test_has_another_outcome(
+    result: Result,
+) -> None:
+    def of(variant: str, verdict: Verdict) -> list[Measurement]:
+        fit = replace(MAIN, variant=variant)
+        control = off(3.0, replace(fit, control="untrained"))
+        return [*off(0.5, fit), *(replace(one, verdict=verdict) for one in control)]
+
+    none = Verdict(control="untrained", difference=-0.1, p=0.3, worlds=9)
+    better = replace(none, difference=-2.5, p=0.004, outcome="better")
+    untested = replace(none, p=None, reason="3 held-out worlds; a test needs 6")
+    numbers = of("mlp", none) + of("bilinear", better)
+    numbers += of("ridge", none) + of("linear", untested)
+    said = words(claim(with_numbers(result, *numbers)).belief)
+    assert said.endswith(
+        "in held-out worlds. Variant bilinear, agent distance: better than random weights by 2.50 cells, p 0.004."
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ than its definition says, fails here.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,36 @@ def test_a_bag_of_tokens_is_their_mean_embedding_whatever_their_order(
         ]
         mean = np.sort(np.array(drawn, dtype=np.float32), axis=0).mean(axis=0)
         assert np.array_equal(bag, np.tile(mean, len(marked)))
+
+
+@pytest.mark.parametrize("fails_at", [0, 1])
+def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
+    fails_at: int,
+    catalogue: Catalogue,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[int] = []
+
+    def untrained(self: planted_parts.Walker, seed: int) -> planted_parts.Walker:
+        made.append(seed)
+        if len(made) > fails_at:
+            raise ValueError("there is no configuration")
+        return random_weights(self, seed)
+
+    random_weights = planted_parts.Walker.untrained
+    monkeypatch.setattr(planted_parts.Walker, "untrained", untrained)
+    result = evaluate(replace(PLAN, initialisations=2), tmp_path / "run", catalogue)
+    assert result.status == "partial"
+    (failure,) = result.failures
+    assert (
+        failure.reason
+        == "no model with random weights: ValueError: there is no configuration"
+    )
+    numbers = [
+        one for one in result.measurements if one.name == "cogmap.distance.agent"
+    ]
+    assert {one.where["control"] for one in numbers} == {"none", *CONTROLS} - {
+        "untrained"
+    }
+    assert all(one.verdict is not None for one in numbers)

@@ -34,7 +34,8 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
       three are of their turns alone.
     - "beliefs.accuracy.decoded": share of actions that are optimal on the decoded map.
     - "beliefs.agreement": share of actions that are optimal on both. ".released" counts
-      turns in which some action is, as the authors' released code does.
+      turns in which some action is, as the authors' released code does. Agent and goal
+      are placed as the paper says in both.
     - "beliefs.recovery": of the actions that are not optimal in truth, the share that
       is on the decoded map. Again, ".released" counts turns in which some action is
       optimal on both.
