@@ -3,10 +3,12 @@ how often it is wrong.
 """
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import sem, t
 
 from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Control, Fit, ProbeReport
@@ -140,10 +142,10 @@ def test_p_values_are_corrected_for_the_headlines_against_the_same_control() -> 
 
 def test_few_worlds_are_not_tested() -> None:
     rng = np.random.default_rng(5)
-    for worlds in (5, 6):
+    for worlds, draws in product((5, 6), (1, 3)):
         found = verdicts(
             report("none", noise(rng, 1.0, worlds)),
-            report("shuffled", noise(rng, 9.0, worlds)),
+            report("untrained", noise(rng, 9.0, worlds, draws)),
         )["none"]
         assert found is not None
         tested = worlds >= 6
@@ -194,7 +196,7 @@ def test_the_variance_of_initialisations_widens_interval_and_p() -> None:
     rng = np.random.default_rng(9)
     ours = report("none", noise(rng, 1.0))
     alike = np.concatenate([noise(rng, mean) for mean in (1.9, 2.0, 2.1)])
-    unlike = np.concatenate([noise(rng, mean) for mean in (1.0, 2.0, 3.0)])
+    unlike = np.concatenate([noise(rng, mean) for mean in (2.0, 1.0, 3.0)])
     close = verdicts(ours, report("untrained", alike))["none"]
     apart = verdicts(ours, report("untrained", unlike))["none"]
     assert close is not None and apart is not None
@@ -202,6 +204,47 @@ def test_the_variance_of_initialisations_widens_interval_and_p() -> None:
     assert close.difference == pytest.approx(apart.difference, abs=0.1)
     assert (close.outcome, apart.outcome) == ("better", "none")
     assert apart.interval is not None and apart.interval[1] > 0
+
+
+def test_a_difference_is_found_below_a_p_of_one_in_twenty() -> None:
+    rng = np.random.default_rng(12)
+    found = []
+    for effect in np.linspace(0.0, 0.2, 60):
+        one = verdicts(
+            report("none", noise(rng, 0.0)), report("shuffled", noise(rng, effect))
+        )["none"]
+        assert one is not None and one.p is not None
+        found.append((one.p, one.outcome))
+    for p, outcome in found:
+        assert (outcome == "none") == (p >= 0.05)
+    # There are p values close to the bound on both sides.
+    assert any(0.02 < p < 0.05 for p, _ in found)
+    assert any(0.05 <= p < 0.1 for p, _ in found)
+
+
+def test_half_widths_over_worlds_and_initialisations_are_squared_and_added() -> None:
+    rng = np.random.default_rng(13)
+    ours = rng.normal(size=7)
+    controls = rng.normal(loc=0.8, size=(4, 7))
+    found = difference_from_initialisations(ours, controls)
+    assert found is not None
+
+    over_worlds = sem(ours - controls.mean(axis=0))
+    over_initialisations = sem(controls.mean(axis=1))
+
+    def half_width(p: float) -> float:
+        level = 1 - p / 2
+        return float(
+            np.hypot(
+                t.ppf(level, 6) * over_worlds, t.ppf(level, 3) * over_initialisations
+            )
+        )
+
+    value = ours.mean() - controls.mean()
+    assert found.value == pytest.approx(value)
+    expected = (value - half_width(0.05), value + half_width(0.05))
+    assert found.interval == pytest.approx(expected)
+    assert half_width(found.p_value) == pytest.approx(abs(value), rel=1e-6)
 
 
 def rejected(effect: float, worlds: int, draws: int, spread: float, runs: int) -> float:

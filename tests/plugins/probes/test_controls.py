@@ -260,6 +260,7 @@ def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
     random_weights = planted_parts.Walker.untrained
     monkeypatch.setattr(planted_parts.Walker, "untrained", untrained)
     result = evaluate(replace(PLAN, initialisations=2), tmp_path / "run", catalogue)
+    assert len(made) == len(set(made)) == 2
     assert result.status == "partial"
     (failure,) = result.failures
     assert (
