@@ -54,6 +54,10 @@ from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
 
 
+class _CannotInitialise(GdeError):
+    """A control cannot be made, which must not cost the run."""
+
+
 @dataclass
 class Pipeline:
     """The stages of one run. Each goes on where it was stopped."""
@@ -280,19 +284,24 @@ class Pipeline:
                     record(
                         sequences(trajectories, name), untrained, source, request, store
                     )
-            except RunFailed:
-                raise
-            except Exception as error:
-                pass_on(error)
-                reason = f"no model with random weights: {reason_of(error)}"
-                not_made[source] = reason
+            except _CannotInitialise as error:
+                not_made[source] = str(error)
         self.watch(Progress("activations", total, total))
         return not_made
 
     def _untrained(self, source: str) -> WhiteBox:
-        """Make the agent's model with random weights."""
+        """Make the agent's model with random weights.
+
+        Raises:
+            _CannotInitialise: the model has no way to initialise another.
+        """
         model = self.resources.models.white_box(self.ready.agent_model)
-        return model.untrained(derive(self.ready.plan.seed, source))
+        try:
+            return model.untrained(derive(self.ready.plan.seed, source))
+        except Exception as error:
+            pass_on(error)
+            reason = f"no model with random weights: {reason_of(error)}"
+            raise _CannotInitialise(reason) from error
 
     def reward(self) -> None:
         """Have every reward model judge the episodes that it has not judged yet."""

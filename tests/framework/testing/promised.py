@@ -211,3 +211,8 @@ def write() -> None:
     PAGE.write_text(
         before + "\n".join(lines) + END + rest.partition(END)[2], encoding="utf-8"
     )
+
+
+# Parsed before any test runs: `ast.parse` of Python 3.11 may fail ("AST constructor
+# recursion depth mismatch") when it is called deep within a test.
+promises()
