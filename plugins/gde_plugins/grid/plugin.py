@@ -43,7 +43,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="text grid, from maze to open room: reach the goal by the shortest path",
             config=GridConfig,
             make=_make,
-            version=2,
+            version=3,
             gives=TABULATED | {Capability.WORLDS},
         ),
         _key_world(

@@ -19,9 +19,11 @@ from gde_plugins.grid_studies.lookup import find, scaled
 from gde_plugins.grid_studies.printed import (
     APPENDIX_D,
     BASELINE,
+    BEYOND,
     KEY_DOOR,
     KEY_NO_DOOR,
     TWO_PATHS,
+    TWO_PATHS_DIFFERENCES,
     Quantity,
 )
 
@@ -38,6 +40,10 @@ PATH_PAIRS = 49
 """Pairs of 2PathKey. Inferred: the printed 67.3, 71.4 and 75.5 % are 33, 35 and 37 of
 49.
 """
+LARGER: Mapping[str, Json] = {"size": 17, "horizon": 60}
+"""2PathKey with 33 base grids. The published size has five, too few for a test."""
+LARGER_PATHS = "two-path-key-17"
+"""The plan of these worlds."""
 TRENDS = {
     "accuracy": "accuracy",
     "divergence": "policy.jsd",
@@ -51,7 +57,7 @@ KEY_METRICS = ("success", "accuracy", "outcomes", "length", "keys")
 
 class BehaviourStudy:
     """300 base grids, their four transforms and the three key worlds, each in a run of
-    its own.
+    its own; 2PathKey once more with more base grids.
 
     At a smaller scale there are fewer worlds; trajectories on each grid, from which the
     policy is estimated, shrink by the square root.
@@ -110,7 +116,7 @@ class BehaviourStudy:
             ),
             *_rows("KeyDoor (table 1)", KEY_DOOR, measured["key-door"]),
             *_rows("KeyNoDoor (table 1)", KEY_NO_DOOR, measured["key-no-door"]),
-            *_rows("2PathKey (table 1)", TWO_PATHS, measured["two-path-key"]),
+            *_two_paths(measured),
         ]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
@@ -124,7 +130,7 @@ class BehaviourStudy:
         )
 
         with_counterfactuals = {}
-        for name in ("key-no-door", "two-path-key"):
+        for name in ("key-no-door", "two-path-key", LARGER_PATHS):
             with_counterfactuals[name] = runs[name].result.measurements
 
         figures = [*breakdown_figures(runs["grids"].result)]
@@ -196,7 +202,29 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
         environment=Choice(name="two-path-key", config=artefacts),
         episodes=scaled(PATH_PAIRS, scale),
     )
-    return {"key-door": door, "key-no-door": no_door, "two-path-key": two_paths}
+    larger = replace(
+        compared,
+        environment=Choice(name="two-path-key", config={**artefacts, **LARGER}),
+    )
+    return {
+        "key-door": door,
+        "key-no-door": no_door,
+        "two-path-key": two_paths,
+        LARGER_PATHS: larger,
+    }
+
+
+def _two_paths(
+    measured: Mapping[str, Sequence[Measurement]],
+) -> Iterator[Comparison]:
+    """2PathKey as published, and in worlds of enough base grids for a test."""
+    quantities = (*TWO_PATHS, *TWO_PATHS_DIFFERENCES)
+    table = "2PathKey (table 1)"
+    yield from _rows(table, quantities, measured["two-path-key"])
+
+    table = f"2PathKey of size {LARGER['size']}, which was not published"
+    for row in _rows(table, quantities, measured[LARGER_PATHS]):
+        yield replace(row, paper=None, source=BEYOND)
 
 
 def _rows(

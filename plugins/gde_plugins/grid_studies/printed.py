@@ -153,3 +153,23 @@ TWO_PATHS = (
         NO_KEY,
     ),
 )
+
+
+def _differences() -> tuple[Quantity, ...]:
+    """With the key less without, each with its test."""
+    quantities = []
+    for metric in ("success", "accuracy"):
+        rows = (("difference", "difference"), ("p value (sign flips)", "p_permutation"))
+        for title, name in rows:
+            quantity = Quantity(
+                title=f"{metric} with the key and without: {title}",
+                name=f"pairs.{metric}.{name}",
+                paper=None,
+                source=BEYOND,
+                where=KEY,
+            )
+            quantities.append(quantity)
+    return tuple(quantities)
+
+
+TWO_PATHS_DIFFERENCES = _differences()

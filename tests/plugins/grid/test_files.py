@@ -73,6 +73,27 @@ def test_the_line_of_the_manual_is_a_grid(tmp_path: Path) -> None:
     assert read_origins(written(tmp_path / "grids.jsonl", line))[0].record == "first"
 
 
+def test_equal_grids_of_a_file_are_one_base_with_their_transforms(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        GRID,
+        {**GRID, "id": "a again"},
+        {**GRID, "id": "a turned", "base": "a again", "goal": [3, 1]},
+        {**GRID, "id": "like a", "base": "b", "transform": "swap"},
+        HALL,
+    ]
+    found = read_origins(written(tmp_path / "grids.jsonl", *lines))
+    bases = {origin.record: origin.base for origin in found}
+    assert bases == {
+        "a": "a",
+        "a again": "a",
+        "a turned": "a",
+        "like a": "b",
+        "b": "b",
+    }
+
+
 def test_what_a_line_says_becomes_grid_base_and_labels(tmp_path: Path) -> None:
     more = {
         "density": 0.5,

@@ -165,6 +165,33 @@ def _corridors(scene: Scene) -> list[int]:
     return [index for index, row in enumerate(scene.rows) if row == "#_________#"]
 
 
+@pytest.mark.parametrize(
+    ("size", "bases", "worlds"),
+    [
+        (9, 5, 90),
+        (11, 5, 112),
+        (13, 14, 332),
+        (15, 14, 404),
+        (17, 33, 984),
+        (19, 33, 1170),
+    ],
+)
+def test_larger_sizes_have_more_base_grids(size: int, bases: int, worlds: int) -> None:
+    """Every cell of exactly one of the two ways can hold the key, once for each base."""
+    scenes = [draw_two_paths(size, generator(seed, "test")) for seed in range(1500)]
+    of_base = {scene.base: scene for scene in scenes}
+    assert len(of_base) == bases
+    assert sum(len(_on_one_way(scene)) for scene in of_base.values()) == worlds
+    assert all(scene.place in _on_one_way(of_base[scene.base]) for scene in scenes)
+
+
+def _on_one_way(scene: Scene) -> set[Cell]:
+    """The cells with another one as far from the goal."""
+    to_goal = steps_from(scene, scene.goal)
+    n_at = Counter(to_goal.values())
+    return {cell for cell, steps in to_goal.items() if n_at[steps] == 2}
+
+
 def test_either_way_gets_the_key() -> None:
     scenes = [draw_two_paths(11, generator(seed, "test")) for seed in range(600)]
     above = [scene.place[0] < 5 for scene in scenes if scene.layout == "horizontal"]

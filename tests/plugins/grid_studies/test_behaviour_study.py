@@ -14,6 +14,7 @@ from gde.runs.reproducing import Request, Study, reproduce
 from gde.testing.context import PlainContext
 from gde_plugins.grid_studies.behaviour_study import (
     DENSITIES,
+    LARGER_PATHS,
     SIZES,
     TRANSFORMS,
     BehaviourStudy,
@@ -35,6 +36,19 @@ def test_at_full_scale_the_plans_are_the_published_ones() -> None:
     assert [
         plans[name].episodes for name in ("key-door", "key-no-door", "two-path-key")
     ] == [100, 100, 49]
+    assert "size" not in plans["two-path-key"].environment.config
+
+
+def test_two_path_worlds_are_played_again_where_they_can_be_tested() -> None:
+    plans = BehaviourStudy(BehaviourConfig(), PlainContext()).plans(1.0, AGENT)
+    published, larger = plans["two-path-key"], plans[LARGER_PATHS]
+    assert larger.episodes == 100
+    environment = larger.environment
+    config = {key: environment.config[key] for key in published.environment.config}
+    assert config == published.environment.config
+    assert (environment.config["size"], environment.config["horizon"]) == (17, 60)
+    alike = replace(larger, environment=published.environment, episodes=49)
+    assert alike == published
 
 
 def test_scaled_down_there_are_fewer_worlds_and_still_several_trajectories() -> None:
@@ -90,6 +104,21 @@ def test_the_agents_accuracy_is_what_its_slips_make_of_it(study: Study) -> None:
     # .3 * 3/4 and 1 - .3 * 1/2.
     accuracy = rows(study)["Base grids (section 4.1): accuracy"].ours
     assert accuracy.value is not None and 0.72 < accuracy.value < 0.88
+
+
+@pytest.mark.extended
+def test_two_path_worlds_stand_beside_those_of_more_base_grids(study: Study) -> None:
+    tables: dict[str, list[Comparison]] = {}
+    for row in study.rows:
+        if row.table.startswith("2PathKey"):
+            tables.setdefault(row.table, []).append(row)
+    published, larger = tables.values()
+    assert [row.quantity for row in published] == [row.quantity for row in larger]
+    assert any(row.paper is not None for row in published)
+    assert all(row.paper is None for row in larger)
+    assert all(
+        row.ours.value is not None for row in larger if "p value" not in row.quantity
+    )
 
 
 @pytest.mark.extended

@@ -8,7 +8,7 @@ anything else is left out.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,22 @@ def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
         raise ConfigError(
             f"env.grids: wanted a grid on every line of {path}, got no lines"
         )
-    return tuple(origins.values())
+    return _with_joined_bases([*origins.values()])
+
+
+def _with_joined_bases(origins: Sequence[Origin]) -> tuple[Origin, ...]:
+    """Return the grids, where base grids that are equal are one base.
+
+    A grid that the file holds twice is one world, and so are the transforms of both.
+    """
+    first_with: dict[Grid, str] = {}
+    joined: dict[str, str] = {}
+    for origin in origins:
+        if origin.base == origin.record:
+            joined[origin.base] = first_with.setdefault(origin.grid, origin.base)
+    return tuple(
+        replace(origin, base=joined.get(origin.base, origin.base)) for origin in origins
+    )
 
 
 def _reason(error: ValueError) -> str:
