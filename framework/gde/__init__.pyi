@@ -23,6 +23,7 @@ from .data.observation import Task as Task
 from .data.observation import World as World
 from .data.plan import Choice as Choice
 from .data.plan import Plan as Plan
+from .data.probe import Likelihoods as Likelihoods
 from .data.probe import ProbeDataset as ProbeDataset
 from .data.probe import ProbeLabels as ProbeLabels
 from .data.probe import ProbeReport as ProbeReport

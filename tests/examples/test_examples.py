@@ -240,7 +240,7 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
             text,
         )
         assert re.search(
-            r"tells the end with the treasure in [\d.]+ % of turns \(not tested against random weights: 4 held",
+            r"tells the end with the treasure in [\d.]+ % of turns \(not tested against random weights: 4 worlds",
             text,
         )
     assert re.search(r"^Success rate +[\d.]+ %  \[", screen, re.MULTILINE)

@@ -4,6 +4,7 @@ shows it.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -106,6 +107,28 @@ def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
     notice = run["provenance"]["notice"]  # type: ignore[index]
     assert "not of GPT-OSS-20B" in notice
     assert "not of GPT-OSS-20B" in " ".join(page.split())
+
+
+def test_compare_shows_the_tests_of_probes_as_the_result_does(
+    run: dict[str, object], tmp_path: Path
+) -> None:
+    folder = Path(str(run["folder"])) / str(run["run"])
+    for name in ("a", "b"):
+        shutil.copytree(folder, tmp_path / name)
+    compared = gde("compare", "a", "b", "--json", cwd=tmp_path)
+    tested = {}
+    main = {"variant": "mlp", "layer": 3, "position": "pre", "control": "none"}
+    for one in run["measurements"]:  # type: ignore[attr-defined]
+        if one["where"] == main and one["verdict"]:
+            tested[one["name"]] = one["verdict"]
+    assert len(tested) == 6
+
+    rows = json.loads(compared.stdout)["probes"]
+    shown = {row["name"]: row for row in rows if row["a"]["where"] == main}
+    assert shown.keys() == tested.keys()
+    for name, row in shown.items():
+        assert row["a"]["verdict"] == row["b"]["verdict"] == tested[name]
+    assert "Agent code length" in gde("compare", "a", "b", cwd=tmp_path).stdout
 
 
 def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> None:

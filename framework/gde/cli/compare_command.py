@@ -1,5 +1,6 @@
 """gde compare: two runs over the worlds they share."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from gde.cli import options
 from gde.cli.output import plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
-    from gde.runs.differences import Compared, Row, Side
+    from gde.runs.differences import Compared, ProbeRow, Row, Side
 
 COLUMNS = (
     "measurement",
@@ -24,6 +25,7 @@ COLUMNS = (
     "p (Holm)",
     "worlds",
 )
+PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 
 
 def command(
@@ -39,8 +41,9 @@ def command(
     Differences are paired, and p values are corrected after Holm (1979). The effect is
     the matched-pairs rank-biserial correlation (Kerby 2014). "Detectable" is the
     smallest difference that 80 % of such studies would find. Rows are measurements of
-    whole worlds. If two rows are equal in every world, only one is tested. --json adds
-    breakdowns and further tests.
+    whole worlds. If two rows are equal in every world, only one is tested. Headlines of
+    probes follow, with the tests of each run against its strongest control and of B
+    against A. --json adds breakdowns, further fits and further tests.
     """
     from gde.runs.comparing import compare
 
@@ -56,10 +59,47 @@ def _show(compared: "Compared") -> None:
         tell(f"{name}: {_described(side)}")
     whole = [row for row in compared.rows if not row.where]
     show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
+    more_fits = _show_probes(compared.probes)
     for note in compared.notes:
         say(note)
     if len(whole) < len(compared.rows):
         say(f"{len(compared.rows) - len(whole)} more rows by breakdown: --json")
+    if more_fits:
+        say(f"{more_fits} more fits of probes: --json")
+
+
+def _show_probes(rows: "Sequence[ProbeRow]") -> int:
+    """Print the headlines of the main fit of each probe; return how many fits follow."""
+    from gde.reporting.probe_differences import probe_tables
+
+    shown = set()
+    n_more = 0
+    for table in probe_tables(rows):
+        if table.probe in shown:
+            n_more += 1
+            continue
+        shown.add(table.probe)
+        lines = [line for row in table.rows for line in _probe_lines(row)]
+        show_table(table.title, PROBE_COLUMNS, lines)
+    return n_more
+
+
+def _probe_lines(row: "ProbeRow") -> list[tuple[str, ...]]:
+    """A line for each run and one for their difference, as in `PROBE_COLUMNS`."""
+    from gde.reporting.probe_differences import (
+        against_control,
+        against_first,
+        difference,
+    )
+    from gde.reporting.wording import estimate
+
+    lines: list[tuple[str, ...]] = [
+        (row.title, "A", estimate(row.a), against_control(row.a)),
+        ("", "B", estimate(row.b), against_control(row.b)),
+    ]
+    if row.between is not None:
+        lines.append(("", "B - A", difference(row), against_first(row)))
+    return lines
 
 
 def _described(side: "Side") -> str:

@@ -50,6 +50,11 @@ class ChatRequest:
     """Changes of the residual stream during the answer. A model without the capability
     INTERVENTIONS refuses them.
     """
+    prefill: tuple[int, ...] = ()
+    """Token ids that the completion begins with, e.g. the reasoning of another answer.
+    They count among its tokens, and each further token is drawn with the noise of its
+    place. A model without the capability INTERVENTIONS refuses them.
+    """
 
     @property
     def identity(self) -> str:
@@ -60,7 +65,11 @@ class ChatRequest:
         # `vars` serves as well as the slower `asdict`, since all fields are numbers.
         sampling = vars(self.sampling)
         asked = [messages, self.seed, sampling, self.effort]
-        text = _ENCODER.encode([asked, changes])
+        parts = [asked, changes]
+        # Requests without a prefill keep the identity that older records have.
+        if self.prefill:
+            parts.append([*self.prefill])
+        text = _ENCODER.encode(parts)
         return sha256(text.encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:

@@ -110,6 +110,10 @@ class Plan:
     """Random initialisations of the model with which the probes' control `untrained` is
     fitted. Its number is their mean, and intervals contain their variance.
     """
+    learning: bool = True
+    """Whether code lengths and learning curves of probes are measured. They take about
+    as long as the fits themselves.
+    """
     concurrency: int = 32
     """Most episodes at once in one worker, and most fits of a probe at once, of which
     there are never more than cores. It never changes a result.

@@ -23,7 +23,9 @@ class ProbeLabels:
     """The truth that a probe decodes, one entry for each turn of a trajectory."""
 
     values: NDArray[np.int64] | NDArray[np.float64]
-    """(T, ...); the trailing shape is the same for every trajectory."""
+    """(T, ...); the trailing shape is the same for every trajectory. NaN marks a turn
+    that the probe leaves out.
+    """
     classes: tuple[str, ...] = ()
     """Names of the values 0, 1, ..., the same for every trajectory; empty where they
     are no classes.
@@ -117,6 +119,28 @@ class Fit:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Likelihoods:
+    """The probabilities of true labels: L labels for each of N turns."""
+
+    fitted: NDArray[np.float64]
+    """(N, L) as a probe predicts; NaN where a turn has fewer labels."""
+    uniform: NDArray[np.float64]
+    """(N, L) one over the number of values that are possible there."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodedTurns:
+    """Training turns that a probe has predicted before it was fitted to them."""
+
+    rows: tuple[tuple[str, int], ...] = ()
+    """(episode key, turn index)."""
+    worlds: tuple[str, ...] = ()
+    """(N,) the world of each row."""
+    scores: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """(K, N) code lengths by the name of the measurement that is their mean."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeReport:
     """The predictions and numbers of one fit on held-out worlds."""
 
@@ -136,5 +160,6 @@ class ProbeReport:
     """(K, n_test) scores of the turns by the name of the measurement that is their
     mean, from each of K fits: see `gde.parts.probe.ScoresTurns`.
     """
+    coded: CodedTurns = field(default_factory=CodedTurns)
     reason: str = ""
     """Why nothing was measured; empty when something was."""

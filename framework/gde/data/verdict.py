@@ -1,8 +1,12 @@
-"""The outcome of a test of a probe against one of its controls."""
+"""The outcome of a test of a probe against one of its controls, or another run."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+from gde.data.measure import Better
+
+ALPHA = 0.05
+"""The level of all tests."""
 Outcome = Literal["better", "worse", "different", "none"]
 """`different` is for a number of which neither direction is better, `none` for no
 difference shown.
@@ -11,10 +15,10 @@ difference shown.
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The difference between a probe and a control on the same held-out worlds."""
+    """The difference between a probe and a control in the same worlds."""
 
     control: str
-    """The control, as in `Fit.control`."""
+    """The control, as in `Fit.control`; in a comparison of two runs "A", the first."""
     difference: float
     """The probe's number minus the control's."""
     interval: tuple[float, float] | None = None
@@ -29,8 +33,24 @@ class Verdict:
     """
     outcome: Outcome = "none"
     worlds: int
-    """Held-out worlds that were compared."""
+    """Worlds that were compared: held-out ones, or those of a code length."""
     initialisations: int = 1
     """Fits of the control that were averaged: more than one for random weights."""
     reason: str = ""
     """Why there is no test; empty otherwise."""
+
+
+def outcome_of(difference: float, p: float | None, better: Better) -> Outcome:
+    """What a difference says at the level of all tests.
+
+    Args:
+        difference: of a number from that of its control.
+        p: corrected; None without a test.
+        better: the better direction of the number.
+    """
+    if p is None or p >= ALPHA:
+        return "none"
+    if not better:
+        return "different"
+    is_more = difference > 0
+    return "better" if is_more == (better == "more") else "worse"

@@ -8,16 +8,22 @@ from gde.errors import GdeError
 
 
 def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
-    """Refuse interventions, for a model without the capability INTERVENTIONS.
+    """Refuse interventions and a prefill, for a model without the capability
+    INTERVENTIONS.
 
     Raises:
-        GdeError: the request has interventions, which the model would silently ignore.
+        GdeError: the request has what the model would silently ignore.
     """
+    advice = "take a model with the capability `interventions`"
     if request.interventions:
         n = len(request.interventions)
-        advice = "take a model with the capability `interventions`"
         raise GdeError(
             f"{model.name} takes no interventions, and the request has {n}: {advice}"
+        )
+    if request.prefill:
+        n = len(request.prefill)
+        raise GdeError(
+            f"{model.name} takes no prefill, and the request has {n} tokens: {advice}"
         )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
-from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
+from gde.data.probe import InputForm, Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -90,6 +90,20 @@ class ScoresTurns(Protocol):
         Returns:
             (N,) scores by the name of a measurement of `score`, whose value is their
             mean; NaN for a turn that does not count.
+        """
+
+
+@runtime_checkable
+class PredictsLabels(Protocol):
+    """A probe that gives labels probabilities, from which their code length follows."""
+
+    def likelihoods(
+        self, readout: Readout, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        """The probabilities of the true labels of all turns, by what they are of.
+
+        The names are the same for any turns of a run. Everything that `uniform` takes
+        as known, such as the size of the map, may be used for `fitted` too.
         """
 
 

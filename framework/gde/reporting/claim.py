@@ -18,6 +18,7 @@ from gde.reporting.wording import (
     values_text,
     verdict_text,
 )
+from gde.stages.learning import CODE
 
 LISTED = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
@@ -98,20 +99,35 @@ def _belief(found: Probed) -> str:
         reason = found.reason or "the probe gave no numbers"
         return f"No probe result: {reason}."
 
-    phrased = [one for one in found.numbers if one.measure.phrase]
-    decoded = []
-    for one in phrased or found.numbers[:1]:
-        phrase = one.measure.phrase or f"reaches {inline(one.measure.title)} {{}}"
-        sentence = phrase.replace("{}", estimate(one.ours))
-        decoded.append(f"{sentence} ({_against_control(one)})")
+    prefix = f"{fit.probe}.{CODE}."
+    codes = [one for one in found.numbers if one.measure.name.startswith(prefix)]
+    others = [one for one in found.numbers if one not in codes]
+    phrased = [one for one in others if one.measure.phrase]
+    told = codes or phrased or others[:1]
 
     position = POSITIONS.get(fit.position, fit.position)
     probe = f"a probe ({fit.variant}, layer {fit.layer})"
-    sentences = [
-        f"From its activations {position}, {probe} {_joined(decoded)}, in held-out worlds."
-    ]
+    opening = f"From its activations {position}, {probe} {_phrases(told)}"
+    sentences = [f"{opening}, in held-out worlds."]
+    if codes:
+        sentences = [f"{opening}."]
+        # How fast a probe learns may tell the model from random weights where all
+        # worlds fitted do not, and the other way round.
+        if others:
+            phrases = _phrases(others[:1])
+            sentences.append(f"Fitted to all worlds, it {phrases}, in held-out worlds.")
     sentences += _differing_variants(found)
     return " ".join(sentences)
+
+
+def _phrases(numbers: Sequence[Beside]) -> str:
+    """The numbers in words, each with its test."""
+    phrases = []
+    for one in numbers:
+        phrase = one.measure.phrase or f"reaches {inline(one.measure.title)} {{}}"
+        sentence = phrase.replace("{}", estimate(one.ours))
+        phrases.append(f"{sentence} ({_against_control(one)})")
+    return _joined(phrases)
 
 
 def _differing_variants(found: Probed) -> list[str]:

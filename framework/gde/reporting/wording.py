@@ -133,6 +133,11 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
 def verdict_text(verdict: Verdict, unit: str) -> str:
     """The outcome of a test against a control, with difference and p value."""
     name, _ = CONTROLS[verdict.control]
+    return outcome_text(verdict, name, unit)
+
+
+def outcome_text(verdict: Verdict, name: str, unit: str) -> str:
+    """The outcome of a test against what is named so."""
     if verdict.p is None:
         return f"not tested against {name}: {verdict.reason}"
     if verdict.outcome == "none":
@@ -152,6 +157,15 @@ def verdict_text(verdict: Verdict, unit: str) -> str:
     size = f"{quantity(difference, unit)} {bounds(interval, unit)}".strip()
     p_value = number(verdict.p, "probability")
     return f"{relation} {name} by {size}, p{SPACE}{p_value}"
+
+
+def difference_text(verdict: Verdict, unit: str) -> str:
+    """The difference of a test with its sign, interval and p value."""
+    size = f"{quantity(verdict.difference, unit)} {bounds(verdict.interval, unit)}"
+    text = f"difference {size.strip()}"
+    if verdict.p is None:
+        return text
+    return f"{text}, p{SPACE}{number(verdict.p, 'probability')}"
 
 
 def _power_text(verdict: Verdict, unit: str) -> str:

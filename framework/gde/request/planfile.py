@@ -32,6 +32,7 @@ RUN: Mapping[str, Any] = {
     "repeats": _Count,
     "seed": Annotated[int, Ge(0)],
     "initialisations": _Count,
+    "learning": bool,
     "concurrency": _Count,
     "turn_seconds": _Positive | None,
     "episode_seconds": _Positive | None,
@@ -44,7 +45,7 @@ RUN: Mapping[str, Any] = {
     "cache": str,
 }
 """The fields of the table [run] with their types, in the order of the file."""
-OF_RESULTS = ("episodes", "repeats", "seed", "initialisations")
+OF_RESULTS = ("episodes", "repeats", "seed", "initialisations", "learning")
 """The fields of [run] that change results."""
 WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
 """Fields of a plan that change no result, only where and how the run is done."""

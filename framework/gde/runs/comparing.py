@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
 from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
@@ -17,10 +18,17 @@ from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
+from gde.runs.comparing_probes import (
+    ProbedRun,
+    compare_probes,
+    in_one_run,
+    judged,
+)
 from gde.runs.conclusion import as_offered, subject, unfinished
 from gde.runs.differences import (
     COST,
     Compared,
+    ProbeRow,
     Row,
     Side,
     Values,
@@ -71,7 +79,11 @@ def compare(
     catalogue = catalogue or Catalogue.default()
     found = _compared(Path(run_a), Path(run_b), catalogue, paired)
     warnings = out_of_reach(found.rows)
-    return replace(found, notes=(*found.notes, *warnings))
+    return replace(
+        found,
+        notes=(*found.notes, *warnings),
+        probes=tuple(judged(found.probes)),
+    )
 
 
 def compare_all(
@@ -87,21 +99,25 @@ def compare_all(
     catalogue = catalogue or Catalogue.default()
     comparisons = []
     rows: list[Row] = []
+    probes: list[ProbeRow] = []
     for run_a, run_b in combinations(runs, 2):
         found = _compared(run_a, run_b, catalogue, paired=True)
         comparisons.append(found)
         rows += found.rows
+        probes += found.probes
 
     rows = corrected(rows)
     warnings = out_of_reach(rows)
 
     # Each comparison gets its own rows back.
     remaining = iter(rows)
+    remaining_probes = iter(judged(probes))
     compared = []
     for found in comparisons:
         own_rows = tuple(islice(remaining, len(found.rows)))
+        own_probes = tuple(islice(remaining_probes, len(found.probes)))
         notes = (*found.notes, *warnings)
-        compared.append(replace(found, rows=own_rows, notes=notes))
+        compared.append(replace(found, rows=own_rows, notes=notes, probes=own_probes))
     return tuple(compared)
 
 
@@ -121,8 +137,10 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
             )
 
     # Metrics are computed anew in each world, since a result holds their means alone.
-    a = _worlds(run_a, catalogue)
-    b = _worlds(run_b, catalogue)
+    evidence_a = load_evidence(run_a, catalogue)
+    evidence_b = load_evidence(run_b, catalogue)
+    a = split(evidence_a, _world)
+    b = split(evidence_b, _world)
     shared = a.keys() & b.keys()
     if paired and not shared:
         advice = (
@@ -145,18 +163,41 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
     rows = _rows(metrics, meanings, a, b, conditions, clusters, paired)
     notes += few_worlds(rows)
+
+    probed_a = _probed(run_a, evidence_a, a)
+    probed_b = _probed(run_b, evidence_b, b)
+    probes: tuple[ProbeRow, ...] = ()
+    if probed_a and probed_b:
+        probes = tuple(compare_probes(probed_a, probed_b, paired))
+        notes += in_one_run(probed_a, probed_b)
     return Compared(
         runs=(opened_a.side, opened_b.side),
         paired=paired,
         rows=rows,
         notes=tuple(notes),
         swept=tuple(swept),
+        probes=probes,
     )
 
 
-def _worlds(run: Path, catalogue: Catalogue) -> dict[str, Evidence]:
-    """Split the evidence of a run by world."""
-    return split(load_evidence(run, catalogue), lambda one: one.world.id)
+def _world(one: Trajectory) -> str:
+    return one.world.id
+
+
+def _probed(
+    run: Path, evidence: Evidence, parts: Mapping[str, Evidence]
+) -> ProbedRun | None:
+    """The probes of a run in the compared worlds; None before it has a result."""
+    folder = RunFolder.open(run)
+    if not folder.is_finished:
+        return None
+    worlds = {}
+    for part in parts.values():
+        for trajectory in part.trajectories:
+            worlds[str(trajectory.key)] = trajectory.world
+    return ProbedRun(
+        result=folder.read_result(), reports=evidence.probe_reports, worlds=worlds
+    )
 
 
 def _opened(run: Path, catalogue: Catalogue) -> Opened:

@@ -11,12 +11,12 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
-from gde.offers import MetricOffer, ProbeOffer
+from gde.offers import MetricOffer
 from gde.request.catalogue import call_each
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Chosen, Ready
 from gde.request.secrets import NOTED
-from gde.runs.pipeline import Pipeline
+from gde.runs.pipeline import Pipeline, measures_of_probes
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
 from gde.stages.failing import pass_on, reason_of, traceback_of
@@ -46,7 +46,9 @@ def conclude(
     about = subject(run.ready, run.journal)
     measures = _measures(run.ready, earlier)
     meanings = Measures(measures)
-    decoded = tuple(results(evidence.probe_reports, meanings, run.ready.plan.seed))
+    decoded = tuple(
+        results(evidence.probe_reports, meanings, run.ready.plan.seed, run.conditions)
+    )
 
     # Metrics may read what was measured before, so the kept numbers are given to them.
     kept = _kept(run, earlier) if earlier else []
@@ -221,11 +223,7 @@ def _with_note(
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
     measures = list(earlier.measures) if earlier else []
-    for probe in ready.probes:
-        offer = probe.entry.offer
-        assert isinstance(offer, ProbeOffer)
-        # A probe's numbers bear its name.
-        measures += [measure.under(probe.label) for measure in offer.measures]
+    measures += measures_of_probes(ready)
     for metric in as_offered(ready.metrics):
         offer = metric.entry.offer
         assert isinstance(offer, MetricOffer)

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.data.json import Labels
-from gde.data.result import FEW_WORLDS, Subject
+from gde.data.measure import Better
+from gde.data.result import FEW_WORLDS, Measurement, Subject
+from gde.data.verdict import Verdict
 from gde.numerics.by_world import Quantity
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
@@ -78,6 +80,23 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbeRow:
+    """One headline of a probe in both runs."""
+
+    name: str
+    title: str
+    better: Better
+    """The better direction; empty where neither is better."""
+    a: Measurement
+    """As in the result of A, with its verdict against the strongest control."""
+    b: Measurement
+    between: Verdict | None
+    """B against A, paired over the worlds that both held out or, for a code length,
+    that both coded. None without pairs, and where turns have no scores.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """One of the two runs."""
 
@@ -98,6 +117,8 @@ class Compared:
     """What a reader must know about how the runs were made comparable."""
     swept: tuple[str, ...] = ()
     """The settings in whose conditions they were compared; empty for none."""
+    probes: tuple[ProbeRow, ...] = ()
+    """The headlines of probes; the first fit of each probe is its main one."""
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:

@@ -17,9 +17,11 @@ from typing import Any
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
 from gde.data.json import Json, Labels
+from gde.data.measure import Measure, Measures
 from gde.data.probe import Fit
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
+from gde.offers import ProbeOffer
 from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
@@ -30,6 +32,7 @@ from gde.request.resolve import Chosen, Ready
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
+from gde.stages import learning
 from gde.stages.budget import cost_note
 from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
@@ -221,8 +224,15 @@ class Pipeline:
             self.ready.probes, probes, requests, strict=True
         ):
             for fit in list_fits(chosen.label, probe, request):
-                initialisations = self.ready.plan.initialisations
-                origin = _origin(chosen, fit, info, trajectories, initialisations)
+                plan = self.ready.plan
+                origin = _origin(
+                    chosen,
+                    fit,
+                    info,
+                    trajectories,
+                    plan.initialisations,
+                    plan.learning,
+                )
                 work.append((probe, fit, origin))
 
         # Fits that depend on the same as those in the journal are kept.
@@ -240,6 +250,8 @@ class Pipeline:
             threads=min(cores(), self.ready.plan.concurrency),
             initialisations=self.ready.plan.initialisations,
             not_made=not_made,
+            learning=self.ready.plan.learning,
+            meanings=Measures(tuple(measures_of_probes(self.ready))),
         )
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
@@ -346,12 +358,24 @@ def _made_once(make: Callable[[], WhiteBox]) -> Iterator[Callable[[], WhiteBox]]
         yield cache(lambda: stack.enter_context(closing(make())))
 
 
+def measures_of_probes(ready: Ready) -> list[Measure]:
+    """The meaning of all numbers of probes, which bear the probe's name."""
+    measures = []
+    for probe in ready.probes:
+        offer = probe.entry.offer
+        assert isinstance(offer, ProbeOffer)
+        for measure in (*learning.MEASURES, *offer.measures):
+            measures.append(measure.under(probe.label))
+    return measures
+
+
 def _origin(
     chosen: Chosen,
     fit: Fit,
     model: ModelInfo,
     trajectories: Recorded,
     initialisations: int,
+    with_learning: bool,
 ) -> str:
     """Hash what a fit depends on."""
     entry = chosen.entry
@@ -364,6 +388,7 @@ def _origin(
         dict(model.versions),
         trajectories.episodes,
         initialisations if fit.control == "untrained" else 1,
+        with_learning,
     )
     return sha256(repr(parts).encode()).hexdigest()
 

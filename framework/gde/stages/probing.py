@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
 from gde.data.json import Labels
+from gde.data.measure import Measures
 from gde.data.probe import (
     CONTROLS,
+    CodedTurns,
     Control,
     Fit,
     ProbeDataset,
@@ -35,8 +37,10 @@ from gde.parts.probe import (
     is_concurrent,
 )
 from gde.seeding import generator
+from gde.stages.alike_worlds import joined_clusters
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.lanes import in_lanes
+from gde.stages.learning import Learning
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
 from gde.store.probes import write_readout
@@ -132,6 +136,10 @@ class ProbeStage:
     """Random initialisations of the model that the control `untrained` is fitted to."""
     not_made: Mapping[str, str] = field(default_factory=dict)
     """Why a source of activations could not be recorded."""
+    learning: bool = False
+    """Whether code lengths and learning curves are measured."""
+    meanings: Measures = field(default_factory=Measures)
+    """Of the probes' numbers: learning curves are those of headlines."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
     _reading: Lock = field(default_factory=Lock)
@@ -227,6 +235,21 @@ class ProbeStage:
         if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
 
+        coded = CodedTurns()
+        if self.learning:
+            learned = Learning(
+                probe=probe,
+                fit=fit,
+                train=train,
+                rows=[table.rows[row] for row in np.flatnonzero(~held_out)],
+                test=test,
+                readout=readout,
+                seed=self.seed,
+                meanings=self.meanings,
+            ).learn()
+            measurements += learned.measurements
+            coded = learned.coded
+
         decoded = readout.predict(test.inputs)
         return ProbeReport(
             fit=fit,
@@ -238,6 +261,7 @@ class ProbeStage:
             classes=dataset.classes,
             worlds=tuple(test.groups.tolist()),
             scores=_scores(probe, decoded, test),
+            coded=coded,
         )
 
     def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
@@ -277,10 +301,8 @@ class ProbeStage:
 
     @cached_property
     def _worlds(self) -> Mapping[str, str]:
-        return {
-            str(trajectory.key): trajectory.world.cluster
-            for trajectory in self.trajectories
-        }
+        """The cluster of each episode, which no split parts."""
+        return joined_clusters(self.trajectories)
 
     @cached_property
     def _test_worlds(self) -> NDArray[np.str_]:
@@ -360,7 +382,9 @@ def controlled(
 
     if control == "shuffled":
         labels = dataset.labels.copy()
-        trained = np.flatnonzero(~held_out)
+        # Turns whose labels are NaN are left out by the probe, and stay so.
+        of_turns = labels.reshape(len(labels), -1)
+        trained = np.flatnonzero(~held_out & ~np.isnan(of_turns).any(axis=1))
         labels[trained] = dataset.labels[rng.permutation(trained)]
         return replace(dataset, labels=labels)
 
@@ -400,11 +424,25 @@ def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
         same = [found[one.identity] for found in by_identity if one.identity in found]
         measurements.append(_mean_of(same, len(reports)))
 
-    scores = {}
-    for name in first.scores:
-        if all(name in each.scores for each in reports):
-            scores[name] = np.concatenate([each.scores[name] for each in reports])
-    return replace(first, measurements=tuple(measurements), scores=scores)
+    coded = [each.coded for each in reports]
+    codes = _joined([each.scores for each in coded])
+    return replace(
+        first,
+        measurements=tuple(measurements),
+        scores=_joined([each.scores for each in reports]),
+        coded=replace(first.coded, scores=codes),
+    )
+
+
+def _joined(
+    several: Sequence[Mapping[str, NDArray[np.float32]]],
+) -> Mapping[str, NDArray[np.float32]]:
+    """(K, N) scores of K initialisations, by the names that all of them have."""
+    shared = {}
+    for name in several[0]:
+        if all(name in each for each in several):
+            shared[name] = np.concatenate([each[name] for each in several])
+    return shared
 
 
 def _mean_of(same: Sequence[Measurement], wanted: int) -> Measurement:

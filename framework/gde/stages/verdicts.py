@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.json import Labels
 from gde.data.measure import Better, Measures
-from gde.data.probe import Fit, ProbeReport
+from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement
-from gde.data.verdict import Outcome, Verdict
+from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
     Floats,
@@ -25,19 +26,27 @@ from gde.numerics.stats import (
 )
 from gde.seeding import generator
 
-ALPHA = 0.05
 Comparisons = Mapping[tuple[Fit, str], Verdict]
 """Control and name of a headline to the comparison of the probe with it."""
 
 
 def results(
-    reports: Sequence[ProbeReport], meanings: Measures, seed: int
+    reports: Sequence[ProbeReport],
+    meanings: Measures,
+    seed: int,
+    conditions: Sequence[Labels] = (),
 ) -> Iterator[Measurement]:
     """The reports' measurements under full names, with the labels of their fits.
 
-    Headlines have their verdicts.
+    Headlines have their verdicts, on the whole run and in each of several conditions.
     """
     compared = _comparisons(reports, meanings, seed)
+    in_condition = []
+    if len(conditions) > 1:
+        for i, labels in enumerate(conditions):
+            parts = [_of_condition(report, i) for report in reports]
+            found = _comparisons(parts, meanings, seed)
+            in_condition.append((labels, found, parts))
     for report in reports:
         fit = report.fit
         for measurement in report.measurements:
@@ -45,6 +54,9 @@ def results(
             verdict = None
             if not measurement.where:
                 verdict = compared.get((fit, measurement.name))
+            for labels, found, parts in in_condition:
+                if measurement.where == labels and _is_mean(measurement, fit, parts):
+                    verdict = found.get((fit, measurement.name))
             yield replace(
                 measurement,
                 name=name,
@@ -62,6 +74,36 @@ def results(
                 reason=report.reason,
                 source=fit.probe,
             )
+
+
+def _of_condition(report: ProbeReport, condition: int) -> ProbeReport:
+    """The held-out turns of one condition alone."""
+    chosen = []
+    for i, (episode, _) in enumerate(report.rows):
+        if episode.partition("/")[0] == str(condition):
+            chosen.append(i)
+    scores = {name: each[:, chosen] for name, each in report.scores.items()}
+    return replace(
+        report,
+        rows=tuple(report.rows[i] for i in chosen),
+        worlds=tuple(report.worlds[i] for i in chosen if report.worlds),
+        scores=scores,
+        coded=CodedTurns(),
+    )
+
+
+def _is_mean(one: Measurement, fit: Fit, parts: Sequence[ProbeReport]) -> bool:
+    """Whether a number is the mean of its scores in a condition.
+
+    The explained variance is not: its scores are multiples of the variance of all
+    held-out turns.
+    """
+    for part in parts:
+        if part.fit == fit and one.name in part.scores and one.value is not None:
+            scores = part.scores[one.name]
+            if np.isfinite(scores).any():
+                return bool(np.isclose(np.nanmean(scores), one.value, rtol=1e-4))
+    return False
 
 
 def _comparisons(
@@ -84,9 +126,10 @@ def _family(
 ) -> dict[tuple[Fit, str], Verdict]:
     """The comparisons of all headlines with one control, corrected together."""
     found = {}
-    for name in ours.scores:
+    for name in (*ours.scores, *ours.coded.scores):
         is_headline = meanings[f"{ours.fit.probe}.{name}"].headline
-        if is_headline and name in control.scores:
+        theirs = {*control.scores, *control.coded.scores}
+        if is_headline and name in theirs:
             found[control.fit, name] = _compare(ours, control, name, seed)
 
     made = [one.p for one in found.values()]
@@ -94,7 +137,7 @@ def _family(
     judged = {}
     for ((fit, name), one), p in zip(found.items(), corrected, strict=True):
         better = meanings[f"{fit.probe}.{name}"].better
-        outcome = _outcome(one.difference, p, better)
+        outcome = outcome_of(one.difference, p, better)
         judged[fit, name] = replace(one, p=p, outcome=outcome)
     return judged
 
@@ -117,7 +160,7 @@ def _strongest(
     To be better than it is to be better than all, so nothing is corrected for their
     number.
     """
-    for headline in ours.scores:
+    for headline in (*ours.scores, *ours.coded.scores):
         better = meanings[f"{ours.fit.probe}.{headline}"].better
         compared = [one for (_, name), one in family.items() if name == headline]
         leads = [_lead(one.difference, better) for one in compared]
@@ -136,17 +179,17 @@ def _lead(difference: float, better: Better) -> float:
 
 def _compare(ours: ProbeReport, control: ProbeReport, name: str, seed: int) -> Verdict:
     """The difference of two reports in the mean of a score, without correction."""
-    a = ours.scores[name].astype(np.float64)
-    b = control.scores[name].astype(np.float64)
-    if ours.rows != control.rows:
+    own_turns, theirs = _scored(ours, name), _scored(control, name)
+    a = own_turns.scores[name].astype(np.float64)
+    b = theirs.scores[name].astype(np.float64)
+    worlds = np.array(own_turns.worlds)
+    if own_turns.rows != theirs.rows:
         # Controls may lack turns, e.g. where the model with random weights fails.
-        places = {row: i for i, row in enumerate(control.rows)}
-        shared = [i for i, row in enumerate(ours.rows) if row in places]
-        b = b[:, [places[ours.rows[i]] for i in shared]]
+        places = {row: i for i, row in enumerate(theirs.rows)}
+        shared = [i for i, row in enumerate(own_turns.rows) if row in places]
+        b = b[:, [places[own_turns.rows[i]] for i in shared]]
         a = a[:, shared]
-        worlds = np.array(ours.worlds)[shared]
-    else:
-        worlds = np.array(ours.worlds)
+        worlds = worlds[shared]
 
     counts = np.isfinite(a).all(axis=0) & np.isfinite(b).all(axis=0)
     of_worlds = _world_shares(np.concatenate([a, b])[:, counts], worlds[counts])
@@ -160,11 +203,19 @@ def _compare(ours: ProbeReport, control: ProbeReport, name: str, seed: int) -> V
         initialisations=len(others),
     )
     if len(first) < MINIMUM_CLUSTERS:
-        reason = f"{len(first)} held-out worlds; a test needs {MINIMUM_CLUSTERS}"
+        counted = "1 world" if len(first) == 1 else f"{len(first)} worlds"
+        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
         return replace(untested, reason=reason)
     return _tested(
         untested, first, several, generator(seed, "verdict", control.fit.name, name)
     )
+
+
+def _scored(report: ProbeReport, name: str) -> ProbeReport | CodedTurns:
+    """The turns that a score is of: the held-out or the coded ones."""
+    if name in report.scores:
+        return report
+    return report.coded
 
 
 def _tested(
@@ -202,12 +253,3 @@ def _world_shares(scores: Floats, worlds: NDArray[np.str_]) -> Floats:
     for row, of_turns in zip(sums, scores, strict=True):
         np.add.at(row, places, of_turns)
     return sums * (len(names) / max(len(worlds), 1))
-
-
-def _outcome(difference: float, p: float | None, better: Better) -> Outcome:
-    if p is None or p >= ALPHA:
-        return "none"
-    if not better:
-        return "different"
-    is_more = difference > 0
-    return "better" if is_more == (better == "more") else "worse"

@@ -4,7 +4,7 @@ A fit is a row of run.sqlite and a pair of safetensors files.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.probe import Fit, ProbeReport
+from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import UnknownName
-from gde.store.activations import read_arrays, write_arrays
+from gde.store.activations import Row, read_arrays, write_arrays
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 DECODED = "decoded"
-SCORES = "score."
+SCORES, CODED = "score.", "coded."
 """Names of arrays in the file of what a fit decoded."""
 
 
@@ -61,11 +61,12 @@ def write_report(
         RunFailed: the disk is full.
     """
     if not report.reason:
-        of_turns = {f"{SCORES}{name}": each for name, each in report.scores.items()}
-        write_arrays(
-            folder / f"{report.fit.name}.decoded.safetensors",
-            {DECODED: report.decoded, **of_turns},
-        )
+        of_turns = {DECODED: report.decoded}
+        for name, scores in report.scores.items():
+            of_turns[f"{SCORES}{name}"] = scores
+        for name, scores in report.coded.scores.items():
+            of_turns[f"{CODED}{name}"] = scores
+        write_arrays(folder / f"{report.fit.name}.decoded.safetensors", of_turns)
     name = report.fit.name
 
     # A report that replaces another keeps its place.
@@ -99,6 +100,7 @@ def _stored(report: ProbeReport) -> dict[str, object]:
         "rows": report.rows,
         "classes": report.classes,
         "worlds": report.worlds,
+        "coded": {"rows": report.coded.rows, "worlds": report.coded.worlds},
         "reason": report.reason,
     }
 
@@ -106,22 +108,42 @@ def _stored(report: ProbeReport) -> dict[str, object]:
 def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
     fit = Fit(**stored["fit"])
     decoded = np.zeros((0,), dtype=np.float32)
-    scores = {}
+    arrays = {}
     if not stored["reason"]:
         arrays = read_arrays(folder / f"{fit.name}.decoded.safetensors")
         decoded = arrays.pop(DECODED)
-        scores = {name.removeprefix(SCORES): each for name, each in arrays.items()}
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
+    coded = stored.get("coded", {"rows": (), "worlds": ()})
     return ProbeReport(
         fit=fit,
         measurements=measurements,
         n_train=stored["n_train"],
         n_test=stored["n_test"],
-        rows=tuple((episode, turn) for episode, turn in stored["rows"]),
+        rows=_rows(stored["rows"]),
         decoded=decoded,
         classes=tuple(stored["classes"]),
         # Runs of earlier versions have none, and so no verdicts.
         worlds=tuple(stored.get("worlds", ())),
-        scores=scores,
+        scores=_named(arrays, SCORES),
+        coded=CodedTurns(
+            rows=_rows(coded["rows"]),
+            worlds=tuple(coded["worlds"]),
+            scores=_named(arrays, CODED),
+        ),
         reason=stored["reason"],
     )
+
+
+def _rows(stored: Iterable[tuple[str, int]]) -> tuple[Row, ...]:
+    return tuple((episode, turn) for episode, turn in stored)
+
+
+def _named(
+    arrays: Mapping[str, NDArray[np.float32]], prefix: str
+) -> Mapping[str, NDArray[np.float32]]:
+    """The arrays whose names begin so, without this beginning."""
+    named = {}
+    for name, array in arrays.items():
+        if name.startswith(prefix):
+            named[name.removeprefix(prefix)] = array
+    return named

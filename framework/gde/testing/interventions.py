@@ -79,6 +79,31 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
             asyncio.run(model.complete(_steered(plain, change)))
 
 
+def check_prefilled_answers(model: LanguageModel, request: ChatRequest) -> None:
+    """Check that a completion begins with its prefill, and goes on as it would.
+
+    A model may also refuse a prefill.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    whole = asyncio.run(model.complete(request))
+    half = whole.tokens[: len(whole.tokens) // 2]
+    try:
+        same = asyncio.run(model.complete(replace(request, prefill=half)))
+        other = asyncio.run(model.complete(replace(request, prefill=half[::-1])))
+    except GdeError:
+        return
+    promise_equal(
+        whole, same, "a completion that is given its own first tokens must be the same"
+    )
+    promise_equal(
+        half[::-1],
+        other.tokens[: len(half)],
+        "a model must refuse a prefill, or begin its completion with it",
+    )
+
+
 def check_steered_replays(
     model: WhiteBox, sequences: Sequence[TokenSequence], request: ChatRequest
 ) -> None:

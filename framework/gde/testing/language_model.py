@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.language_model import LanguageModel
-from gde.testing.interventions import check_steered_answers, complete_all
+from gde.testing.interventions import (
+    check_prefilled_answers,
+    check_steered_answers,
+    complete_all,
+)
 from gde.testing.promises import promise, promise_equal, promise_protocol
 
 QUESTIONS = (
@@ -34,7 +38,7 @@ def check_language_model(
 ) -> None:
     """Send requests alone and at once: every promise of `LanguageModel`.
 
-    The model must either refuse interventions or carry them out.
+    The model must either refuse interventions and prefills or carry them out.
 
     Args:
         make: gives a new model; it is called twice.
@@ -69,6 +73,7 @@ def check_language_model(
         "at temperature 0 the seed must make no difference",
     )
     check_steered_answers(model, asked[0])
+    check_prefilled_answers(model, asked[0])
     model.close()
 
     second = make()

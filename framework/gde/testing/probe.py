@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.parts.probe import (
+    PredictsLabels,
     Probe,
     Readout,
     ScoresTurns,
@@ -32,6 +34,8 @@ from gde.testing.samples import sample_evidence
 MODEL = ModelInfo(name="sample", n_layers=4, width=8)
 TOKENS = 3
 """Most tokens of a turn in the made-up activations of `MODEL`."""
+ROUNDING = 1e-6
+"""How far rounding may take a probability above 1."""
 THREADS = 2
 """Threads in which a concurrent probe is fitted."""
 
@@ -94,7 +98,7 @@ def _labels(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
     promise_equal(
         len(values), len(trajectory.turns), "labels must have one entry for each turn"
     )
-    promise(np.isfinite(values).all(), "labels must be finite")
+    promise(not np.isinf(values).any(), "labels must not be infinite")
     promise(
         np.array_equal(values, probe.labels(trajectory).values),
         "labels must be the same in a second call",
@@ -188,6 +192,8 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
 
     if isinstance(probe, ScoresTurns):
         _check_turn_scores(probe, variant, predicted, dataset, scores)
+    if isinstance(probe, PredictsLabels):
+        _check_likelihoods(probe, variant, readout, dataset)
 
     # A single world must be enough for a score, or for a reason.
     single_world = dataset.take(dataset.groups == dataset.groups[0])
@@ -212,6 +218,34 @@ def _check_turn_scores(
         promise(
             value is not None and np.isclose(np.nanmean(scores), value, rtol=1e-4),
             f"{variant}: the measurement {name!r} must be the mean of its turn_scores",
+        )
+
+
+def _check_likelihoods(
+    probe: PredictsLabels, variant: str, readout: Readout, dataset: ProbeDataset
+) -> None:
+    found = probe.likelihoods(readout, dataset)
+    promise(found, f"{variant}: likelihoods must be of something")
+    for name, labels in found.items():
+        promise(
+            labels.fitted.ndim == 2
+            and labels.fitted.shape == labels.uniform.shape
+            and len(labels.fitted) == len(dataset.groups),
+            f"{variant}: likelihoods must be (turns, labels) of the same shape, {name!r}",
+        )
+        fitted = labels.fitted[np.isfinite(labels.fitted)]
+        promise(
+            ((fitted >= 0) & (fitted <= 1 + ROUNDING)).all(),
+            f"{variant}: likelihoods must be probabilities, {name!r}",
+        )
+        promise(
+            ((labels.uniform > 0) & (labels.uniform <= 1)).all(),
+            f"{variant}: uniform likelihoods must be above 0 and at most 1, {name!r}",
+        )
+        alone = probe.likelihoods(readout, dataset.take(np.arange(1)))
+        promise(
+            name not in alone or _close(alone[name].uniform[0], labels.uniform[0]),
+            f"{variant}: the uniform likelihood of a turn must not depend on other turns, {name!r}",
         )
 
 
@@ -259,5 +293,5 @@ def _check_predictions(
     return predicted
 
 
-def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
+def _close(first: NDArray[Any], second: NDArray[Any]) -> bool:
     return np.allclose(first, second, rtol=1e-3, atol=1e-4)

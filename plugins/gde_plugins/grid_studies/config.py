@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Literal
 
 InputForm = Literal["z-scored", "whitened"]
+Turns = Literal["first", "all"]
 FORMS: Mapping[str, Sequence[InputForm]] = MappingProxyType(
     {
         "both": ("z-scored", "whitened"),
@@ -35,9 +36,9 @@ class CogmapStudyConfig:
 class ProbesStudyConfig(CogmapStudyConfig):
     """Options of the representational study."""
 
-    turns: Literal["first", "all"] = "first"
-    """Turns whose plans are decoded: `first` as published, or `all`, which are more
-    examples.
+    turns: Turns = "first"
+    """Turns whose plans and distances are decoded: `first` as published, or `all`,
+    which are more examples.
     """
 
 

@@ -39,13 +39,14 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             "(Arghal et al. 2026, section 5 and appendix F).",
             config=ProbesStudyConfig,
             make=_probes,
-            version=2,
+            version=3,
         ),
         Offer(
             name="telos-behaviour",
             summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (Arghal et al. 2026, section 4).",
             config=BehaviourConfig,
             make=_behaviour,
+            version=2,
         ),
     )
 

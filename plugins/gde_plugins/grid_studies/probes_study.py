@@ -20,7 +20,7 @@ from gde_plugins.grid_studies.cogmap_study import (
     map_rows,
     without_layer,
 )
-from gde_plugins.grid_studies.config import InputForm, ProbesStudyConfig
+from gde_plugins.grid_studies.config import InputForm, ProbesStudyConfig, Turns
 from gde_plugins.grid_studies.lookup import scaled
 from gde_plugins.grid_studies.probe_figures import (
     map_figure,
@@ -52,8 +52,7 @@ class ProbesStudy:
     and its numbers stand in the same tables.
 
     Where Arghal et al. (2026) train on further, unpublished grids, here 30 % of the
-    grids are held out and the others trained on. Distances are of all turns, theirs of
-    first ones.
+    grids are held out and the others trained on.
     """
 
     config: ProbesStudyConfig = field(default_factory=ProbesStudyConfig)
@@ -64,13 +63,14 @@ class ProbesStudy:
         one asks whether what a linear probe reads causes the actions.
         """
         form = self.config.forms[0]
-        plan_probe = Choice(name="plan", config={"turns": self.config.turns})
+        turns = self.config.turns
+        plan_probe = Choice(name="plan", config={"turns": turns})
         grids: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
         metrics = ("success", "accuracy", "maps", "beliefs", "steps")
         general = Plan(
             environment=Choice(name="grid", config=grids),
             agent=agent,
-            probes=(map_probe(form, GENERAL), _distance(form), plan_probe),
+            probes=(map_probe(form, GENERAL), _distance(form, turns), plan_probe),
             metrics=tuple(Choice(name=name) for name in metrics),
             episodes=scaled(WORLDS, scale),
         )
@@ -78,7 +78,7 @@ class ProbesStudy:
         plans = {"general": general}
         for other in self.config.forms[1:]:
             # `plan` normalises its inputs itself, whatever the form.
-            probes = (map_probe(other, GENERAL), _distance(other))
+            probes = (map_probe(other, GENERAL), _distance(other, turns))
             plans[WHITENED] = replace(general, probes=probes)
         for size in SIZES:
             plans[f"size-{size}"] = _of_size(general, size, form)
@@ -97,7 +97,7 @@ class ProbesStudy:
         return [
             *map_rows(forms),
             *belief_rows(forms),
-            *distance_rows(forms),
+            *distance_rows(forms, self.config.turns),
             *plan_rows(numbers, self.config.turns),
             *layer_rows(of_sizes[LAYERS_SIZE], form),
             *cause_rows(measured["causes"], form),
@@ -119,10 +119,11 @@ class ProbesStudy:
         return [figure for figure in drawn if figure is not None]
 
 
-def _distance(form: InputForm) -> Choice:
-    """The probe of distances on this form of its inputs."""
+def _distance(form: InputForm, turns: Turns) -> Choice:
+    """The probe of distances in these turns, on this form of its inputs."""
     # Its MLP converges within the default number of epochs in both forms.
-    return Choice(name="distance", config={"whiten": form == "whitened"})
+    config: dict[str, Json] = {"whiten": form == "whitened", "turns": turns}
+    return Choice(name="distance", config=config)
 
 
 def _of_size(general: Plan, size: int, form: InputForm) -> Plan:

@@ -19,7 +19,7 @@ from gde_plugins.grid_studies.cogmap_study import (
     of_form,
     without_layer,
 )
-from gde_plugins.grid_studies.config import InputForm
+from gde_plugins.grid_studies.config import InputForm, Turns
 from gde_plugins.grid_studies.lookup import find
 
 POSITIONS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
@@ -48,8 +48,9 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 """Table 6."""
 
 
-def distance_rows(measured: ByForm) -> Iterator[Comparison]:
+def distance_rows(measured: ByForm, turns: Turns) -> Iterator[Comparison]:
     """Table 5, beside baselines without activations and controls."""
+    table = f"Distance to the goal in {turns} turns (appendix F.3)"
     first = next(iter(measured.values()))
     for (variant, position), (mae, r2) in TABLE_5.items():
         # The linear variant, ridge regression, z-scores its inputs always.
@@ -57,17 +58,22 @@ def distance_rows(measured: ByForm) -> Iterator[Comparison]:
         printed = (("mae", "mean absolute error", mae), ("r2", "R2", r2))
         for score, title, paper in printed:
             for form, numbers in forms.items():
-                row = _distance_row(numbers, score, variant, position)
+                row = _distance_row(numbers, score, variant, position, turns)
                 quantity = f"{title}, {variant}, {POSITIONS[position]}"
                 yield replace(
                     row,
                     quantity=of_form(quantity, form),
                     paper=as_published(paper, form),
+                    table=table,
                 )
 
 
 def _distance_row(
-    numbers: Sequence[Measurement], score: str, variant: str, position: str
+    numbers: Sequence[Measurement],
+    score: str,
+    variant: str,
+    position: str,
+    turns: Turns,
 ) -> Comparison:
     """A score of the probe beside its baselines and controls, without a title."""
     name = f"distance.{score}"
@@ -75,10 +81,12 @@ def _distance_row(
     others = {}
     for reader in READERS:
         others[reader] = find(numbers, f"{name}.{reader}", **where, control="none")
-    # The metric `steps` reads the maps of the MLP, whatever the variant of the row.
-    others["decoded positions"] = find(
-        numbers, f"steps.{score}", variant="mlp", position=position, fit="none"
-    )
+    # The metric `steps` reads the maps of the MLP, whatever the variant of the row, and
+    # those of all turns.
+    if turns == "all":
+        others["decoded positions"] = find(
+            numbers, f"steps.{score}", variant="mlp", position=position, fit="none"
+        )
     for control in CONTROLS:
         others[control] = find(numbers, name, **where, control=control)
 
@@ -87,12 +95,11 @@ def _distance_row(
         paper=None,
         ours=find(numbers, name, **where, control="none"),
         source="Arghal et al. (2026), table 5",
-        table="Distance to the goal in all turns (appendix F.3)",
         others=others,
     )
 
 
-def plan_rows(numbers: Sequence[Measurement], turns: str) -> Iterator[Comparison]:
+def plan_rows(numbers: Sequence[Measurement], turns: Turns) -> Iterator[Comparison]:
     """Figure 9 and table 6, beside guesses and controls."""
     for row in _plan_rows(numbers):
         table = f"Plans in {turns} turns (section 5.3 and appendix F.4)"

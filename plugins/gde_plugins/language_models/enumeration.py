@@ -72,10 +72,11 @@ def enumerate_answers(
     live: list[_Branch] = []
     for i, (job, _) in enumerate(questions):
         room = min(job.sampling.max_tokens, context - len(job.prompt))
-        if room > 0:
-            live.append(_Branch(question=i, room=room, tokens=(), probability=1.0))
+        begun = job.prefill
+        if room > len(begun):
+            live.append(_Branch(question=i, room=room, tokens=begun, probability=1.0))
         else:
-            answers[i].append(Answer(Generated(tokens=(), finish="length"), 1.0))
+            answers[i].append(Answer(Generated(tokens=begun, finish="length"), 1.0))
     if not live:
         return answers
 

@@ -31,11 +31,13 @@ class Job:
     changes: tuple[Change, ...] = ()
     """Interventions on the prompt; generated tokens see them only through the KV cache.
     """
+    prefill: tuple[int, ...] = ()
+    """The first tokens of the continuation, which are given."""
 
     @property
     def reading(self) -> "Reading":
-        """The job's prompt with its interventions."""
-        return self.prompt, self.changes
+        """What is read before anything is generated, with its interventions."""
+        return self.prompt + self.prefill, self.changes
 
 
 Reading = tuple[tuple[int, ...], tuple[Change, ...]]
@@ -52,7 +54,7 @@ class Generated:
     """The continuation of one prompt."""
 
     tokens: tuple[int, ...]
-    """Generated tokens, the stop token included."""
+    """Its tokens, the prefill and the stop token included."""
     finish: Literal["stop", "length"]
 
 
@@ -62,10 +64,17 @@ class _Row:
 
     job: Job
     room: int
-    """Maximum number of generated tokens."""
+    """Maximum number of tokens, the prefill included."""
     rng: np.random.Generator
-    tokens: list[int] = field(default_factory=list)
+    tokens: list[int] = field(init=False)
     stopped: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin with the prefill."""
+        self.tokens = [*self.job.prefill]
+        # Noise belongs to a place, so that a completion that is given its own first
+        # tokens goes on as before.
+        self.rng.random(len(self.tokens))
 
     @property
     def finished(self) -> bool:

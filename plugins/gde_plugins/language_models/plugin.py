@@ -93,7 +93,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
         ),
         ModelOffer(
             name="hf",
-            summary="hf:PATH_OR_ID, any causal language model of transformers with a chat template",
+            summary="hf:PATH_OR_ID, any attention-based language model of transformers with a chat template",
             config=HfConfig,
             make=make_hf,
             gives=frozenset(

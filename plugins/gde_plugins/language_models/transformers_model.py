@@ -29,6 +29,7 @@ from gde_plugins.language_models.enumeration import Answer, Question, enumerate_
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import Loaded, choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
+from gde_plugins.language_models.support import check_answers, readable_layers
 
 Initial = Callable[[Any, int], Any]
 """Makes a model with random weights from the tokenizer and a seed.
@@ -98,14 +99,15 @@ class TransformersModel:
         `initial` makes the model's initial weights, if known.
 
         Raises:
-            GdeError: it cannot be read, or has no chat template.
+            GdeError: it cannot be read or asked, or has no chat template.
         """
         loaded = load(source, device=device, dtype=dtype, revision=revision)
-        config = loaded.model.config.get_text_config()
+        whose = name or f"hf:{source}"
+        check_answers(loaded.model, whose)
         info = ModelInfo(
-            name=name or f"hf:{source}",
-            n_layers=config.num_hidden_layers,
-            width=config.hidden_size,
+            name=whose,
+            n_layers=readable_layers(loaded.model),
+            width=loaded.model.config.get_text_config().hidden_size,
             notice=notice,
             versions=loaded.versions,
         )
@@ -122,7 +124,7 @@ class TransformersModel:
 
         Raises:
             GdeError: an intervention at a layer or position that is not there, or of
-            another width.
+            another width; a prefill that the model could not have begun.
         """
         job = self._job(request)
         return self._completion(job.prompt, await self._batcher.submit(job))
@@ -157,8 +159,29 @@ class TransformersModel:
             positions = self._channels.read(prompt, ()).positions
             check_interventions(request.interventions, positions, self.info)
             changes = Change.of(request.interventions, positions)
-        sampling = replace(request.sampling, max_tokens=limit)
-        return Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
+        self._check_prefill(request.prefill, limit)
+        return Job(
+            prompt=prompt,
+            seed=request.seed,
+            sampling=replace(request.sampling, max_tokens=limit),
+            changes=changes,
+            prefill=request.prefill,
+        )
+
+    def _check_prefill(self, prefill: tuple[int, ...], limit: int) -> None:
+        """Refuse a prefill that is too long, ends the completion or is no text."""
+        if len(prefill) > limit:
+            raise GdeError(
+                f"{self.info.name}: wanted a prefill of at most max_tokens={limit} tokens, got {len(prefill)}"
+            )
+        # Models have more ids than their tokenizers, and may generate any of them.
+        vocabulary: int = self._model.config.get_text_config().vocab_size
+        for token in prefill:
+            if token in self._stops or not 0 <= token < vocabulary:
+                wanted = f"token ids below {vocabulary} that end no completion"
+                raise GdeError(
+                    f"{self.info.name}: wanted a prefill of {wanted}, got {token}"
+                )
 
     def _completion(self, prompt: tuple[int, ...], generated: Generated) -> Completion:
         reading = self._channels.read(prompt, generated.tokens)

@@ -1,5 +1,6 @@
 """Options of the probes and of their metrics."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -142,6 +143,8 @@ class DistanceConfig(ProbeConfig):
     `linear` is ridge regression, with a penalty from leave-one-world-out
     cross-validation.
     """
+    turns: Literal["all", "first"] = "all"
+    """Decoded turns; `first` as published."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +175,18 @@ class CogmapConfig(ProbeConfig):
     """Candidate penalties of `ridge` on squared weights of z-scored activations,
     relative to squared errors summed over turns. Leave-one-world-out cross-validation
     chooses one. A class that is in one cell of every turn has its own penalty.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacesConfig(ReadingConfig):
+    """Decoding of rows and columns."""
+
+    size: Annotated[int, Interval(ge=3, le=63)] = 15
+    """Largest side of a map in cells."""
+    penalties: Annotated[tuple[Positive, ...], MinLen(1), Several()] = PENALTIES
+    """Candidate penalties on squared weights of z-scored activations, as those of
+    `cogmap`. Leave-one-world-out cross-validation chooses one for each row and column.
     """
 
 
@@ -226,5 +241,17 @@ class CausesConfig:
     """Answers per turn and intervention."""
     doses: tuple[Positive, ...] = (0.5, 1.0, 2.0)
     """Strengths of steering. A dose of 1 swaps the probe's scores of the true and the
-    counterfactual place on average.
+    counterfactual place on average, or adds the whole difference of means.
     """
+    reasoning: str = r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
+    """Regular expression of the row and column that the reasoning writes for agent and
+    goal, with groups of these names. The default is nano's form.
+    """
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.reasoning)
+        except re.error as error:
+            raise GdeError(
+                f"causes.reasoning: {self.reasoning!r} is no regular expression: {error}"
+            ) from error

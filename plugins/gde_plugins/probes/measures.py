@@ -117,6 +117,18 @@ DISTANCE = (
         headline=True,
     ),
 )
+PLACES = (
+    _measure(
+        "top1.*",
+        "share",
+        "more",
+        "* row and column right",
+        headline=True,
+        phrase="finds the * in {} of turns",
+    ),
+    _measure("top1.row.*", "share", "more", "* row right"),
+    _measure("top1.column.*", "share", "more", "* column right"),
+)
 PLAN = (
     _measure(
         "prefix.1",
@@ -278,6 +290,65 @@ BELIEFS = (
         group=BELIEVED,
     ),
 )
+UPDATED = "Decoded places of things that a perturbation moved"
+UPDATES = (
+    _measure(
+        "updates.before",
+        "share",
+        "",
+        "Decoded at its place, last turn before the perturbation",
+        group=UPDATED,
+        caveats=PLACELESS,
+    ),
+    _measure("updates.new", "share", "more", "Decoded at its new place", group=UPDATED),
+    _measure("updates.old", "share", "less", "Decoded at its old place", group=UPDATED),
+    _measure("updates.elsewhere", "share", "", "Decoded elsewhere", group=UPDATED),
+    _measure(
+        "updates.change",
+        "share",
+        "",
+        "Decoded at its place, after minus before",
+        group=UPDATED,
+    ),
+    _measure(
+        "updates.unperturbed",
+        "share",
+        "",
+        "Decoded at its place, unperturbed episodes",
+        group=UPDATED,
+    ),
+    _measure(
+        "updates.excess",
+        "share",
+        "more",
+        "Decoded at its new place, minus random weights",
+        group=UPDATED,
+    ),
+    _measure(
+        "updates.p",
+        "probability",
+        "",
+        "p value vs random weights, Holm-corrected",
+        group=UPDATED,
+    ),
+)
+STATING = "Maps stated in words"
+STATED = (
+    _measure("stated.answered", "share", "more", "Answers with a map", group=STATING),
+    _measure("stated.flaw.*", "share", "", "Answers without a map: *", group=STATING),
+    _measure("stated.accuracy", "share", "more", "Cells stated rightly", group=STATING),
+    _measure("stated.agent", "share", "more", "Agent stated rightly", group=STATING),
+    _measure("stated.goal", "share", "more", "Goal stated rightly", group=STATING),
+    _measure("stated.agreement", "share", "", "Cells stated as decoded", group=STATING),
+    _measure("stated.agreement.*", "share", "", "* stated as decoded", group=STATING),
+    _measure(
+        "stated.decoded",
+        "share",
+        "",
+        "Cells decoded rightly, same turns",
+        group=STATING,
+    ),
+)
 CAUSED = "Causal tests"
 CAUSES = (
     _measure(
@@ -285,6 +356,34 @@ CAUSES = (
         "share",
         "",
         "Effect: increase in counterfactual-optimal actions",
+        group=CAUSED,
+    ),
+    _measure(
+        "causes.direct",
+        "share",
+        "",
+        "Direct effect: the change, after the unchanged reasoning",
+        group=CAUSED,
+    ),
+    _measure(
+        "causes.indirect",
+        "share",
+        "",
+        "Indirect effect: the changed reasoning, without the change",
+        group=CAUSED,
+    ),
+    _measure(
+        "causes.written.counterfactual",
+        "share",
+        "",
+        "Reasoning writes the counterfactual place",
+        group=CAUSED,
+    ),
+    _measure(
+        "causes.written.*",
+        "share",
+        "",
+        "Reasoning writes the true place of the *",
         group=CAUSED,
     ),
     _measure(
@@ -303,7 +402,11 @@ CAUSES = (
         group=CAUSED,
     ),
     _measure(
-        "causes.excess", "share", "", "Effect beyond the nearest control", group=CAUSED
+        "causes.excess",
+        "share",
+        "",
+        "Effect beyond the strongest control",
+        group=CAUSED,
     ),
     _measure(
         "causes.decoded", "share", "", "Decoded at the steered place", group=CAUSED

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CausesConfig,
         CogmapConfig,
         DistanceConfig,
+        PlacesConfig,
         PlanConfig,
     )
 
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 def gde_probes() -> Sequence[AnyOffer]:
     """Offer the probes of a model's activations."""
     from gde_plugins.probes import measures
-    from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
+    from gde_plugins.probes.config import (
+        CogmapConfig,
+        DistanceConfig,
+        PlacesConfig,
+        PlanConfig,
+    )
 
     return (
         ProbeOffer(
@@ -46,6 +52,14 @@ def gde_probes() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.ACTIVATIONS, Capability.MDP}),
             imports=("torch",),
             extra="probes",
+        ),
+        ProbeOffer(
+            name="places",
+            summary="decodes row and column of agent, goal and other things, linearly",
+            config=PlacesConfig,
+            make=_places,
+            measures=measures.PLACES,
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
         ProbeOffer(
             name="plan",
@@ -100,11 +114,27 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
         MetricOffer(
+            name="updates",
+            summary="decoded places of goal and agent after the perturbations move_goal and put_back",
+            config=NoConfig,
+            make=_updates,
+            measures=measures.UPDATES,
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
+        ),
+        MetricOffer(
+            name="stated",
+            summary="maps that an agent states in words, against the true and the decoded ones",
+            config=NoConfig,
+            make=_stated,
+            measures=measures.STATED,
+            needs=frozenset({Capability.MAP}),
+        ),
+        MetricOffer(
             name="causes",
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
             make=_causes,
-            version=3,
+            version=4,
             measures=measures.CAUSES,
             needs=frozenset(
                 {
@@ -136,6 +166,18 @@ def _beliefs(_: NoConfig, __: "Context") -> "Metric":
     return beliefs
 
 
+def _updates(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.maps.updates import updates
+
+    return updates
+
+
+def _stated(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.maps.stated import stated
+
+    return stated
+
+
 def _causes(config: "CausesConfig", context: "Context") -> "Metric":
     from gde_plugins.probes.causes.metric import Causes
 
@@ -152,6 +194,12 @@ def _distance(config: "DistanceConfig", _: "Context") -> "Probe":
     from gde_plugins.probes.distance.probe import DistanceProbe
 
     return DistanceProbe(config)
+
+
+def _places(config: "PlacesConfig", _: "Context") -> "Probe":
+    from gde_plugins.probes.places.probe import PlacesProbe
+
+    return PlacesProbe(config)
 
 
 def _plan(config: "PlanConfig", _: "Context") -> "Probe":

@@ -4,8 +4,9 @@ from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gde.data.completion import ChatRequest, Effort, Sampling
+from gde.data.completion import ChatRequest, Effort, Message, Sampling
 from gde.data.observation import Observation
+from gde.data.stated_map import noted
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
@@ -13,7 +14,13 @@ from gde.parts.language_model import HasProbabilities, LanguageModel
 from gde.seeding import derive
 from gde_plugins.text_agent.answers import decide
 from gde_plugins.text_agent.config import TextAgentConfig
-from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
+from gde_plugins.text_agent.prompts import (
+    MAP_QUESTION,
+    Exchange,
+    compact,
+    converse,
+    paper,
+)
 
 EMBEDDED = "nano"
 """All trainings of nano use the compact style and reason at effort medium."""
@@ -63,11 +70,33 @@ class TextAgent:
                 probabilities = await self.action_probabilities(observation, LEAST)
             self._turn += 1
             completion = await self._model.complete(request)
+            stated = await self._stated_map(request, completion.text)
         except GdeError as error:
             return Decision.unusable("error", str(error))
         self._past.append(Exchange(observation=observation, answer=completion.text))
         decision = decide(completion, observation.actions, strict=self._config.strict)
+        if stated is not None:
+            decision = replace(decision, detail=noted(decision.detail, stated))
         return replace(decision, probabilities=probabilities)
+
+    async def _stated_map(self, request: ChatRequest, answer: str) -> str | None:
+        """Return the model's answer to the question for the map; None if unasked.
+
+        The question follows the answer of the same turn, so that it cannot change the
+        action, and later turns do not show it.
+        """
+        if not self._config.map_query:
+            return None
+        asked = (
+            *request.messages,
+            Message(role="assistant", content=answer),
+            Message(role="user", content=MAP_QUESTION),
+        )
+        seed = derive(request.seed, "map")
+        completion = await self._model.complete(
+            replace(request, messages=asked, seed=seed)
+        )
+        return completion.text
 
     async def action_probabilities(
         self, observation: Observation, least: float

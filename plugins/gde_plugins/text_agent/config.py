@@ -39,3 +39,8 @@ class TextAgentConfig:
     """Also record the probability of every action; doubles the time per turn, only for
     models with action_probs.
     """
+    map_query: bool = False
+    """After each action, also ask for the map in words, as appendix A of Arghal et al.
+    (2026) suggests; the metric `stated` scores it. Doubles the calls. Causal tests need
+    an agent that asks once.
+    """

@@ -19,6 +19,12 @@ PATTERN_WIDTH = 60
 ROLE = """You are an agent acting in a world that is described to you in text. Before every move you are shown the \
 current state of the world, and you choose exactly one action."""
 
+MAP_QUESTION = """Now do not act. Write down the map of the world as you believe it to be at this moment, before \
+your action. Answer with a JSON object of this form and with nothing else: {"map": [["wall", ...], ...]}. It has one \
+list for each row, from the top, and in it one word for each cell, from the left: agent, goal, wall or empty; for \
+anything else the name of it. Leave out the indices of rows and columns."""
+"""The question after a turn's answer, see `gde.data.stated_map`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:

@@ -30,7 +30,7 @@ from gde.reporting.wording import number
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=y>'
 VOID = {"meta", "br", "img", "link", "input", "hr"}
-SHAPES = {"path", "circle"}
+SHAPES = {"circle", "g", "line", "path", "rect", "stop"}
 PLAN = Plan(
     environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), episodes=12, seed=7
 )

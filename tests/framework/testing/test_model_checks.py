@@ -159,6 +159,17 @@ class AnyWidth(Lenient):
         return each.vector.shape[-1] == self.width
 
 
+class IgnoresPrefills(PlantedModel):
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await super().complete(replace(request, prefill=()))
+
+
+class GoesOnOtherwise(PlantedModel):
+    async def complete(self, request: ChatRequest) -> Completion:
+        answer = await super().complete(request)
+        return replace(answer, text=f"{answer.text}!") if request.prefill else answer
+
+
 class SaysText(ScriptedModel):
     async def complete(self, request: ChatRequest) -> Completion:
         return "RIGHT"  # type: ignore[return-value]
@@ -181,6 +192,8 @@ BROKEN_MODELS = [
         "must refuse interventions with a GdeError; got TypeError",
     ),
     (ReadsEqualPromptsOnce, "beside equal prompts without them"),
+    (IgnoresPrefills, "must refuse a prefill, or begin its completion with it"),
+    (GoesOnOtherwise, "given its own first tokens must be the same"),
     (AnyDepth, "must raise GdeError for an intervention at layer 2"),
     (AnyPosition, "must raise GdeError for an intervention at a position"),
     (AnyWidth, "must raise GdeError for an intervention at a vector that is too wide"),

@@ -13,7 +13,7 @@ from promised import caught
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.parts.probe import Readout
@@ -185,6 +185,34 @@ class ScoresTooFewTurns(LineProbe):
         return {"distance": np.zeros(len(decoded) - 1)}
 
 
+def coded(
+    fitted: float, uniform: float, shape: tuple[int, ...] = (1,), relative: bool = False
+) -> type[LineProbe]:
+    """A probe that gives every label these probabilities."""
+
+    class Coded(LineProbe):
+        def likelihoods(
+            self, readout: Readout, turns: ProbeDataset
+        ) -> Mapping[str, Likelihoods]:
+            n = len(turns.groups)
+            guess = uniform / n if relative else uniform
+            return {
+                "distance": Likelihoods(
+                    fitted=np.full((n, *shape), fitted),
+                    uniform=np.full((n, *shape), guess),
+                )
+            }
+
+    return Coded
+
+
+class CodesNothing(LineProbe):
+    def likelihoods(
+        self, readout: Readout, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        return {}
+
+
 class AsksByChance(LineProbe):
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return CaptureRequest(
@@ -354,13 +382,18 @@ BROKEN = [
     (NoPositions, "at least one position"),
     (LabelsTheEndToo, "one entry for each turn"),
     (LabelsOfAnyWidth, "one trailing shape"),
-    (LabelsWithGaps, "labels must be finite"),
+    (LabelsWithGaps, "labels must not be infinite"),
     (FitsByChance, "fit must be a function"),
     (ScoresByChance, "score must be a function"),
     (ScoresNothing, "must give a measurement"),
     (ScoresWithoutUnit, "must have a unit"),
     (ScoresTooFewTurns, "a score for each turn, 'distance'"),
     (ScoresOtherTurns, "'distance' must be the mean of its turn_scores"),
+    (CodesNothing, "likelihoods must be of something"),
+    (coded(0.5, 0.5, ()), "of the same shape"),
+    (coded(1.5, 0.5), "likelihoods must be probabilities"),
+    (coded(0.5, 0.0), "uniform likelihoods must be above 0"),
+    (coded(0.5, 0.5, relative=True), "must not depend on other turns"),
     (with_readout(Normalising), "must not depend on other rows"),
     (with_readout(Doubling), "must be float32"),
     (with_readout(Forgetful), "what the probe has learned"),
@@ -369,7 +402,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(
-    ("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN]
+    ("make", "promise"), BROKEN, ids=[promise for _, promise in BROKEN]
 )
 def test_a_broken_promise_is_named(
     make: type[LineProbe | PlanProbe], promise: str

@@ -5,7 +5,7 @@ with its controls.
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import altair
 import numpy as np
@@ -17,7 +17,7 @@ from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
 from gde_plugins.grid_studies.cogmap_study import SIZES, WHITENED, without_layer
-from gde_plugins.grid_studies.config import ProbesStudyConfig
+from gde_plugins.grid_studies.config import ProbesStudyConfig, Turns
 from gde_plugins.grid_studies.probe_figures import (
     DECODED,
     PRINTED,
@@ -29,7 +29,13 @@ from gde_plugins.grid_studies.probe_figures import (
     size_figure,
 )
 from gde_plugins.grid_studies.probes_study import ProbesStudy
-from gde_plugins.grid_studies.rows import PREFIXES, SHIFT, TABLE_2, WRONG_LAYER
+from gde_plugins.grid_studies.rows import (
+    PREFIXES,
+    SHIFT,
+    TABLE_2,
+    WRONG_LAYER,
+    distance_rows,
+)
 from gde_plugins.probes.config import PlanConfig
 
 
@@ -79,13 +85,38 @@ def test_the_run_with_whitened_inputs_differs_in_its_probes_alone() -> None:
         assert configs["cogmap"]["whiten"] == configs["distance"]["whiten"] == whiten
 
 
-def test_plans_are_of_first_turns_as_published_or_of_all() -> None:
-    turns: tuple[Literal["first", "all"], ...] = ("first", "all")
+def test_plans_and_distances_are_of_first_turns_as_published_or_of_all() -> None:
+    chosen: tuple[Turns, ...] = ("first", "all")
     assert ProbesStudyConfig().turns == "first"
-    for chosen in turns:
-        study = ProbesStudy(ProbesStudyConfig(turns=chosen))
-        general = study.plans(1.0, Choice(name="gpt-oss"))["general"]
-        assert general.probes[-1] == Choice(name="plan", config={"turns": chosen})
+    for turns in chosen:
+        study = ProbesStudy(ProbesStudyConfig(turns=turns))
+        plans = study.plans(1.0, Choice(name="gpt-oss"))
+        for name in ("general", WHITENED):
+            for probe in plans[name].probes:
+                if probe.name != "cogmap":
+                    assert probe.config["turns"] == turns
+
+
+def test_distances_on_decoded_maps_stand_beside_those_of_all_turns_alone() -> None:
+    """The metric `steps` reads the maps of all turns."""
+    numbers = [
+        one("distance.r2", 0.5, variant="mlp", control="none"),
+        one("steps.r2", 0.3, variant="mlp", fit="none"),
+    ]
+    measured = without_layer(numbers)
+    beside = {}
+    chosen: tuple[Turns, ...] = ("first", "all")
+    for turns in chosen:
+        (row,) = [
+            row
+            for row in distance_rows({"z-scored": measured}, turns)
+            if row.quantity == "R2, mlp, before reasoning, z-scored inputs"
+        ]
+        assert row.table == f"Distance to the goal in {turns} turns (appendix F.3)"
+        assert row.ours.value == 0.5
+        beside[turns] = row.others.get("decoded positions")
+    assert beside["first"] is None
+    assert beside["all"] is not None and beside["all"].value == 0.3
 
 
 def test_numbers_stand_beside_their_controls() -> None:
@@ -170,7 +201,7 @@ def test_numbers_stand_beside_their_controls() -> None:
         (row.table.split(" (")[0], row.quantity): row
         for row in ProbesStudy().compare(runs)
     }
-    distances = "Distance to the goal in all turns"
+    distances = "Distance to the goal in first turns"
     distance = rows[distances, "R2, mlp, before reasoning, z-scored inputs"]
     assert (distance.paper, distance.ours.value) == (0.40, 0.5)
     beside = rows[distances, "R2, mlp, before reasoning, whitened inputs"]

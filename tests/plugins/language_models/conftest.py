@@ -2,7 +2,7 @@
 and a harmony template.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +58,15 @@ def write_tokenizer(folder: Path) -> int:
     )
     tokenizer.save_pretrained(str(folder))
     return len(words)
+
+
+WriteTokenizer = Callable[[Path], int]
+
+
+@pytest.fixture(scope="session")
+def tokenizer_into() -> WriteTokenizer:
+    """See `write_tokenizer`."""
+    return write_tokenizer
 
 
 @pytest.fixture(scope="session")

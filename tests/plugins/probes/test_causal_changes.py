@@ -1,12 +1,23 @@
 """The changes that causal tests make, and those that stand beside them."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gde.data.completion import ChatRequest, Message
-from gde_plugins.probes.causes.changes import Layer, Trial, steering
+from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.changes import (
+    Trial,
+    have_means,
+    patching,
+    steering,
+    steering_by_means,
+)
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
-from gde_plugins.probes.causes.effects import Case, Change
+from gde_plugins.probes.causes.layers import Layer
 from gde_plugins.probes.fitting.places import PlaceWeights
 from gde_plugins.probes.maps.probe import CogmapReadout
 
@@ -43,6 +54,7 @@ def layer(index: int) -> Layer:
         readout=readout,
         weights=weights,
         among=drawn(40, TOKENS, WIDTH),
+        places={"goal": np.array([divmod(i % SIDE**2, SIDE) for i in range(40)])},
     )
 
 
@@ -61,16 +73,16 @@ def trial(number: int, layers: list[Layer]) -> Trial:
     return Trial(
         case=case,
         counterfactual=counterfactual,
-        counterfactual_request=request,
+        counterfactual_request=replace(request, messages=()),
         plain=plain,
-        patched={},
+        patched={one.index: drawn(TOKENS, WIDTH) for one in layers},
     )
 
 
-def steered(*indices: int) -> list[Change]:
+def steered(*indices: int, by: Callable[..., Any] = steering) -> list[Change]:
     layers = [layer(index) for index in indices]
     trials = [trial(number, layers) for number in range(N)]
-    found = steering(layers, trials, "goal", CLASSES, DOSES, np.random.default_rng(1))
+    found = by(layers, trials, "goal", CLASSES, DOSES, np.random.default_rng(1))
     return [change for change, _ in found]
 
 
@@ -103,8 +115,11 @@ def test_with_one_layer_there_is_no_wrong_one() -> None:
     assert {one.name for one in steered(3)} == {"steering goal"}
 
 
-def test_a_random_direction_is_as_long_as_the_one_it_is_beside() -> None:
-    changes = steered(1, 3)
+@pytest.mark.parametrize("by", [steering, steering_by_means])
+def test_a_random_direction_is_as_long_as_the_one_it_is_beside(
+    by: Callable[..., Any],
+) -> None:
+    changes = steered(1, 3, by=by)
     for index in (1, 3):
         for dose in DOSES:
             lengths = [
@@ -115,3 +130,78 @@ def test_a_random_direction_is_as_long_as_the_one_it_is_beside() -> None:
             ]
             assert len(lengths) == 2
             assert np.allclose(*lengths, rtol=1e-4)
+        own, random = (
+            of(changes, each, layer=index) for each in ("", "random direction")
+        )
+        assert not np.allclose(own, random, atol=0.1)
+
+
+def of(
+    changes: Sequence[Change], control: str, dose: float = 1.0, layer: int = 2
+) -> np.ndarray:
+    """Vectors of a layer's steering with a control."""
+    wanted = (control, dose, layer)
+    (one,) = [
+        each for each in changes if (each.control, each.dose, each.layer) == wanted
+    ]
+    return vectors(one)
+
+
+@pytest.mark.parametrize("by", [steering, steering_by_means])
+@pytest.mark.parametrize("dose", DOSES)
+def test_another_pairs_direction_is_that_of_a_turn_with_another_pair_as_long_as_the_own(
+    by: Callable[..., Any], dose: float
+) -> None:
+    changes = steered(2, by=by)
+    own, others = (of(changes, each, dose) for each in ("", "another pair's direction"))
+    # Turn 0 has the pair of turn 3, so the next of turn 3 is turn 1.
+    for number, next_one in ((0, 1), (1, 2), (2, 3), (3, 1)):
+        direction = others[number].ravel() / np.linalg.norm(own[number])
+        expected = own[next_one].ravel() / np.linalg.norm(own[next_one])
+        assert np.allclose(direction, expected, atol=1e-5)
+        assert not np.allclose(others[number], own[number], atol=1e-2)
+
+
+def test_where_all_pairs_are_the_same_there_is_no_other_direction() -> None:
+    one = layer(2)
+    trials = [trial(0, [one]), trial(SIDE, [one])]
+    found = steering([one], trials, "goal", CLASSES, (1.0,), np.random.default_rng(1))
+    assert {change.control for change, _ in found} == {"", "random direction"}
+
+
+def test_the_difference_of_means_is_what_a_place_adds_to_the_activations() -> None:
+    rows, columns = drawn(SIDE, TOKENS, WIDTH), drawn(SIDE, TOKENS, WIDTH)
+    places = np.array([divmod(i % SIDE**2, SIDE) for i in range(SIDE**2 * 4)])
+    among = rows[places[:, 0]] + columns[places[:, 1]] + 1
+    one = replace(layer(2), among=among, places={"goal": places})
+    trials = [trial(number, [one]) for number in range(N)]
+    found = steering_by_means(
+        [one], trials, "goal", CLASSES, (1.0,), np.random.default_rng(1)
+    )
+    directions = of([change for change, _ in found], "")
+    for each, direction in zip(trials, directions, strict=True):
+        here, there = each.counterfactual.here, each.counterfactual.there
+        added = rows[there[0]] + columns[there[1]] - rows[here[0]] - columns[here[1]]
+        assert np.allclose(direction, added, atol=1e-4)
+
+
+def test_turns_whose_row_or_column_has_few_prompts_have_no_difference_of_means() -> (
+    None
+):
+    one = layer(2)
+    places = one.places["goal"].copy()
+    places[places[:, 1] == 0, 1] = 1
+    scarce = replace(one, places={"goal": places})
+    trials = [trial(number, [one]) for number in range(N)]
+    assert have_means([one], trials, "goal") == trials
+    # The others go from column 0 or to it.
+    assert have_means([one, scarce], trials, "goal") == [trials[1]]
+
+
+def test_the_control_of_the_counterfactual_prompt_is_the_own_prompt() -> None:
+    one = layer(2)
+    trials = [trial(number, [one]) for number in range(N)]
+    *_, counterfactual, own = patching([one], trials, "goal")
+    assert (own.name, own.control) == (counterfactual.name, "own prompt")
+    assert own.instead == tuple(each.case.request for each in trials)
+    assert not own.interventions

@@ -11,8 +11,9 @@ from gde.data.activations import CaptureRequest
 from gde.data.completion import ChatRequest, Completion, Message
 from gde.data.result import Measurement
 from gde.errors import GdeError
-from gde.testing.parts import LEFT, RIGHT, PlantedModel
-from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
+from gde.testing.parts import LEFT, PlantedModel
+from gde_plugins.probes.causes.cases import Case, Change, Read
+from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
 from gde_plugins.probes.causes.interventions import (
     Where,
     ablate,
@@ -30,6 +31,7 @@ from gde_plugins.probes.fitting.places import Places, PlaceWeights, incidence
 MODEL = PlantedModel()
 WHERE = Where(layer=0)
 N = 10
+NAMES = ("effect", "moved", "p", "excess")
 CASES = [
     Case(
         request=ChatRequest(
@@ -78,8 +80,9 @@ async def unusable(_: Case, __: Completion) -> str | None:
     return None
 
 
-def effects(*changes: Change) -> list[Measurement]:
-    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng()))
+def effects(*changes: Change, read: Read = said, samples: int = 1) -> list[Measurement]:
+    replays = Replays(model=MODEL, cases=CASES, read=read, samples=samples)
+    return asyncio.run(causal_effects(replays, changes, rng()))
 
 
 def number(found: Sequence[Measurement], name: str, change: Change) -> float | None:
@@ -213,7 +216,7 @@ def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
     found = effects(nothing, turned, one)
     for change, cases in ((nothing, N), (one, 1)):
         numbers = [each for each in found if each.where == change.where]
-        assert {each.name for each in numbers} == {"effect", "moved", "p", "excess"}
+        assert {each.name for each in numbers} == {*NAMES, "direct", "indirect"}
         assert all(each.value is None for each in numbers)
         assert all(
             each.reason.endswith(f"forward pass of {cases} of {N} cases")
@@ -289,10 +292,27 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
     assert most(changed) < 1e-4 * most(streams)
 
 
-def test_unusable_answers_are_no_predicted_ones() -> None:
+def test_an_unusable_answer_is_no_predicted_one() -> None:
+    async def first_is_usable(case: Case, answer: Completion) -> str | None:
+        return answer.text if case is CASES[0] else None
+
     change = everywhere("steering", MODEL.turning, 2.0)
-    found = asyncio.run(
-        causal_effects(MODEL, CASES, [change], unusable, rng(), samples=2)
-    )
-    assert number(found, "effect", change) == number(found, "moved", change) == 0
-    assert RIGHT not in CASES[0].predicted
+    found = effects(change, read=first_is_usable)
+    assert number(found, "effect", change) == pytest.approx(1 / N)
+    assert number(found, "moved", change) == pytest.approx(1 / N)
+
+
+def test_where_no_answer_is_usable_there_is_a_reason_and_no_number() -> None:
+    async def usable_unless_turned(_: Case, answer: Completion) -> str | None:
+        return None if answer.text == LEFT else answer.text
+
+    change = everywhere("steering", MODEL.turning, 2.0)
+    control = replace(change, control="random direction")
+    for read, reason in (
+        (unusable, "no answer without a change was usable"),
+        (usable_unless_turned, "no answer with the change was usable"),
+    ):
+        found = effects(change, control, read=read, samples=2)
+        assert {one.name for one in found} == {*NAMES, "direct", "indirect"}
+        assert {(one.value, one.reason) for one in found} == {(None, reason)}
+        assert not is_cause(found, change)

@@ -8,7 +8,9 @@ import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.data.result import Measurement, Result
+from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
+from gde_plugins.probes.config import CausesConfig
 
 Found = Sequence[Measurement]
 
@@ -126,6 +128,58 @@ def test_a_direction_at_a_layer_that_still_has_what_is_planted_works_there_too(
             control="direction of layer 0",
         )
         assert least < effect <= most
+
+
+def test_another_pairs_direction_is_a_control_of_steering(tested: Result) -> None:
+    """The strongest control is the one to exceed, and the excess is beyond it."""
+    found = tested.measurements
+    for change in ("steering agent", "steering agent by means"):
+        own = number(found, "effect", change)
+        beside = [
+            number(found, "effect", change, control=control)
+            for control in ("random direction", "another pair's direction")
+        ]
+        assert number(found, "excess", change) == pytest.approx(own - max(beside))
+        assert max(beside) < own
+
+
+def test_steering_by_means_works_for_what_the_model_uses_alone(tested: Result) -> None:
+    found = tested.measurements
+    for layer in (0, 1):
+        assert number(found, "called", "steering agent by means", layer) == 1
+        assert number(found, "called", "steering goal by means", layer) == 0
+        assert abs(number(found, "effect", "steering goal by means", layer)) < 0.15
+    assert number(found, "decoded", "steering agent by means") > 0.5
+
+
+def test_a_model_that_does_not_read_its_reasoning_has_direct_effects_alone(
+    tested: Result,
+) -> None:
+    found = tested.measurements
+    for change in ("patching agent", "steering agent"):
+        effect = number(found, "effect", change)
+        assert number(found, "direct", change) == effect > 0.2
+        assert number(found, "indirect", change) == 0
+
+
+def test_a_reasoning_in_another_form_has_a_reason(tested: Result) -> None:
+    written = [
+        one for one in tested.measurements if one.name.startswith("causes.written.")
+    ]
+    assert {one.name.rpartition(".")[2] for one in written} == {
+        "agent",
+        "goal",
+        "counterfactual",
+    }
+    for one in written:
+        assert one.value is None and "set causes.reasoning" in one.reason
+
+
+def test_a_pattern_that_is_no_regular_expression_is_refused() -> None:
+    with pytest.raises(
+        GdeError, match=r"causes.reasoning: .* is no regular expression"
+    ):
+        CausesConfig(reasoning="(")
 
 
 def test_another_prompt_shows_how_far_it_could_go(tested: Result) -> None:

@@ -227,7 +227,7 @@ def test_activations_that_are_not_finite_are_refused_by_row(
 
 def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
-    assert offers.keys() == {"cogmap", "distance", "plan"}
+    assert offers.keys() == {"cogmap", "distance", "places", "plan"}
     for offer in offers.values():
         assert isinstance(offer.make(offer.config(), PlainContext()), Probe)
         assert not offer.missing()

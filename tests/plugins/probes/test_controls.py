@@ -47,6 +47,7 @@ PLAN = Plan(
     metrics=(Choice(name="maps"), Choice(name="beliefs")),
     episodes=30,
     initialisations=1,
+    learning=False,
     concurrency=1,
     reporters=(),
 )

@@ -14,7 +14,13 @@ from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
 from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
-from gde_plugins.probes.distance.probe import PENALTIES, DistanceProbe, DistanceReadout
+from gde_plugins.probes.distance.probe import (
+    PENALTIES,
+    VALUES,
+    DistanceProbe,
+    DistanceReadout,
+    step_likelihoods,
+)
 
 PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
 EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
@@ -64,6 +70,60 @@ def test_labels_are_steps_to_the_goal() -> None:
             GdeError, match="episode 0/3/0 has turns without an optimal value"
         ):
             PROBE.labels(trajectory(-3.0, unknown))
+
+
+FIRST = DistanceProbe(DistanceConfig(hidden=64, epochs=60, turns="first"))
+
+
+def test_first_turns_alone_are_labelled_as_published() -> None:
+    labels = FIRST.labels(trajectory(-3.0, -2.0, -1.0)).values
+    assert labels[0].tolist() == [3, -1, -1]
+    assert np.isnan(labels[1:]).all()
+    # The goal may be better than nothing: a value above zero is no mark.
+    assert FIRST.labels(trajectory(1.0)).values[0, 0] == -1
+
+
+@pytest.mark.parametrize("variant", ["mlp", "linear"])
+def test_turns_that_are_not_decoded_change_nothing(variant: str) -> None:
+    """Every second turn is a later one, with activations that would mislead."""
+    train, test = planted(200, 1), planted(60, 2)
+    readout = FIRST.fit(variant, train, np.random.default_rng(0))
+    alone = FIRST.score(readout, test, np.random.default_rng(0))
+
+    train, test = with_later_turns(train), with_later_turns(test)
+    readout = FIRST.fit(variant, train, np.random.default_rng(0))
+    assert FIRST.score(readout, test, np.random.default_rng(0)) == alone
+    decoded = readout.predict(test.inputs)
+    scores = FIRST.turn_scores(decoded, test)
+    for one in alone[:2]:
+        of_turns = scores[one.name]
+        assert np.isnan(of_turns[1::2]).all()
+        assert np.mean(of_turns[::2]) == pytest.approx(one.value, abs=1e-5)
+
+
+def with_later_turns(data: ProbeDataset) -> ProbeDataset:
+    """Every turn is followed by one that is not decoded."""
+    return ProbeDataset(
+        inputs=np.repeat(data.inputs, 2, axis=0)
+        * np.tile([1, -50], len(data.inputs))[:, None].astype(np.float32),
+        labels=np.repeat(data.labels, 2, axis=0)
+        + np.tile([0, np.nan], len(data.labels))[:, None],
+        groups=np.repeat(data.groups, 2),
+    )
+
+
+def test_without_a_first_turn_there_is_a_reason() -> None:
+    data = planted(20, 1)
+    readout = FIRST.fit("linear", data, np.random.default_rng(0))
+    later = with_later_turns(data).take(np.arange(1, 40, 2))
+    with pytest.raises(ValueError, match="no training turn is decoded"):
+        FIRST.fit("linear", later, np.random.default_rng(0))
+    found = FIRST.score(readout, later, np.random.default_rng(0))
+    assert [one.name for one in found] == ["mae", "r2"]
+    for one in found:
+        assert one.value is None
+        assert "no held-out turn is decoded" in one.reason
+    assert FIRST.turn_scores(readout.predict(later.inputs), later) == {}
 
 
 def test_only_the_mlp_learns_a_distance_that_is_not_linear() -> None:
@@ -187,3 +247,14 @@ def test_activations_that_are_not_finite_are_refused() -> None:
             replace(data, inputs=np.full_like(data.inputs, np.nan)),
             np.random.default_rng(0),
         )
+
+
+def test_likelihoods_are_higher_the_nearer_the_prediction() -> None:
+    predicted = np.array([3.0, 3.0, 3.0, 3.4, 3.0])
+    steps = np.array([3.0, 4.0, 30.0, 3.0, np.nan])
+    right, near, far, rounded, missing = step_likelihoods(predicted, steps)
+    assert right > rounded > near > far > 1e-4
+    assert np.isnan(missing)
+    # The probabilities of all numbers of steps add up to one.
+    everything = step_likelihoods(np.full(VALUES, 3.0), np.arange(float(VALUES)))
+    assert everything.sum() == pytest.approx(1)

@@ -11,7 +11,8 @@ import pytest
 from gde.data.completion import ChatRequest, Completion, Message
 from gde.data.result import Measurement
 from gde.testing.parts import LEFT, RIGHT, PlantedModel
-from gde_plugins.probes.causes.effects import Case, Change, causal_effects
+from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.effects import Replays, causal_effects
 from gde_plugins.probes.causes.interventions import Where, steer
 from gde_plugins.probes.causes.normalised_shift import (
     NO_SHIFT,
@@ -55,11 +56,10 @@ def found(
     *changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS
 ) -> list[Measurement]:
     rng = np.random.default_rng(0)
-    return asyncio.run(
-        causal_effects(
-            MODEL, CASES, changes, said, rng, counterfactuals=counterfactuals
-        )
+    replays = Replays(
+        model=MODEL, cases=CASES, read=said, counterfactuals=counterfactuals
     )
+    return asyncio.run(causal_effects(replays, changes, rng))
 
 
 def shifts(

@@ -8,6 +8,7 @@ import pytest
 
 from gde.data.completion import ChatRequest, Completion, Sampling, WeighedCompletion
 from gde.data.observation import Observation, Task
+from gde.data.stated_map import answer_noted
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.offers import Capability
@@ -19,6 +20,7 @@ from gde_plugins.text_agent import plugin
 from gde_plugins.text_agent.agent import TextAgent
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.plugin import gde_agents
+from gde_plugins.text_agent.prompts import MAP_QUESTION
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
 GRID = "  0 1 2 \n0 # # # \n1 # A G \n2 # # # "
@@ -55,6 +57,12 @@ def test_the_plugin_keeps_the_contract() -> None:
 def test_the_agent_keeps_the_contract() -> None:
     model = AnsweringModel(['{"action": "RIGHT"}'])
     check_agent(lambda: TextAgent(TextAgentConfig(history=1), model), Corridor)
+
+
+def test_an_agent_that_states_maps_keeps_the_contract() -> None:
+    model = AnsweringModel(['{"action": "RIGHT"}'])
+    config = TextAgentConfig(map_query=True)
+    check_agent(lambda: TextAgent(config, model), Corridor)
 
 
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
@@ -271,3 +279,52 @@ def test_a_model_that_does_not_tell_is_named() -> None:
         GdeError, match="model 'answering' cannot enumerate its answers"
     ):
         asyncio.run(agent.action_probabilities(SEEN, 0.01))
+
+
+def test_no_map_is_asked_for_unless_wanted(up: AnsweringModel) -> None:
+    (decision,) = play(up)
+    assert len(up.asked) == 1
+    assert decision.detail == ""
+
+
+def test_the_map_is_asked_for_after_the_action_and_then_forgotten() -> None:
+    model = AnsweringModel(['{"action": "UP"}', "a map", '{"action": "UP"}', "none"])
+    first, second = play(model, turns=2, map_query=True, history=1)
+    assert (first.action, answer_noted(first.detail)) == ("UP", "a map")
+    assert answer_noted(second.detail) == "none"
+    assert first.completion is not None
+    assert first.completion.text == '{"action": "UP"}'
+
+    acting, asking, later, _ = model.asked
+    assert asking.messages[:1] == acting.messages
+    assert [one.role for one in asking.messages] == ["user", "assistant", "user"]
+    assert asking.messages[1].content == '{"action": "UP"}'
+    assert asking.messages[2].content == MAP_QUESTION
+    assert asking.seed != acting.seed
+    assert asking.sampling == acting.sampling
+    assert not [one for one in later.messages if one.content == MAP_QUESTION]
+    assert not [one for one in later.messages if one.content == "a map"]
+
+
+def test_asking_for_the_map_changes_no_action_request() -> None:
+    plain = AnsweringModel(['{"action": "UP"}'])
+    play(plain, turns=2)
+    asked = AnsweringModel(['{"action": "UP"}'])
+    play(asked, turns=2, map_query=True)
+    assert [one.identity for one in asked.asked[::2]] == [
+        one.identity for one in plain.asked
+    ]
+
+
+def test_an_unusable_answer_keeps_its_reason_beside_the_map() -> None:
+    model = AnsweringModel(["north", "a map"])
+    (decision,) = play(model, map_query=True)
+    assert decision.status == "unparsable"
+    assert decision.detail.startswith("wanted nothing but a JSON object")
+    assert answer_noted(decision.detail) == "a map"
+
+
+def test_an_error_of_the_question_is_one_of_the_turn() -> None:
+    model = AnsweringModel(['{"action": "UP"}', GdeError("the prompt is too long")])
+    (decision,) = play(model, map_query=True)
+    assert (decision.status, decision.detail) == ("error", "the prompt is too long")

@@ -1,9 +1,11 @@
-"""The difference from the mean of several random initialisations.
+"""The difference of a trained model from several random initialisations.
 
-Two samples make its error: clusters and initialisations, of which there are few. The
-half-widths of their Student's intervals are squared and added ("square and add": Zou
-and Donner 2008). Under no difference it is found in at most 5 % of simulations, where
-the degrees of freedom of Satterthwaite would give 8 % with three initialisations.
+The question is whether training made it: without, the model would be one more random
+initialisation. So the error contains how far one more lies from the mean of the others,
+which is more than the error of that mean. The other error is that over clusters. The
+half-widths of both Student's intervals are squared and added ("square and add": Zou and
+Donner 2008). Where the model is one more initialisation, a difference is found in about
+5 % of simulations.
 """
 
 from collections.abc import Callable
@@ -44,8 +46,9 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     initialisations, of which both are samples.
 
     The error over clusters is that of the difference from the mean initialisation. The
-    one over initialisations is that of their means, and so contains some noise of the
-    clusters too: the sum is too large rather than too small. None where nothing varies.
+    one over initialisations is that of a further one from their mean (a prediction
+    interval). It contains some noise of the clusters too: the sum is too large rather
+    than too small. None where nothing varies.
 
     Raises:
         ValueError: fewer than six clusters or two initialisations.
@@ -60,7 +63,7 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     differences = rounded(a - b.mean(axis=0), largest)
     means = rounded(b.mean(axis=1), largest)
     of_clusters = float(np.std(differences, ddof=1)) / sqrt(G)
-    of_initialisations = float(np.std(means, ddof=1)) / sqrt(K)
+    of_initialisations = float(np.std(means, ddof=1)) * sqrt(1 + 1 / K)
     if of_clusters == of_initialisations == 0:
         return None
 

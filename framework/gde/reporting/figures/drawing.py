@@ -33,6 +33,11 @@ NARROW = 430
 NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 forbids: vl_convert ends the process when it gets one."""
 WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
+TOLD = "cell"
+"""The `ariaRoleDescription` of marks whose description is shown under the mouse."""
+DESCRIBED = re.compile(
+    rf'<path aria-label="([^"]*)"([^>]* aria-roledescription="{TOLD}"[^>]*)/>'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +82,9 @@ def svg(figure: Figure) -> str:
     spec = {**figure.spec, "config": style}
     text = json.dumps(_without_forbidden_characters(spec))
     drawn: str = vl_convert.vegalite_to_svg(text)
+
+    # Vega describes a mark to screen readers alone; a title is for both.
+    drawn = DESCRIBED.sub(r"<path\2><title>\1</title></path>", drawn)
 
     # Inline SVG needs no namespaces.
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)

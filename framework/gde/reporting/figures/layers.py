@@ -22,7 +22,7 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
         return None
     headline = probe.numbers[0]
     measure = headline.measure
-    fits = _fits(result, measure.name)
+    fits = fits_of(result, measure.name)
 
     # The fits that differ from the main one in nothing but the layer.
     own = []
@@ -86,7 +86,7 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
     )
 
 
-def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
+def fits_of(result: Result, name: str) -> Mapping[Fit, Measurement]:
     """The number of this name of each fit, over all held-out worlds."""
     found: dict[Fit, Measurement] = {}
     for one in result.measurements:

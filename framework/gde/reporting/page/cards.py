@@ -13,6 +13,7 @@ from gde.data.json import NONE
 from gde.data.measure import Question
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.layers import layer_curve
+from gde.reporting.figures.learning import learning_curves
 from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.findings import (
     Finding,
@@ -85,9 +86,10 @@ def cards(result: Result) -> list[Card]:
             verdict = _verdict(probes[0]) if probes else ""
             for probe in probes:
                 lines += _decoded(probe)
-                curve = layer_curve(probe, result)
-                if curve is not None:
-                    figures.append(curve)
+                for drawn in (learning_curves, layer_curve):
+                    curve = drawn(probe, result)
+                    if curve is not None:
+                        figures.append(curve)
 
         if lines:
             card = Card(

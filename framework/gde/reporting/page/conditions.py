@@ -1,6 +1,7 @@
 """The numbers by condition: tables, and heat maps for two or three settings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gde.data.figure import Figure
 from gde.data.measure import Measure
@@ -8,7 +9,7 @@ from gde.data.result import Measurement, Result
 from gde.reporting.figures.maps import heat_map, panels
 from gde.reporting.findings import headlines, probed, swept
 from gde.reporting.page.tables import Cell, Row, Table, cell, pick, table
-from gde.reporting.wording import heading, labels_text
+from gde.reporting.wording import heading, labels_text, verdict_text
 
 MAPS = {2: heat_map, 3: panels}
 """What draws a map, by the number of settings."""
@@ -59,7 +60,8 @@ def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
             }
             if labels.keys() <= conditions:
                 columns[title] = heading(title, part.unit)
-                cells.setdefault(labels_text(labels), {})[title] = cell(part)
+                row = cells.setdefault(labels_text(labels), {})
+                row[title] = _with_verdict(part)
     if not cells:
         return None
 
@@ -67,6 +69,14 @@ def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
     for condition, row in cells.items():
         rows.append(Row(head=condition, hint="", cells=pick(row, columns)))
     return table(tuple(columns.values()), rows)
+
+
+def _with_verdict(part: Measurement) -> Cell:
+    """A number with the test against its strongest control, if there is one."""
+    shown = cell(part)
+    if part.verdict is None or part.value is None:
+        return shown
+    return replace(shown, reason=verdict_text(part.verdict, part.unit))
 
 
 def _headline_numbers(result: Result) -> list[Whole]:

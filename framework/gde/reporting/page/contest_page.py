@@ -1,6 +1,7 @@
 """The page of a contest: headlines side by side, and pairwise differences."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
 from gde.data.result import Measurement
@@ -14,8 +15,14 @@ from gde.reporting.contest import (
     verdicts,
 )
 from gde.reporting.figures.scales import Scale
-from gde.reporting.page.tables import ABSENT, Cell, Row, Table, table
+from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, table
 from gde.reporting.page.templates import content_policy, source, template
+from gde.reporting.probe_differences import (
+    against_control,
+    against_first,
+    difference,
+    probe_tables,
+)
 from gde.reporting.wording import (
     MINUS,
     bounds,
@@ -27,10 +34,11 @@ from gde.reporting.wording import (
     quantity,
 )
 from gde.runs.contest import Contest
-from gde.runs.differences import Compared
+from gde.runs.differences import Compared, ProbeRow
 from gde.runs.differences import Row as Difference
 
 NAME = "report.html"
+PROBE_COLUMNS = ("A", "B", "B \u2212 A")
 COLUMNS = (
     "A",
     "B",
@@ -108,7 +116,7 @@ def _sides(one: Contended) -> list[tuple[str, Measurement | None, str]]:
 
 
 def difference_tables(one: Compared) -> list[tuple[str, Table]]:
-    """Captioned tables of differences over all worlds and by swept condition."""
+    """Captioned tables of differences over all worlds, by swept condition, of probes."""
     whole = []
     by_condition = []
     for row in one.rows:
@@ -120,7 +128,28 @@ def difference_tables(one: Compared) -> list[tuple[str, Table]]:
     tables = [("Over all shared worlds.", _difference_table(whole))]
     if by_condition:
         tables.append(("The headlines by condition.", _difference_table(by_condition)))
+
+    groups = []
+    for fit in probe_tables(one.probes):
+        lines = tuple(_probe_row(row) for row in fit.rows)
+        groups.append(Group(title=fit.title, rows=lines))
+    if groups:
+        probes = Table(columns=PROBE_COLUMNS, groups=tuple(groups))
+        tables.append(("The headlines of probes, with their paired tests.", probes))
     return tables
+
+
+def _probe_row(row: ProbeRow) -> Row:
+    """A headline of both runs, each number with its verdict."""
+    between = Cell(text=difference(row) or ABSENT, reason=against_first(row))
+    cells = []
+    for one in (row.a, row.b):
+        if one.value is None:
+            cells.append(cell(one))
+        else:
+            shown = cell(one, quantity)
+            cells.append(replace(shown, reason=against_control(one)))
+    return Row(head=row.title, hint=row.name, cells=(*cells, between))
 
 
 def _difference_table(rows: Sequence[Difference]) -> Table:

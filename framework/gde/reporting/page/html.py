@@ -10,7 +10,8 @@ from gde.files import write_whole
 from gde.reporting.claim import claim
 from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import picture
-from gde.reporting.findings import of_metrics
+from gde.reporting.figures.layer_map import layer_map
+from gde.reporting.findings import of_metrics, probed
 from gde.reporting.page.cards import cards
 from gde.reporting.page.conditions import condition_maps, condition_table
 from gde.reporting.page.episodes import films, spread
@@ -53,6 +54,12 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         drawn_cards.append((card, curves))
     figures = breakdowns(of_metrics(result), conditions, meanings)
 
+    layer_maps = []
+    for probe in probed(result):
+        figure = layer_map(probe, result)
+        if figure is not None:
+            layer_maps.append(picture(figure))
+
     played = films(evidence)
     style = source("style.css")
     script = source("page.js")
@@ -65,6 +72,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
         cards=drawn_cards,
+        layer_maps=layer_maps,
         groups=group_tables(result),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_table=condition_table(result, conditions),

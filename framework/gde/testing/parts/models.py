@@ -5,7 +5,7 @@ Its activations hold the text.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
 from typing import Any, Self
@@ -27,6 +27,7 @@ from gde.testing.parts.corridor import LEFT, RIGHT
 
 CLOSING = "<|answer|>"
 """Text between reasoning and answer, and at the end of the prompt."""
+REASONING = "I see."
 MARKED = 3
 """Last characters of `CLOSING` that are marked."""
 TURNING = 1000.0
@@ -62,8 +63,7 @@ class ScriptedModel:
     def _answer(self, request: ChatRequest, answer: str) -> Completion:
         lines = [f"{each.role}: {each.content}\n" for each in request.messages]
         prompt = "".join(lines) + CLOSING
-        reasoning = "I see."
-        whole = f"{reasoning}{CLOSING}{answer}"
+        whole = _continued("".join(map(chr, request.prefill)), answer)
         tokens = whole[: request.sampling.max_tokens]
         pre = len(prompt)
         message = pre - len(CLOSING) - 1
@@ -72,7 +72,7 @@ class ScriptedModel:
         if content:
             positions["message"] = tuple(range(message - len(content), message))
         if CLOSING in tokens:
-            post = pre + len(reasoning) + len(CLOSING)
+            post = pre + tokens.index(CLOSING) + len(CLOSING)
             positions["post"] = tuple(range(post - MARKED, post))
 
         thought, _, text = tokens.partition(CLOSING)
@@ -86,6 +86,16 @@ class ScriptedModel:
             n_prompt=len(prompt),
             n_completion=len(tokens),
         )
+
+
+def _continued(prefill: str, answer: str) -> str:
+    """Reasoning and answer that begin with a prefill."""
+    usual = f"{REASONING}{CLOSING}{answer}"
+    if usual.startswith(prefill):
+        return usual
+    if CLOSING in prefill:
+        return f"{prefill}{answer}"
+    return f"{prefill}{CLOSING}{answer}"
 
 
 @dataclass
@@ -132,7 +142,7 @@ class PlantedModel(ScriptedModel):
             GdeError: an intervention at a layer or position that is not there, or of
             another width.
         """
-        plain = await super().complete(replace(request, interventions=()))
+        plain = self._answer(request, self.script(request))
         if not request.interventions:
             return plain
         n_prompt = len(plain.prompt_tokens)

@@ -4,58 +4,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ChatRequest
 from gde.data.result import Measurement
+from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.class_means import difference_of_means
 from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different
-from gde_plugins.probes.causes.effects import Case, Change
 from gde_plugins.probes.causes.interventions import (
     Direction,
-    Where,
     ablate,
     cell_gradient,
+    of_length,
     patch,
     random_direction,
     steer,
     subspace,
     towards,
 )
-from gde_plugins.probes.fitting.places import PlaceWeights, incidence
+from gde_plugins.probes.causes.layers import Layer
+from gde_plugins.probes.fitting.places import incidence
 from gde_plugins.probes.maps.policies import top
-from gde_plugins.probes.maps.probe import CogmapReadout
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Layer:
-    """A layer at which a map can be decoded."""
-
-    index: int
-    position: str
-    readout: CogmapReadout
-    weights: PlaceWeights
-    """Parameters of the read-out: linear in the activations, place by place."""
-    among: NDArray[np.float32]
-    """(N, tokens, width) activations of many prompts of the run."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.readout.size, self.readout.size
-
-    @property
-    def where(self) -> Where:
-        return Where(layer=self.index, position=self.position)
-
-    def code(self, thing: str, classes: Sequence[str]) -> int:
-        """Index of a class among those that the probe was trained on."""
-        trained: list[int] = self.readout.trained.tolist()
-        return trained.index(classes.index(thing))
-
-    def cell(self, place: tuple[int, int]) -> int:
-        """Index of a cell in C order."""
-        row, column = place
-        return row * self.readout.size + column
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,34 +51,123 @@ def steering(
     """Steer along the probe's direction from a thing's place to its counterfactual
     place, at every layer and dose.
 
-    A dose of 1 swaps the scores of the two cells on average. Each tested change comes
-    with "decoded", the share of turns in which the probe then finds the thing at the
-    counterfactual place.
+    A dose of 1 swaps the scores of the two cells on average.
 
-    Control: a random direction of the same length. Each layer's direction is also tried
-    at the layer farthest from it. That one is no control to be exceeded: what is in the
-    stream stays in it, so it may work there and be a cause.
+    Each layer's direction is also tried at the layer farthest from it. That one is no
+    control to be exceeded: what is in the stream stays in it, so it may work there and
+    be a cause.
     """
     name = f"steering {thing}"
     for layer in layers:
-        code = layer.code(thing, classes)
-        directions = _steering_directions(layer, trials, code)
-        for dose in doses:
-            change = _steered(name, layer, directions, dose)
-            decoded = _decoded(change, layer, trials, directions, classes.index(thing))
-            yield change, decoded
-
-        # Drawn once a layer, so that a dose is compared with the same dose of the same
-        # random directions.
-        randoms = [random_direction(each, rng) for each in directions]
-        for dose in doses:
-            yield _steered(name, layer, randoms, dose, "random direction"), None
+        directions = _steering_directions(layer, trials, layer.code(thing, classes))
+        code = classes.index(thing)
+        yield from _steered_beside(name, layer, trials, directions, code, doses, rng)
 
         if len(layers) > 1:
             farthest = max(layers, key=lambda each: abs(each.index - layer.index))
             elsewhere = f"{name} at a wrong layer"
             control = f"direction of layer {layer.index}"
             yield _steered(elsewhere, farthest, directions, 1.0, control), None
+
+
+def have_means(
+    layers: Sequence[Layer], trials: Sequence[Trial], thing: Different
+) -> list[Trial]:
+    """Return the trials that have a difference of means at every layer."""
+    kept = []
+    for trial in trials:
+        differences = [_means(layer, trial, thing) for layer in layers]
+        if all(difference is not None for difference in differences):
+            kept.append(trial)
+    return kept
+
+
+def steering_by_means(
+    layers: Sequence[Layer],
+    trials: Sequence[Trial],
+    thing: Different,
+    classes: Sequence[str],
+    doses: Sequence[float],
+    rng: np.random.Generator,
+) -> Iterator[tuple[Change, Measurement | None]]:
+    """Steer along the difference of means instead, at every layer and dose.
+
+    A dose of 1 adds the whole difference. All trials must have one.
+    """
+    name = by_means(thing)
+    for layer in layers:
+        directions = []
+        for trial in trials:
+            direction = _means(layer, trial, thing)
+            assert direction is not None
+            directions.append(direction)
+        code = classes.index(thing)
+        yield from _steered_beside(name, layer, trials, directions, code, doses, rng)
+
+
+def by_means(thing: Different) -> str:
+    """Name the change of `steering_by_means`."""
+    return f"steering {thing} by means"
+
+
+def _means(layer: Layer, trial: Trial, thing: Different) -> Direction | None:
+    """Return the difference of means from a thing's place to its counterfactual one."""
+    counterfactual = trial.counterfactual
+    return difference_of_means(
+        layer.among, layer.places[thing], counterfactual.here, counterfactual.there
+    )
+
+
+def _steered_beside(
+    name: str,
+    layer: Layer,
+    trials: Sequence[Trial],
+    directions: Sequence[Direction],
+    code: int,
+    doses: Sequence[float],
+    rng: np.random.Generator,
+) -> Iterator[tuple[Change, Measurement | None]]:
+    """Steer along directions of the trials, and along controls of the same lengths.
+
+    Each tested change comes with "decoded", the share of turns in which the probe then
+    finds the thing at the counterfactual place.
+
+    Controls: a random direction, and the direction of another trial's pair of places.
+    """
+    for dose in doses:
+        change = _steered(name, layer, directions, dose)
+        yield change, _decoded(change, layer, trials, directions, code)
+
+    # Drawn once a layer, so that a dose is compared with the same dose of the same
+    # random directions.
+    randoms = [random_direction(each, rng) for each in directions]
+    others = _of_other_pairs(trials, directions)
+    for dose in doses:
+        yield _steered(name, layer, randoms, dose, "random direction"), None
+        if others:
+            yield _steered(name, layer, others, dose, "another pair's direction"), None
+
+
+def _of_other_pairs(
+    trials: Sequence[Trial], directions: Sequence[Direction]
+) -> list[Direction]:
+    """Return the direction of each trial's next one with another pair of places.
+
+    It gets the length of the trial's own. Where all pairs are the same there is none.
+    """
+    n = len(trials)
+    pairs = []
+    for trial in trials:
+        pairs.append((trial.counterfactual.here, trial.counterfactual.there))
+
+    others = []
+    for i, own in enumerate(directions):
+        following = [(i + step) % n for step in range(1, n)]
+        different = [j for j in following if pairs[j] != pairs[i]]
+        if not different:
+            return []
+        others.append(of_length(own, directions[different[0]]))
+    return others
 
 
 def _steered(
@@ -197,6 +255,8 @@ def patching(
 
     Control: those of another turn's counterfactual. The last change asks the
     counterfactual prompt itself, which shows the largest effect that patching can have.
+    Its control asks the turn's own prompt, whose reasoning shows what is written
+    without any change.
     """
     name = f"patching {thing}"
     for layer in layers:
@@ -213,8 +273,11 @@ def patching(
                 interventions=others,
             )
 
+    name = f"prompt with another {thing}"
     requests = tuple(trial.counterfactual_request for trial in trials)
-    yield Change(name=f"prompt with another {thing}", layer=EMBEDDING, instead=requests)
+    yield Change(name=name, layer=EMBEDDING, instead=requests)
+    own_requests = tuple(trial.case.request for trial in trials)
+    yield Change(name=name, layer=EMBEDDING, control="own prompt", instead=own_requests)
 
 
 def ablation(

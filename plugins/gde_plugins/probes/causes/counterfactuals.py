@@ -7,7 +7,7 @@ place as possible, or a single wall added or removed.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,8 @@ class Counterfactual:
     """True place of the thing; for a wall, the cell where it is added or removed."""
     there: Position
     """Counterfactual place of the thing."""
+    true: Mapping[str, Position] = field(default_factory=dict)
+    """True places of agent and goal."""
 
 
 def counterfactual_of(
@@ -96,7 +98,13 @@ def counterfactual_of(
         turn.observation.text, places, _ground(trajectory), different, here, there
     )
     optimal = frozenset(np.array([*actions])[best[chosen]].tolist())
-    return Counterfactual(text=text, best=optimal, here=here, there=there)
+    return Counterfactual(
+        text=text,
+        best=optimal,
+        here=here,
+        there=there,
+        true={"agent": agent, "goal": goal},
+    )
 
 
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:

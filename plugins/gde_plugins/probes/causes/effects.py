@@ -6,65 +6,40 @@ change is a cause if it moves the answers as predicted, and further than control
 of the same size.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gde.data.activations import Intervention
-from gde.data.completion import ChatRequest, Completion
-from gde.data.json import Labels
+from gde.data.completion import ChatRequest
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
-from gde.seeding import derive
 from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.causes import normalised_shift
+from gde_plugins.probes.causes.cases import (
+    UNCHANGED,
+    Actions,
+    Answers,
+    Case,
+    Change,
+    Read,
+    actions_in,
+    any_usable,
+    changed_requests,
+    gathered,
+    predicted_shares,
+)
 from gde_plugins.probes.causes.interventions import deepest_activations, differ
-from gde_plugins.probes.causes.normalised_shift import Actions
+from gde_plugins.probes.causes.mediation import NAMES as MEDIATED
+from gde_plugins.probes.causes.mediation import Mediation
+from gde_plugins.probes.causes.reasoning import written_shares
 
 ALPHA = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """A replayed turn."""
-
-    request: ChatRequest
-    world: str
-    """The cluster: cases of one world are no independent observations."""
-    predicted: frozenset[str | None]
-    """Predicted actions under the change; None for an unusable answer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """A change of the stream, made in every case."""
-
-    name: str
-    """Kind of change: "steering", "patching", "ablation" ..."""
-    layer: int
-    dose: float = 1.0
-    control: str = ""
-    """Kind of control, e.g. "random direction"; empty for the tested change."""
-    interventions: tuple[tuple[Intervention, ...], ...] = ()
-    """Interventions of each case."""
-    instead: tuple[ChatRequest, ...] = ()
-    """Requests that replace those of the cases, without interventions: the upper bound
-    of a change of the stream.
-    """
-
-    @property
-    def where(self) -> Labels:
-        """Return the labels of the change's measurements."""
-        return {
-            "change": self.name,
-            "layer": self.layer,
-            "dose": self.dose,
-            "control": self.control or "none",
-        }
+NO_ACTION = "no answer {} was usable"
+"""Reason instead of an effect of 0: without an action there is none to be moved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,93 +50,148 @@ class _Outcome:
     difference: Difference
     effects: Doubles
     """(cases,) increase in the share of predicted actions."""
-    actions: list[list[str | None]]
-    """(cases, samples)."""
+    actions: Actions
     moved: float
     """Share of answers whose action differs from that without the change."""
+    further: Sequence[Measurement]
+    """Direct and indirect effect, and statements of the reasoning."""
     reason: str = ""
     """Reason why the numbers mean nothing; empty if they are valid."""
 
 
-Read = Callable[[Case, Completion], Awaitable[str | None]]
-"""Returns the action of an answer to a case; None for an unusable one."""
+@dataclass(frozen=True, kw_only=True)
+class Replays:
+    """The cases, and how their answers are read."""
+
+    model: WhiteBox
+    """Gives activations and takes interventions."""
+    cases: Sequence[Case]
+    """At least one."""
+    read: Read
+    samples: int = 1
+    """Answers to each case and change. Their random numbers are the same for every
+    change.
+    """
+    counterfactuals: Sequence[ChatRequest] = ()
+    """The counterfactual prompt of each case; empty where there is none."""
+    pattern: str = ""
+    """Regular expression of places in the reasoning, see `reasoning`."""
+
+    @property
+    def worlds(self) -> list[str]:
+        """(cases,) clusters."""
+        return [case.world for case in self.cases]
+
+    async def answers(self, change: Change) -> Answers:
+        """(cases, samples) answers with a change."""
+        requests = changed_requests(self.cases, change, self.samples)
+        asked = [[*map(self.model.complete, of_case)] for of_case in requests]
+        return await gathered(asked)
+
+    async def actions(self, answers: Answers) -> Actions:
+        """(cases, samples) actions of answers."""
+        return await actions_in(answers, self.cases, self.read)
 
 
 async def causal_effects(
-    model: WhiteBox,
-    cases: Sequence[Case],
-    changes: Sequence[Change],
-    read: Read,
-    rng: np.random.Generator,
-    samples: int = 1,
-    counterfactuals: Sequence[ChatRequest] = (),
+    replays: Replays, changes: Sequence[Change], rng: np.random.Generator
 ) -> list[Measurement]:
     """Measure the average causal effects of changes on the predicted actions.
 
     - "effect": increase of the share of predicted actions, paired by case, with its
       interval over worlds.
+    - "direct" and "indirect": the effect beside the reasoning and through it, see
+      `mediation`.
+    - "written.*": share of the reasonings that make a statement, see `reasoning`.
     - "moved": share of answers whose action is another.
     - "p": two-sided permutation test of the effect, corrected after Holm over all
       changes that are no controls.
     - "excess": effect beyond the strongest control of the same name and layer (and
       dose, where one has it).
-    - "normalised_shift": see the function of that name; only with `counterfactuals`,
-      and only for changes of the stream.
+    - "normalised_shift": see the function of that name; only with counterfactuals, and
+      only for changes of the stream.
 
     Controls have no "p" and "excess". A change that leaves the forward pass of any case
-    as it is has a reason instead of numbers. `is_cause` gives the verdict.
+    as it is, or no answer usable, has a reason instead of numbers. `is_cause` gives the
+    verdict.
 
     Args:
-        model: gives activations and takes interventions. cases: at least one. changes:
-        each with its interventions for every case. read: gives the action of an answer.
-        rng: for resampling. samples: answers to each case and change; their random
-        numbers are the same for every change. counterfactuals: the counterfactual
-        prompt of each case; empty where there is none.
+        replays: the cases. changes: each with its interventions for every case. rng:
+        for resampling.
 
     Raises:
         GdeError: the model refuses a change.
     """
-    nothing = Change(name="", layer=0)
-    plain = await _answers(model, cases, nothing, samples)
-    actions_before = await _actions(plain, cases, read)
-    before = _predicted_shares(actions_before, cases)
-    worlds = [case.world for case in cases]
-    forward_passes = _ForwardPasses(model, plain, changes)
+    plain = await replays.answers(UNCHANGED)
+    before = await replays.actions(plain)
+    tests = _Effects(
+        replays=replays,
+        plain=plain,
+        before=before,
+        forward_passes=_ForwardPasses(replays.model, plain, changes),
+        mediation=await Mediation.of(
+            replays.model, replays.cases, plain, before, replays.read
+        ),
+    )
+    outcomes = [await tests.outcome(change, rng) for change in changes]
 
-    outcomes = []
-    for change in changes:
-        # A change that does nothing is not asked of the model: its answers are known.
-        actions = actions_before
-        reason = forward_passes.reason_against(change)
-        if not reason:
-            answers = await _answers(model, cases, change, samples)
-            actions = await _actions(answers, cases, read)
-
-        effects = _predicted_shares(actions, cases) - before
-        outcome = _Outcome(
-            change=change,
-            difference=paired_difference(before + effects, before, worlds, rng),
-            effects=effects,
-            actions=actions,
-            moved=_share_moved(actions_before, actions),
-            reason=reason,
-        )
-        outcomes.append(outcome)
-
-    measurements = [*_measured(outcomes, worlds, rng)]
-    if not counterfactuals:
+    measurements = [*_measured(outcomes, replays.worlds, rng)]
+    if not replays.counterfactuals:
         return measurements
 
-    prompts = Change(name="", layer=0, instead=tuple(counterfactuals))
-    answers = await _answers(model, cases, prompts, samples)
-    counterfactual = await _actions(answers, cases, read)
+    prompts = Change(name="", layer=0, instead=tuple(replays.counterfactuals))
+    counterfactual = await replays.actions(await replays.answers(prompts))
     for outcome in outcomes:
         # Asking the counterfactual prompt itself is no change of the stream.
         if not outcome.change.instead:
             measurements.append(
-                _shift(outcome, actions_before, counterfactual, worlds, rng)
+                _shift(outcome, before, counterfactual, replays.worlds, rng)
             )
     return measurements
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Effects:
+    """Compares the answers with a change to those without."""
+
+    replays: Replays
+    plain: Answers
+    before: Actions
+    forward_passes: "_ForwardPasses"
+    mediation: Mediation
+
+    async def outcome(self, change: Change, rng: np.random.Generator) -> _Outcome:
+        """Ask the model with a change, and measure its effect."""
+        replays = self.replays
+        # A change that does nothing is not asked of the model: its answers are known.
+        actions = self.before
+        further: list[Measurement] = []
+        reason = self._reason_against(change)
+        if not reason:
+            answers = await replays.answers(change)
+            actions = await replays.actions(answers)
+            further += await self.mediation.effects(change, answers, rng)
+            further += written_shares(replays.pattern, answers, replays.cases, rng)
+            if not any_usable(actions):
+                reason = NO_ACTION.format("with the change")
+
+        shares_before = predicted_shares(self.before, replays.cases)
+        shares = predicted_shares(actions, replays.cases)
+        return _Outcome(
+            change=change,
+            difference=paired_difference(shares, shares_before, replays.worlds, rng),
+            effects=shares - shares_before,
+            actions=actions,
+            moved=_share_moved(self.before, actions),
+            further=further,
+            reason=reason,
+        )
+
+    def _reason_against(self, change: Change) -> str:
+        """Return why a change cannot have an effect; empty if it can."""
+        if not any_usable(self.before):
+            return NO_ACTION.format("without a change")
+        return self.forward_passes.reason_against(change)
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
@@ -182,52 +212,6 @@ def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
     return (excess.value or 0) > 0
 
 
-async def _answers(
-    model: WhiteBox,
-    cases: Sequence[Case],
-    change: Change,
-    samples: int,
-) -> list[list[Completion]]:
-    """(cases, samples) answers with a change."""
-    requests = change.instead or [case.request for case in cases]
-    interventions = change.interventions or [()] * len(cases)
-
-    seeded = []
-    for case, request, made in zip(cases, requests, interventions, strict=True):
-        for sample in range(samples):
-            # The seed is the case's own whatever the change, so that answers differ by
-            # nothing but the change.
-            seed = derive(case.request.seed, "cause", sample)
-            seeded.append(replace(request, seed=seed, interventions=made))
-
-    answers = await asyncio.gather(*map(model.complete, seeded))
-    by_case = []
-    for first in range(0, len(answers), samples):
-        by_case.append(answers[first : first + samples])
-    return by_case
-
-
-async def _actions(
-    answers: Sequence[Sequence[Completion]],
-    cases: Sequence[Case],
-    read: Read,
-) -> list[list[str | None]]:
-    """(cases, samples) actions of the answers."""
-    actions = []
-    for case, of_case in zip(cases, answers, strict=True):
-        taken = [await read(case, answer) for answer in of_case]
-        actions.append(taken)
-    return actions
-
-
-def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> Doubles:
-    """(cases,) share of the samples with a predicted action."""
-    shares = []
-    for of_case, case in zip(actions, cases, strict=True):
-        shares.append(np.mean([action in case.predicted for action in of_case]))
-    return np.array(shares, dtype=np.float64)
-
-
 def _share_moved(before: Actions, after: Actions) -> float:
     """Return the share of all samples whose action differs."""
     own = [action for of_case in before for action in of_case]
@@ -242,7 +226,7 @@ class _ForwardPasses:
     def __init__(
         self,
         model: WhiteBox,
-        plain: Sequence[Sequence[Completion]],
+        plain: Answers,
         changes: Sequence[Change],
     ) -> None:
         self._model = model
@@ -289,14 +273,14 @@ def _measured(
         n = len(one.effects)
         numbers: list[Measurement] = []
         if one.reason:
-            names = ["effect", "moved"]
+            names = ["effect", *MEDIATED, "moved"]
             if not one.change.control:
                 names += ["p", "excess"]
             numbers += [unmeasured(name, "share", one.reason) for name in names]
         else:
             effect = one.difference.estimate.measurement("effect", "share")
             moved = Measurement(name="moved", value=one.moved, unit="share", n=n)
-            numbers += [effect, moved]
+            numbers += [effect, *one.further, moved]
             if not one.change.control:
                 permutation = replace(
                     one.difference.permutation, p_value=next(p_values)

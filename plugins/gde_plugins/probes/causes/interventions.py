@@ -92,6 +92,13 @@ def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
     return np.asarray(drawn * (wanted / actual), dtype=np.float32)
 
 
+def of_length(like: Direction, other: Direction) -> Direction:
+    """Return another direction with the length of this one over all tokens."""
+    wanted = np.linalg.norm(like)
+    actual = np.linalg.norm(other)
+    return np.asarray(other * (wanted / actual), dtype=np.float32)
+
+
 def towards(
     weights: PlaceWeights,
     code: int,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gde.data.activations import CaptureRequest
+from gde.data.cell_map import Position
 from gde.data.completion import ChatRequest, Completion
 from gde.data.evidence import Evidence
 from gde.data.probe import ProbeReport
@@ -18,20 +18,29 @@ from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
 from gde.seeding import derive, generator
-from gde_plugins.probes.causes.changes import Layer, Trial, ablation, patching, steering
+from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.changes import (
+    Trial,
+    ablation,
+    by_means,
+    have_means,
+    patching,
+    steering,
+    steering_by_means,
+)
+from gde_plugins.probes.causes.class_means import FEWEST
 from gde_plugins.probes.causes.counterfactuals import (
     Counterfactual,
     Different,
     counterfactual_of,
 )
-from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
-from gde_plugins.probes.causes.interventions import Direction, prompt_of
+from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
+from gde_plugins.probes.causes.layers import Layer, Prompt, captured, load_layers
 from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
 from gde_plugins.probes.config import CausesConfig
-from gde_plugins.probes.fitting.places import PlaceWeights
 
 PROMPTS = 256
-"""Maximum number of prompts for estimating the covariance of activations."""
+"""Maximum number of prompts for estimating directions."""
 NAME = "causes.effect"
 
 
@@ -45,6 +54,10 @@ class Causes:
 
     - "causes.effect": increase of the share of predicted actions. An ablation predicts
       actions that are not optimal.
+    - "causes.direct" and "causes.indirect": the effect beside the reasoning and through
+      it.
+    - "causes.written.*": how often the reasoning writes the true place of agent and
+      goal, or the counterfactual place of the changed one.
     - "causes.moved": share of answers whose action is another.
     - "causes.p": p value of the effect, corrected over the layers and doses of a
       change.
@@ -104,6 +117,8 @@ class _Tests:
     """Layers of the probe."""
     turn_of: dict[str, tuple[Trajectory, Turn]] = field(default_factory=dict)
     """Maps the identity of a request to its turn."""
+    action_of: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    """Maps the identities of a request and of the answered one to the action."""
 
     async def run(self) -> list[Measurement]:
         """Run all tests of all configured things."""
@@ -123,24 +138,43 @@ class _Tests:
         patched = [*patching(self.layers, trials, different)]
         found = await self._effects(trials, patched)
 
-        # A probe has a direction from place to place for things that are in one cell,
-        # as walls are not.
+        # Only things that are in one cell, as walls are not, have a direction from
+        # place to place.
         if different != "wall":
-            doses = self.config.doses
-            rng = self._rng("steer")
-            steered = [
-                *steering(self.layers, trials, different, self.classes, doses, rng)
-            ]
-            decoded = [of_probe for _, of_probe in steered if of_probe is not None]
-            found += await self._effects(trials, [change for change, _ in steered])
-
+            found += await self._steer(different, trials)
             rng = self._rng("ablate")
             ablated = [
                 *ablation(self.layers, len(trials), different, self.classes, rng)
             ]
             found += await self._effects(trials, ablated, harmful=True)
-            found += decoded
         return [replace(each, name=f"causes.{each.name}") for each in found]
+
+    async def _steer(
+        self, different: Different, trials: Sequence[Trial]
+    ) -> list[Measurement]:
+        """Steer one thing along both kinds of directions."""
+        with_means = have_means(self.layers, trials, different)
+        found = []
+        if not with_means:
+            reason = f"no turn's row and column of the {different} have {FEWEST} training prompts; run more episodes"
+            nothing = unmeasured("effect", "share", reason)
+            found.append(replace(nothing, where={"change": by_means(different)}))
+
+        for steer, steered in ((steering, trials), (steering_by_means, with_means)):
+            if not steered:
+                continue
+            rng = self._rng("steer")
+            changes = []
+            decoded = []
+            for change, of_probe in steer(
+                self.layers, steered, different, self.classes, self.config.doses, rng
+            ):
+                changes.append(change)
+                if of_probe is not None:
+                    decoded.append(of_probe)
+            found += await self._effects(steered, changes)
+            found += decoded
+        return found
 
     async def _effects(
         self,
@@ -159,15 +193,15 @@ class _Tests:
             cases = [self._harmed(case) for case in cases]
             counterfactuals = []
 
-        found = await causal_effects(
-            self.model,
-            cases,
-            changes,
-            self._read,
-            self._rng("effects"),
-            self.config.samples,
-            counterfactuals,
+        replays = Replays(
+            model=self.model,
+            cases=cases,
+            read=self._read,
+            samples=self.config.samples,
+            counterfactuals=counterfactuals,
+            pattern=self.config.reasoning,
         )
+        found = await causal_effects(replays, changes, self._rng("effects"))
         verdicts = []
         for change in changes:
             # Controls, and prompts that replace the case's own, are not on trial.
@@ -193,8 +227,13 @@ class _Tests:
 
     async def _read(self, case: Case, answer: Completion) -> str | None:
         """Return the action of an answer to a case."""
-        trajectory, turn = self.turn_of[case.request.identity]
-        return await action_for(self.context, trajectory, turn, answer)
+        # Many changes leave an answer as it is, and reading it begins an agent anew.
+        key = case.request.identity, answer.request
+        if key not in self.action_of:
+            trajectory, turn = self.turn_of[case.request.identity]
+            action = await action_for(self.context, trajectory, turn, answer)
+            self.action_of[key] = action
+        return self.action_of[key]
 
     @cached_property
     def model(self) -> Any:
@@ -211,34 +250,19 @@ class _Tests:
     @cached_property
     def layers(self) -> list[Layer]:
         """Load each layer with its fitted probe and the activations of many prompts."""
-        turns = [turn for one in self.evidence.trajectories for turn in one.turns]
-        answers = [turn.decision.completion for turn in turns if self._is_marked(turn)]
+        held_out = set(self.reports[0].rows)
+        prompts = []
+        for trajectory in self.evidence.trajectories:
+            for turn in trajectory.turns:
+                is_held_out = (str(trajectory.key), turn.index) in held_out
+                # The tested worlds must not make the directions that they test.
+                if self._is_marked(turn) and not is_held_out:
+                    prompts.append(Prompt.of(trajectory, turn))
 
         # Read in the order of the run, whatever the order of the draw.
-        chosen = self._rng("prompts").permutation(len(answers))[:PROMPTS]
-        read = [answers[i] for i in sorted(chosen)]
-        indices = tuple(report.fit.layer for report in self.reports)
-        captured = self._capture(read, indices)
-
-        layers = []
-        for report in self.reports:
-            fit = report.fit
-            readout: Any = self.context.readout(fit.probe, fit.name)
-            weights = getattr(readout, "weights", None)
-            if not isinstance(weights, PlaceWeights):
-                raise GdeError(
-                    f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}"
-                )
-            layers.append(
-                Layer(
-                    index=fit.layer,
-                    position=fit.position,
-                    readout=readout,
-                    weights=weights,
-                    among=np.array([record[fit.layer] for record in captured]),
-                )
-            )
-        return layers
+        drawn = self._rng("prompts").permutation(len(prompts))[:PROMPTS]
+        chosen = [prompts[i] for i in sorted(drawn.tolist())]
+        return load_layers(self.context, self.model, self.reports, chosen)
 
     @cached_property
     def _turns(self) -> list[tuple[Trajectory, Turn]]:
@@ -286,17 +310,18 @@ class _Tests:
 
         if not paired:
             return []
-        return await self._with_activations(paired)
+        return await self._with_activations(different, paired)
 
     async def _with_activations(
         self,
+        different: Different,
         paired: Sequence[tuple[Trajectory, Turn, Counterfactual]],
     ) -> list[Trial]:
         """Trials of these turns, with the activations of both prompts at every
         layer.
         """
         cases = []
-        own_answers = []
+        own_answers: list[Any] = []
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
@@ -307,6 +332,7 @@ class _Tests:
                 request=request,
                 world=trajectory.world.cluster,
                 predicted=counterfactual.best,
+                statements=_statements(different, counterfactual),
             )
             cases.append(case)
             own_answers.append(turn.decision.completion)
@@ -316,26 +342,23 @@ class _Tests:
 
         answers = await asyncio.gather(*map(self.model.complete, requests))
         indices = tuple(layer.index for layer in self.layers)
-        plain = self._capture(own_answers, indices)
-        patched = self._capture(answers, indices)
+        position = self.config.position
+        plain = captured(self.model, own_answers, indices, position)
+        patched = captured(self.model, answers, indices, position)
 
         counterfactuals = [counterfactual for _, _, counterfactual in paired]
         return list(map(Trial, cases, counterfactuals, requests, plain, patched))
 
-    def _capture(
-        self,
-        answers: Sequence[Any],
-        layers: tuple[int, ...],
-    ) -> list[dict[int, Direction]]:
-        """Of each answer's prompt, layer to activations (tokens, width)."""
-        position = self.config.position
-        request = CaptureRequest(layers=layers, positions=(position,))
-        prompts = [prompt_of(answer) for answer in answers]
-        return [
-            {layer: record.values[layer, position] for layer in layers}
-            for record in self.model.capture(prompts, request)
-        ]
-
     def _rng(self, *what: str) -> np.random.Generator:
         seed = derive(self.evidence.seed, "metric", "causes")
         return generator(seed, *what)
+
+
+def _statements(
+    different: Different, counterfactual: Counterfactual
+) -> dict[str, tuple[str, Position]]:
+    """Return what the reasoning may state: true places, and the counterfactual one."""
+    statements = {thing: (thing, true) for thing, true in counterfactual.true.items()}
+    if different in statements:
+        statements["counterfactual"] = (different, counterfactual.there)
+    return statements

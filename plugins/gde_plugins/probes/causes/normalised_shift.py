@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_ratio, cluster_share
+from gde_plugins.probes.causes.cases import Actions
 
 NAME = "normalised_shift"
 NO_SHIFT = "the counterfactual prompts bring about no other actions than the cases' own, so there is nothing to shift"
-
-Actions = Sequence[Sequence[str | None]]
-"""(cases, samples) actions; None, for unusable answers, is an outcome like the others.
-"""
 
 
 def normalised_shift(

@@ -6,18 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import CellMap
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde_plugins.probes.arrays import Doubles, Floats, Worlds
+from gde_plugins.probes.arrays import Bools, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import RidgeFits, rows_of_worlds
@@ -32,7 +33,15 @@ BESIDE = ("manhattan", "length")
 """Predictors of baselines without activations: Manhattan distance from agent to goal,
 and tokens of the completion.
 """
+VALUES = 256
+"""Numbers of steps that a code length distinguishes."""
+DEVIATIONS = tuple(2.0**power for power in range(-2, 6))
+"""Standard deviations of a predicted number of steps."""
 UNKNOWN = -1.0
+"""Value of a predictor that is not known."""
+NOT_DECODED = np.nan
+"""Label of the turns that are not decoded: no number of steps can mean that."""
+NONE_DECODED = "no held-out turn is decoded: each is later than the first"
 PENALTIES = tuple(10.0**power for power in range(-1, 7))
 """Candidate penalties of ridge regression on z-scored activations."""
 
@@ -88,7 +97,8 @@ class DistanceProbe:
         """(T, 3) steps to the goal by the shortest way, and the predictors of `BESIDE`,
         -1 where they are not known.
 
-        The steps are the optimal return with its sign turned.
+        The steps are the optimal return with its sign turned. With `turns=first`, all
+        later turns are `NOT_DECODED`.
 
         Raises:
             GdeError: a turn whose optimal value is not known.
@@ -104,7 +114,10 @@ class DistanceProbe:
             steps = 0.0 - turn.value
             rows.append((steps, manhattan(trajectory, turn), _length(turn)))
         columns = np.array(rows, dtype=np.float64)
-        return ProbeLabels(values=columns.reshape(-1, 1 + len(BESIDE)))
+        labels = columns.reshape(-1, 1 + len(BESIDE))
+        if self.config.turns == "first":
+            labels[1:] = NOT_DECODED
+        return ProbeLabels(values=labels)
 
     def fit(
         self, variant: str, train: ProbeDataset, rng: np.random.Generator
@@ -113,10 +126,15 @@ class DistanceProbe:
         z-scored activations.
 
         Raises:
-            ValueError: activations that are not finite, naming the row; `linear` with
-            one world to train on.
+            ValueError: activations that are not finite, naming the row; no turn to
+            train on; `linear` with one world to train on.
         """
         check_finite(train.inputs)
+        train = train.take(is_decoded(train))
+        if not len(train.labels):
+            raise ValueError(
+                "no training turn is decoded: each is later than the first"
+            )
         steps = train.labels[:, :1].astype(np.float64)
         if variant == "linear":
             weights = _ridge(train.inputs, steps, train.groups)
@@ -166,6 +184,12 @@ class DistanceProbe:
         predictor of `BESIDE`.
         """
         assert isinstance(readout, DistanceReadout)
+        test = test.take(is_decoded(test))
+        if not len(test.labels):
+            return [
+                unmeasured("mae", "steps", NONE_DECODED),
+                unmeasured("r2", "share", NONE_DECODED),
+            ]
         steps = test.labels[:, 0]
         predicted = readout.predict(test.inputs)
         found = errors(predicted - steps, steps, test.groups, "", rng)
@@ -187,15 +211,53 @@ class DistanceProbe:
 
     def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
         """(N,) "mae", the absolute error in steps, and "r2", 1 less the squared error
-        as a multiple of the variance.
+        as a multiple of the variance; NaN for a turn that is not decoded.
         """
+        chosen = is_decoded(test)
+        if not chosen.any():
+            return {}
         steps = test.labels[:, 0].astype(np.float64)
         misses = decoded - steps
         scores = {"mae": np.abs(misses)}
-        variance = float(np.var(steps))
+        variance = float(np.var(steps[chosen]))
         if variance > 0:
             scores["r2"] = 1 - misses**2 / variance
         return scores
+
+    def likelihoods(
+        self, readout: Readout, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        """(N, 1) of the number of steps, rounded, see `step_likelihoods`."""
+        predicted = readout.predict(turns.inputs).astype(np.float64)
+        steps = turns.labels[:, 0].astype(np.float64)
+        fitted = step_likelihoods(predicted, steps)
+        uniform = np.full(fitted.shape, 1 / VALUES)
+        return {"steps": Likelihoods(fitted=fitted[:, None], uniform=uniform[:, None])}
+
+
+def step_likelihoods(predicted: Doubles, steps: Doubles) -> Doubles:
+    """(N,) probability of the true number of steps among 0 to `VALUES` - 1; NaN for
+    NaN.
+
+    The error of the prediction is normal, with each deviation of `DEVIATIONS` equally
+    likely. None is fitted, since the errors of a network in training are too small.
+    """
+    values = np.arange(VALUES)
+    distances = values - predicted[:, None]
+    mixture = np.zeros(distances.shape)
+    for deviation in DEVIATIONS:
+        mixture += softmax(-((distances / deviation) ** 2) / 2, axis=1)
+
+    chosen = ~np.isnan(steps)
+    true = np.where(chosen, steps, 0).round().astype(np.int64)
+    of_truth = np.take_along_axis(mixture, true[:, None], axis=1)[:, 0]
+    return np.where(chosen, of_truth / len(DEVIATIONS), np.nan)
+
+
+def is_decoded(dataset: ProbeDataset) -> Bools:
+    """(N,) True for the turns that are decoded."""
+    decoded: Bools = ~np.isnan(dataset.labels[:, 0])
+    return decoded
 
 
 @one_thread()

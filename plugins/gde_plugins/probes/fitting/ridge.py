@@ -76,7 +76,7 @@ def fit_ridge(
     deviations = left_out - fits.level
     alone = _alone(codes, n_classes)
     factors = _factors(deviations, targets - fits.level, alone)
-    temperature, _ = _calibrated(fits.level + factors * deviations, codes)
+    temperature, _ = calibrated(fits.level + factors * deviations, codes)
 
     # z(h) @ W + b = level + (z(h) - mean of z) @ W, so the bias takes the mean's share
     # away.
@@ -177,7 +177,7 @@ def _losses(scores: Doubles, codes: Codes) -> Doubles:
 
     for code in np.flatnonzero(alone):
         cells = of_class[..., code].argmax(axis=1)
-        _, losses[code] = _calibrated(scores[..., code], cells)
+        _, losses[code] = calibrated(scores[..., code], cells)
     return losses
 
 
@@ -213,7 +213,7 @@ def _by_class(fit: Callable[[float], Doubles], penalties: Sequence[float]) -> Do
     return np.stack(of_classes, axis=-1)
 
 
-def _calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
+def calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
     """Return the temperature of least log loss, and that loss.
 
     The loss is of softmax(scores / temperature), of scores (..., K).

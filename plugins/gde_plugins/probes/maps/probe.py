@@ -7,12 +7,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from gde.data.activations import CaptureRequest
-from gde.data.cell_map import CellMap, decoded_classes, kinds_of
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError
+from gde.data.trajectory import Trajectory
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Codes, Doubles, Floats
 from gde_plugins.probes.config import CogmapConfig
@@ -23,9 +21,11 @@ from gde_plugins.probes.fitting.ridge import fit_ridge
 from gde_plugins.probes.fitting.training import fit_network, settings_of
 from gde_plugins.probes.fitting.weights import CellWeights, check_finite
 from gde_plugins.probes.maps.classifier import examples_of
+from gde_plugins.probes.maps.labels import map_labels
 from gde_plugins.probes.maps.scores import (
     class_frequencies,
     of_known,
+    place_likelihoods,
     place_scores,
     score_maps,
 )
@@ -114,12 +114,7 @@ class CogmapProbe:
             GdeError: a turn without a recorded map, or a map larger than the decoded
             square.
         """
-        size = self.config.size
-        maps = [self._cells(trajectory, turn) for turn in trajectory.turns]
-        cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
-        return ProbeLabels(
-            values=cells, classes=decoded_classes(kinds_of(trajectory.world))
-        )
+        return map_labels(trajectory, self.config.size, "cogmap")
 
     def fit(
         self, variant: str, train: ProbeDataset, rng: np.random.Generator
@@ -188,17 +183,9 @@ class CogmapProbe:
         """(N,) "distance" and "top1" of every thing with one place, see `place_scores`."""
         return place_scores(decoded, test.labels.astype(np.int64), test.classes)
 
-    def _cells(self, trajectory: Trajectory, turn: Turn) -> Codes:
-        where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
-        if turn.state is None:
-            raise GdeError(
-                f"{where} has no recorded state; choose an environment that gives one, e.g. grid"
-            )
-        try:
-            return CellMap.from_record(trajectory.world, turn.state).padded(
-                self.config.size
-            )
-        except ValueError as error:
-            raise GdeError(
-                f"{where}: {error}; the probe's size is {self.config.size}"
-            ) from error
+    def likelihoods(
+        self, readout: Readout, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        """Of the cell of every thing with one place, see `place_likelihoods`."""
+        decoded = readout.predict(turns.inputs)
+        return place_likelihoods(decoded, turns.labels.astype(np.int64), turns.classes)

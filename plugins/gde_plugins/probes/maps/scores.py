@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import PAD
+from gde.data.probe import Likelihoods
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde_plugins.probes.arrays import (
@@ -116,6 +117,33 @@ def place_scores(
             scores[f"distance.{name}"] = np.where(present, missed_by, np.nan)
             scores[f"top1.{name}"] = np.where(present, missed_by == 0, np.nan)
     return scores
+
+
+def place_likelihoods(
+    decoded: Floats, cells: Codes, classes: Sequence[str]
+) -> Mapping[str, Likelihoods]:
+    """(N, 1) the probability of the true cell of each thing with one place, from
+    probabilities (N, size, size, C); uniform over the cells of the map.
+
+    A probability of the cell follows from those of the class in all cells of the map.
+    """
+    on_map = cells != classes.index(PAD)
+    uniform = 1 / on_map.sum(axis=CELLS)
+    found = {}
+    for code, name in enumerate(classes):
+        true = cells == code
+        if _has_one_place(name, true):
+            of_cells = np.where(on_map, decoded[..., code].astype(np.float64), 0.0)
+            total = of_cells.sum(axis=CELLS)
+            at_truth = (of_cells * true).sum(axis=CELLS)
+            # A class that training never showed has no probability anywhere.
+            fitted = np.divide(at_truth, total, out=uniform.copy(), where=total > 0)
+            present = true.any(axis=CELLS)
+            of_turns = np.where(present, fitted, np.nan)
+            found[name] = Likelihoods(
+                fitted=of_turns[:, None], uniform=uniform[:, None]
+            )
+    return found
 
 
 def _has_one_place(name: str, true: Bools) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import sem, t
 
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
@@ -23,6 +24,7 @@ from gde.numerics.stats import (
     cluster_mean,
     cluster_means,
     cluster_share,
+    difference_from_initialisations,
     exchange,
     exchange_replicates,
     holm,
@@ -200,6 +202,31 @@ def few(n: int, runs: int) -> dict[str, float]:
     return found
 
 
+def initialisations(n: int, runs: int) -> dict[str, float]:
+    """How often one more of n initialisations is called different from the others.
+
+    60 worlds; initialisations differ from one another more than worlds scatter. The
+    error of the mean of the others is what gde does not use.
+    """
+    rng = np.random.default_rng(n)
+    worlds = 60
+    called = dict.fromkeys(("one more", "error of the mean"), 0)
+    for _ in range(runs):
+        means = rng.normal(size=(n + 1, 1))
+        difficulty = rng.normal(scale=2, size=worlds)
+        ours, *others = means + difficulty + rng.normal(scale=0.3, size=(n + 1, worlds))
+        controls = np.array(others)
+        found = difference_from_initialisations(ours, controls)
+        assert found is not None
+        called["one more"] += found.p_value < 0.05
+
+        of_worlds = t.ppf(0.975, worlds - 1) * sem(ours - controls.mean(axis=0))
+        of_mean = t.ppf(0.975, n - 1) * sem(controls.mean(axis=1))
+        half = np.hypot(of_worlds, of_mean)
+        called["error of the mean"] += bool(abs(found.value) > half)
+    return {name: count / runs for name, count in called.items()}
+
+
 @contextmanager
 def _any_number_of_clusters() -> Iterator[None]:
     """Lift the minimum, to measure why it is there."""
@@ -344,6 +371,9 @@ TABLES: Mapping[str, Callable[[int], Iterator[tuple[str, Mapping[str, float]]]]]
         for n in COUNTS
     ),
     "few": lambda runs: ((f"few, n = {n}", few(n, runs)) for n in FEW),
+    "initialisations": lambda runs: (
+        (f"{n} initialisations", initialisations(n, runs)) for n in (2, 3, 5)
+    ),
     "estimates": lambda runs: (
         (f"estimate, n = {n}", estimates(n, runs)) for n in COUNTS
     ),

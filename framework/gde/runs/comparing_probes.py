@@ -1,0 +1,203 @@
+"""The headlines of probes in two runs: each against its control, and B against A."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gde.data.observation import World
+from gde.data.probe import FIT, CodedTurns, Fit, ProbeReport
+from gde.data.result import Measurement, Result
+from gde.data.verdict import Verdict, outcome_of
+from gde.numerics.stats import adjusted, holm, paired_difference
+from gde.runs.differences import ProbeRow
+from gde.seeding import generator
+
+FIRST = "A"
+"""The control of a verdict on two runs."""
+Headlines = dict[Fit, dict[str, Measurement]]
+"""Fit to its headlines over all held-out worlds, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedRun:
+    """What a comparison needs to know of the probes of a run."""
+
+    result: Result
+    reports: Sequence[ProbeReport]
+    worlds: Mapping[str, World]
+    """Episode to its world, of the episodes that are compared."""
+
+
+def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRow]:
+    """The headlines that both runs have, of equal fits; p values are not corrected.
+
+    A probe without any fit in common is compared by the first fits of both runs.
+
+    Args:
+        a: the first run.
+        b: the second run.
+        paired: whether B is tested against A.
+    """
+    of_a = _headlines(a.result)
+    of_b = _headlines(b.result)
+    reports_a = {report.fit: report for report in a.reports}
+    reports_b = {report.fit: report for report in b.reports}
+    meanings = a.result.meanings
+    for fit_a, fit_b in _pairs(list(of_a), list(of_b)):
+        for name in meanings.ordered(of_a[fit_a]):
+            if name not in of_b[fit_b]:
+                continue
+            between = None
+            if paired:
+                score = name.removeprefix(f"{fit_a.probe}.")
+                turns_a = _scored(reports_a.get(fit_a), score)
+                turns_b = _scored(reports_b.get(fit_b), score)
+                if turns_a is not None and turns_b is not None:
+                    of_worlds_a = _world_means(turns_a, score, a.worlds)
+                    of_worlds_b = _world_means(turns_b, score, b.worlds)
+                    between = _between(of_worlds_a, of_worlds_b, fit_a, score)
+            yield ProbeRow(
+                name=name,
+                title=meanings[name].title,
+                better=meanings[name].better,
+                a=of_a[fit_a][name],
+                b=of_b[fit_b][name],
+                between=between,
+            )
+
+
+def in_one_run(a: ProbedRun, b: ProbedRun) -> list[str]:
+    """A note for each probe that has headlines in one of the runs alone."""
+    of_a = {fit.probe for fit in _headlines(a.result)}
+    of_b = {fit.probe for fit in _headlines(b.result)}
+    notes = []
+    for probe in sorted(of_a ^ of_b):
+        run = a.result.run if probe in of_a else b.result.run
+        notes.append(f"probe {probe!r} has numbers in {run} alone")
+    return notes
+
+
+def judged(rows: Sequence[ProbeRow]) -> list[ProbeRow]:
+    """The rows with the outcomes of B against A.
+
+    p values are corrected after Holm for all headlines of a fit, in all comparisons.
+    """
+    families: dict[tuple[str, frozenset[object]], list[int]] = {}
+    for i, row in enumerate(rows):
+        if row.between is not None:
+            fit = row.a.source, frozenset(row.a.where.items())
+            families.setdefault(fit, []).append(i)
+
+    found = list(rows)
+    for members in families.values():
+        verdicts = [rows[i].between for i in members]
+        raw = [one.p for one in verdicts if one is not None]
+        for i, p in zip(members, adjusted(raw, holm), strict=True):
+            found[i] = _corrected(rows[i], p)
+    return found
+
+
+def _corrected(row: ProbeRow, p: float | None) -> ProbeRow:
+    assert row.between is not None
+    outcome = outcome_of(row.between.difference, p, row.better)
+    return replace(row, between=replace(row.between, p=p, outcome=outcome))
+
+
+def _headlines(result: Result) -> Headlines:
+    """The headlines of all fits that are no controls, in the order of the plan."""
+    meanings = result.meanings
+    found: Headlines = {}
+    for one in result.measurements:
+        fit = Fit.of(one)
+        if fit is None or fit.control != "none":
+            continue
+        # More labels than those of the fit mean a number of a part of the worlds.
+        if one.where.keys() == FIT and meanings[one.name].headline:
+            found.setdefault(fit, {})[one.name] = one
+    return found
+
+
+def _pairs(of_a: Sequence[Fit], of_b: Sequence[Fit]) -> Iterator[tuple[Fit, Fit]]:
+    """The fits that are compared with each other."""
+    for probe in dict.fromkeys(fit.probe for fit in of_a):
+        own = [fit for fit in of_a if fit.probe == probe]
+        others = [fit for fit in of_b if fit.probe == probe]
+        shared = [(fit, fit) for fit in own if fit in others]
+        if shared:
+            yield from shared
+        elif others:
+            yield own[0], others[0]
+
+
+def _scored(report: ProbeReport | None, score: str) -> ProbeReport | CodedTurns | None:
+    """The turns that a score is of: the held-out or the coded ones."""
+    if report is None:
+        return None
+    for turns in (report, report.coded):
+        # Runs of earlier versions have no worlds.
+        if score in turns.scores and turns.worlds:
+            return turns
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Worlds:
+    """The means of a score in the compared worlds."""
+
+    means: Mapping[str, float]
+    clusters: Mapping[str, str]
+    coded: frozenset[str]
+    """All clusters that were coded; empty for held-out ones."""
+
+
+def _world_means(
+    turns: ProbeReport | CodedTurns, score: str, worlds: Mapping[str, World]
+) -> _Worlds:
+    # The runs may have other turns in the same world, so a world counts once.
+    of_worlds: dict[str, list[float]] = {}
+    clusters = {}
+    values = turns.scores[score].mean(axis=0)
+    for (episode, _), value in zip(turns.rows, values, strict=True):
+        if episode in worlds and np.isfinite(value):
+            world = worlds[episode]
+            clusters[world.id] = world.cluster
+            of_worlds.setdefault(world.id, []).append(float(value))
+
+    is_code = isinstance(turns, CodedTurns)
+    return _Worlds(
+        means={world: float(np.mean(own)) for world, own in of_worlds.items()},
+        clusters=clusters,
+        coded=frozenset(turns.worlds) if is_code else frozenset(),
+    )
+
+
+def _between(a: _Worlds, b: _Worlds, fit: Fit, score: str) -> Verdict:
+    """B against A in the worlds of both, without correction."""
+    if a.coded != b.coded:
+        # A world is coded by fits to the worlds before it.
+        return _untested("the runs code different worlds")
+    shared = sorted(a.means.keys() & b.means.keys())
+    if not shared:
+        return _untested("no world was held out in both runs")
+
+    first = [a.means[world] for world in shared]
+    second = [b.means[world] for world in shared]
+    clusters = [a.clusters[world] for world in shared]
+    # The seed depends on the quantity alone, so that a row is the same whatever else is
+    # compared.
+    rng = generator(0, "compare", fit.name, score)
+    found = paired_difference(second, first, clusters, rng)
+    return Verdict(
+        control=FIRST,
+        difference=found.estimate.value,
+        interval=found.estimate.interval,
+        p=found.p_value,
+        detectable=found.mde.value,
+        worlds=len(set(clusters)),
+        reason=found.permutation.reason.removeprefix("not measured: "),
+    )
+
+
+def _untested(reason: str) -> Verdict:
+    return Verdict(control=FIRST, difference=0.0, worlds=0, reason=reason)

@@ -1,0 +1,52 @@
+"""A probe is never scored on a grid that it was trained on, end to end."""
+
+from pathlib import Path
+
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.request.catalogue import Catalogue
+
+PLAN = Plan(
+    environment=Choice(
+        name="grid",
+        config={"size": 5, "density": 0.0, "transform": ["none", "reflect"]},
+    ),
+    agent=Choice(name="gpt-oss", config={"model": "walker"}),
+    probes=(
+        Choice(
+            name="cogmap",
+            config={"positions": ["pre"], "size": 5, "variants": ["ridge"]},
+        ),
+    ),
+    metrics=(Choice(name="success"),),
+    episodes=25,
+    initialisations=1,
+    reporters=(),
+)
+
+
+def test_no_first_observation_is_trained_and_tested_on(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    """A reflected grid is often the grid of another seed."""
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    evidence = load_evidence(tmp_path / "run", catalogue)
+    shown = {}
+    clusters_with: dict[str, set[str]] = {}
+    for one in evidence.trajectories:
+        text = one.turns[0].observation.text
+        shown[str(one.key)] = text
+        clusters_with.setdefault(text, set()).add(one.world.cluster)
+    assert any(len(each) > 1 for each in clusters_with.values())
+
+    for report in evidence.probe_reports:
+        held_out = {episode for episode, _ in report.rows}
+        tested = {shown[episode] for episode in held_out}
+        trained = {shown[episode] for episode in shown.keys() - held_out}
+        assert tested and trained
+        assert not tested & trained
+
+        # Alike worlds count as one.
+        counted: dict[str, set[str]] = {}
+        for (episode, _), world in zip(report.rows, report.worlds, strict=True):
+            counted.setdefault(shown[episode], set()).add(world)
+        assert all(len(each) == 1 for each in counted.values())

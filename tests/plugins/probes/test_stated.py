@@ -1,0 +1,234 @@
+"""Maps stated in words, beside true and decoded ones: planted answers of known truth."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gde import Choice, Evidence, Plan, evaluate, load_evidence
+from gde.data.cell_map import KINDS, decoded_classes
+from gde.data.completion import ChatRequest
+from gde.data.probe import Fit, ProbeReport
+from gde.data.result import Measurement
+from gde.data.stated_map import answer_noted, noted
+from gde.data.trajectory import Trajectory, Turn
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, ModelOffer, NoConfig
+from gde.request.catalogue import Catalogue, load_plugins
+from gde.testing.parts import ScriptedModel
+from gde_plugins.probes.maps.held_out import true_map
+from gde_plugins.probes.maps.stated import stated
+
+CLASSES = decoded_classes(KINDS)
+SIZE = 5
+PADDED = 7
+FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
+WORDS = {"#": "wall", "_": "empty", "A": "agent", "G": "goal"}
+ROW = re.compile(r"^\d+ +((?:[#_AG] *)+)$", re.MULTILINE)
+
+
+def script(request: ChatRequest) -> str:
+    """Walk down, and copy the map out of the prompt when asked for it."""
+    if len(request.messages) == 1:
+        return json.dumps({"action": "DOWN"})
+    shown = request.messages[0].content.rpartition("Current state:")[2]
+    rows = []
+    for row in ROW.findall(shown):
+        rows.append([WORDS[symbol] for symbol in row.split()])
+    return json.dumps({"map": rows})
+
+
+@hookimpl
+def gde_language_models() -> Sequence[AnyOffer]:
+    """A model that can tell the map that it is shown."""
+    return (
+        ModelOffer(
+            name="teller",
+            summary="walks down and tells the map",
+            config=NoConfig,
+            make=lambda _, __: ScriptedModel(script),
+        ),
+    )
+
+
+def planned(query: bool) -> Plan:
+    return Plan(
+        environment=Choice(name="grid", config={"size": SIZE, "density": 0.5}),
+        agent=Choice(name="gpt-oss", config={"model": "teller", "map_query": query}),
+        metrics=(Choice(name="stated"),),
+        episodes=8,
+        reporters=(),
+    )
+
+
+def played(folder: Path, query: bool) -> Evidence:
+    catalogue = Catalogue(load_plugins(modules=(__name__,)))
+    evaluate(planned(query), folder, catalogue=catalogue)
+    return load_evidence(folder)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return played(tmp_path_factory.mktemp("asked") / "run", query=True)
+
+
+def answering(evidence: Evidence, answers: Mapping[int, str]) -> Evidence:
+    """The evidence with other answers, by the number of the world."""
+    changed = []
+    for one in evidence.trajectories:
+        turns = list(one.turns)
+        if one.key.world in answers:
+            detail = noted("", answers[one.key.world])
+            turns = [_with_detail(turn, detail) for turn in turns]
+        changed.append(replace(one, turns=tuple(turns)))
+    return replace(evidence, trajectories=tuple(changed))
+
+
+def _with_detail(turn: Turn, detail: str) -> Turn:
+    return replace(turn, decision=replace(turn.decision, detail=detail))
+
+
+def decoding(evidence: Evidence, shift: int = 0) -> Evidence:
+    """The evidence with the true maps of the last four episodes as decoded, rolled to
+    the right.
+    """
+    rows = []
+    maps = []
+    for one in [*evidence.trajectories][-4:]:
+        for turn in one.turns:
+            rows.append((str(one.key), turn.index))
+            cells = true_map(one, turn, PADDED)
+            cells[:SIZE, :SIZE] = np.roll(cells[:SIZE, :SIZE], shift, axis=1)
+            maps.append(cells)
+    report = ProbeReport(
+        fit=FIT,
+        measurements=(),
+        n_train=1,
+        n_test=len(rows),
+        rows=tuple(rows),
+        decoded=np.eye(len(CLASSES), dtype=np.float32)[np.array(maps)],
+        classes=CLASSES,
+    )
+    return replace(evidence, probe_reports=(report,))
+
+
+def named(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
+    return {one.name: one for one in measurements}
+
+
+def test_answers_are_recorded_in_the_trajectory(asked: Evidence) -> None:
+    for one in asked.trajectories:
+        assert one.turns
+        for turn in one.turns:
+            assert turn.decision.action == "DOWN"
+            answer = answer_noted(turn.decision.detail)
+            assert answer is not None
+            assert len(json.loads(answer)["map"]) == SIZE
+
+
+def test_a_model_that_tells_what_it_is_shown_is_right(asked: Evidence) -> None:
+    found = named(stated(asked))
+    for name in ("stated.answered", "stated.accuracy", "stated.agent", "stated.goal"):
+        assert found[name].value == 1
+        low, _ = found[name].interval or (1, 1)
+        assert low < 1
+    n_turns = sum(len(one.turns) for one in asked.trajectories)
+    assert found["stated.accuracy"].n == n_turns
+    assert not [name for name in found if name.startswith("stated.flaw")]
+
+
+def test_wrong_cells_and_places_are_counted(asked: Evidence) -> None:
+    """Four of eight worlds tell a map of walls with an agent in the corner."""
+    rows = [["wall"] * SIZE for _ in range(SIZE)]
+    rows[0][0] = "agent"
+    wrong = json.dumps({"map": rows})
+    evidence = answering(asked, dict.fromkeys(range(4), wrong))
+    found = named(stated(evidence))
+    halves = [one for one in evidence.trajectories if one.key.world >= 4]
+    n_right = sum(len(one.turns) for one in halves)
+    share = n_right / found["stated.agent"].n
+    assert found["stated.answered"].value == 1
+    assert found["stated.agent"].value == found["stated.goal"].value == share
+    assert share < (found["stated.accuracy"].value or 0) < 1
+
+
+def test_an_agent_stated_twice_is_not_stated_rightly(asked: Evidence) -> None:
+    first: Trajectory = asked.trajectories[0]
+    answer = answer_noted(first.turns[0].decision.detail)
+    assert answer is not None
+    twice = answer.replace('"wall"', '"agent"', 1)
+    evidence = replace(
+        asked,
+        trajectories=(
+            replace(first, turns=(_with_detail(first.turns[0], noted("", twice)),)),
+        ),
+    )
+    found = named(stated(evidence))
+    assert found["stated.agent"].value == 0
+    assert found["stated.goal"].value == 1
+    assert found["stated.accuracy"].value == pytest.approx(1 - 1 / SIZE**2)
+
+
+def test_answers_without_a_map_are_counted_by_flaw_and_not_as_errors(
+    asked: Evidence,
+) -> None:
+    flawed = {
+        0: "",
+        1: '{"action": "UP"}',
+        2: '{"map": [["wall"]]}',
+        3: json.dumps({"map": [["tree"] * SIZE] * SIZE}),
+    }
+    found = named(stated(answering(asked, flawed)))
+    shares = []
+    for flaw in ("empty", "form", "size", "words"):
+        shares.append(found[f"stated.flaw.{flaw}"].value or 0)
+    assert min(shares) > 0
+    assert sum(shares) + (found["stated.answered"].value or 0) == pytest.approx(1)
+    assert found["stated.accuracy"].value == 1
+    assert found["stated.accuracy"].n < found["stated.answered"].n
+
+
+def test_where_no_answer_tells_a_map_there_is_a_reason(asked: Evidence) -> None:
+    refused = answering(asked, dict.fromkeys(range(8), '{"action": "UP"}'))
+    found = named(stated(decoding(refused)))
+    assert found["stated.answered"].value == 0
+    for name in ("stated.accuracy", "stated.agent", "stated.goal", "stated.agreement"):
+        assert found[name].value is None
+        assert "wanted a JSON object" in found[name].reason
+
+
+def test_stated_maps_agree_with_equal_decoded_ones(asked: Evidence) -> None:
+    found = named(stated(decoding(asked)))
+    for name in ("agreement", "agreement.agent", "agreement.goal", "decoded"):
+        assert found[f"stated.{name}"].value == 1
+        assert found[f"stated.{name}"].where["fit"] == "none"
+        # Four worlds are too few for an interval.
+        assert found[f"stated.{name}"].interval is None
+
+
+def test_a_shifted_decoded_map_does_not_agree(asked: Evidence) -> None:
+    found = named(stated(decoding(asked, shift=1)))
+    assert found["stated.accuracy"].value == 1
+    assert found["stated.agreement.agent"].value == 0
+    assert found["stated.agreement.goal"].value == 0
+    assert found["stated.agreement"].value == found["stated.decoded"].value
+    assert (found["stated.decoded"].value or 0) < 1
+
+
+def test_turns_without_a_decoded_map_are_no_comparison(asked: Evidence) -> None:
+    decoded = decoding(asked)
+    (report,) = decoded.probe_reports
+    other = replace(report, rows=(), decoded=report.decoded[:0], n_test=0)
+    found = named(stated(replace(decoded, probe_reports=(other,))))
+    assert "no held-out turn" in found["stated.agreement"].reason
+
+
+def test_an_agent_that_was_not_asked_is_a_reason(tmp_path: Path) -> None:
+    evidence = played(tmp_path / "run", query=False)
+    (one,) = stated(evidence)
+    assert one.value is None
+    assert "set agent.map_query=true" in one.reason

@@ -1,0 +1,224 @@
+"""Decoded places after a perturbation: a probe that follows the truth has updated, one
+that shows the map of before has not.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde import Choice, Evidence, Plan, evaluate, load_evidence
+from gde.data.cell_map import KINDS, decoded_classes
+from gde.data.json import Json
+from gde.data.probe import Fit, ProbeReport
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde_plugins.probes.maps.held_out import true_map
+from gde_plugins.probes.maps.updates import updates
+
+CLASSES = decoded_classes(KINDS)
+SIZE = 7
+FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
+Believes = Callable[[Trajectory, int], NDArray[np.int64]]
+"""The map that a planted probe decodes in a turn of an episode."""
+
+
+def walked(folder: Path, perturbations: list[str], episodes: int) -> Evidence:
+    """Optimal walks on one and the same grids without and with perturbations."""
+    config: dict[str, Json] = {
+        "size": SIZE,
+        "density": 0.3,
+        "min_distance": 5,
+        "perturbation": [*perturbations],
+        "perturbation_turn": 2,
+    }
+    plan = Plan(
+        environment=Choice(name="grid", config=config),
+        agent=Choice(name="optimal"),
+        metrics=(Choice(name="success"),),
+        episodes=episodes,
+        reporters=(),
+    )
+    evaluate(plan, folder)
+    return load_evidence(folder)
+
+
+@pytest.fixture(scope="module")
+def perturbed(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    folder = tmp_path_factory.mktemp("perturbed") / "run"
+    return walked(folder, ["none", "move_goal", "put_back"], 10)
+
+
+def truth(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+    return true_map(trajectory, trajectory.turns[index], SIZE)
+
+
+def stale(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+    """The map of the last turn before the perturbation, from then on."""
+    if trajectory.world.facts.get("perturbation"):
+        index = min(index, 1)
+    return truth(trajectory, index)
+
+
+def nowhere(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+    """Agent and goal in the corner, which is a wall."""
+    cells = truth(trajectory, index)
+    cells[0, 0] = CLASSES.index("goal")
+    cells[cells == CLASSES.index("agent")] = CLASSES.index("empty")
+    cells[cells == CLASSES.index("goal")] = CLASSES.index("agent")
+    cells[0, 0] = CLASSES.index("goal")
+    return cells
+
+
+def decoding(evidence: Evidence, **believes: Believes) -> Evidence:
+    """The evidence with a report of all turns for each control."""
+    reports = []
+    for control, of_turn in believes.items():
+        rows = []
+        maps = []
+        for one in evidence.trajectories:
+            for turn in one.turns:
+                rows.append((str(one.key), turn.index))
+                maps.append(of_turn(one, turn.index))
+        report = ProbeReport(
+            fit=replace(FIT, control=control),  # type: ignore[arg-type]
+            measurements=(),
+            n_train=1,
+            n_test=len(rows),
+            rows=tuple(rows),
+            decoded=np.eye(len(CLASSES), dtype=np.float32)[np.array(maps)],
+            classes=CLASSES,
+        )
+        reports.append(report)
+    return replace(evidence, probe_reports=tuple(reports))
+
+
+def found(
+    evidence: Evidence, perturbation: str, since: str = "", fit: str = "none"
+) -> Mapping[str, Measurement]:
+    named = {}
+    for one in updates(evidence):
+        kind = one.where.get("perturbation") == perturbation
+        late = one.where.get("since", "") == since
+        if kind and late and one.where["fit"] == fit:
+            named[one.name] = one
+    return named
+
+
+@pytest.mark.parametrize("perturbation", ["move_goal", "put_back"])
+@pytest.mark.parametrize("since", ["1", "2", "3+"])
+def test_a_true_map_is_an_updated_one(
+    perturbed: Evidence, perturbation: str, since: str
+) -> None:
+    evidence = decoding(perturbed, none=truth)
+    (before,) = found(evidence, perturbation).values()
+    assert (before.name, before.value, before.n) == ("updates.before", 1, 10)
+    after = found(evidence, perturbation, since)
+    assert after["updates.new"].value == after["updates.unperturbed"].value == 1
+    assert after["updates.old"].value == after["updates.elsewhere"].value == 0
+    assert after["updates.change"].value == 0
+
+
+def test_shares_have_an_interval_over_worlds(perturbed: Evidence) -> None:
+    after = found(decoding(perturbed, none=truth), "move_goal", "1")
+    assert after["updates.new"].clusters == 10
+    # Ten worlds without a miss show a share well above one half, and not 1.
+    low, high = after["updates.new"].interval or (0, 0)
+    assert 0.6 < low < high == 1
+
+
+@pytest.mark.parametrize("perturbation", ["move_goal", "put_back"])
+def test_the_map_of_before_shows_the_old_place(
+    perturbed: Evidence, perturbation: str
+) -> None:
+    evidence = decoding(perturbed, none=stale)
+    assert found(evidence, perturbation)["updates.before"].value == 1
+    after = found(evidence, perturbation, "1")
+    assert after["updates.old"].value == 1
+    assert after["updates.new"].value == after["updates.elsewhere"].value == 0
+    assert after["updates.change"].value == -1
+    assert after["updates.unperturbed"].value == 1
+
+
+def test_a_place_that_is_neither_new_nor_old_is_elsewhere(perturbed: Evidence) -> None:
+    after = found(decoding(perturbed, none=nowhere), "move_goal", "1")
+    assert after["updates.elsewhere"].value == 1
+    assert after["updates.new"].value == after["updates.old"].value == 0
+
+
+def test_turns_with_the_agent_at_its_old_place_again_are_left_out(
+    perturbed: Evidence,
+) -> None:
+    """There, the map of before is right about the agent, and shows no update."""
+    after = found(decoding(perturbed, none=stale), "put_back", "2")
+    assert after["updates.new"].value == 0
+    n_late = 0
+    for one in perturbed.trajectories:
+        if one.world.facts.get("perturbation") == "put_back":
+            n_late += len(one.turns) > 3
+    # Put back after two steps, an optimal walk stands at its old place, one step from
+    # its start, in the second turn, unless it goes another shortest way.
+    assert 0 < after["updates.new"].n < n_late
+
+
+def test_random_weights_are_compared_in_the_same_worlds(perturbed: Evidence) -> None:
+    evidence = decoding(perturbed, none=truth, untrained=stale)
+    for since in ("1", "2"):
+        after = found(evidence, "move_goal", since)
+        assert after["updates.excess"].value == 1
+        assert after["updates.p"].value is not None
+        assert after["updates.p"].value < 0.02
+    weights = found(evidence, "move_goal", "1", "untrained")
+    assert weights["updates.new"].value == 0
+    assert "updates.excess" not in weights
+
+
+def test_equal_maps_show_no_difference(perturbed: Evidence) -> None:
+    evidence = decoding(perturbed, none=truth, untrained=truth)
+    after = found(evidence, "move_goal", "1")
+    assert after["updates.excess"].value == 0
+    assert after["updates.p"].value is None
+    assert "0 of 10 pairs differ" in after["updates.p"].reason
+
+
+def test_without_random_weights_there_is_a_reason(perturbed: Evidence) -> None:
+    after = found(decoding(perturbed, none=truth), "move_goal", "1")
+    assert "random weights" in after["updates.excess"].reason
+    assert "random weights" in after["updates.p"].reason
+
+
+def test_few_worlds_have_no_interval_and_no_test(perturbed: Evidence) -> None:
+    worlds = sorted({one.world.cluster for one in perturbed.trajectories})[:5]
+    few = [one for one in perturbed.trajectories if one.world.cluster in worlds]
+    evidence = replace(perturbed, trajectories=tuple(few))
+    after = found(decoding(evidence, none=truth, untrained=stale), "move_goal", "1")
+    assert after["updates.new"].value == 1
+    assert after["updates.new"].interval is None
+    assert after["updates.p"].reason == "not measured: 5 pairs, needs 6"
+
+
+def test_an_episode_that_ends_early_is_a_reason(perturbed: Evidence) -> None:
+    cut = []
+    for one in perturbed.trajectories:
+        cut.append(replace(one, turns=one.turns[:3]))
+    evidence = decoding(replace(perturbed, trajectories=tuple(cut)), none=truth)
+    assert found(evidence, "move_goal", "1")["updates.new"].value == 1
+    assert (
+        "no held-out episode" in found(evidence, "move_goal", "2")["updates.new"].reason
+    )
+
+
+def test_runs_without_perturbation_or_maps_have_a_reason(perturbed: Evidence) -> None:
+    plain = []
+    for one in perturbed.trajectories:
+        if "perturbation" not in one.world.facts:
+            plain.append(one)
+    evidence = replace(perturbed, trajectories=tuple(plain))
+    (unperturbed,) = updates(decoding(evidence, none=truth))
+    assert "set env.perturbation" in unperturbed.reason
+    (undecoded,) = updates(perturbed)
+    assert "--probe cogmap" in undecoded.reason
+    assert updates(replace(perturbed, part={"size": SIZE})) == ()
