@@ -48,7 +48,7 @@ def evaluated(folder: Path, *smaller: str) -> dict[str, object]:
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """Too small for its probes to have learned anything."""
     return evaluated(
-        tmp_path_factory.mktemp("main"), "--episodes", "20", "--set", "cogmap.epochs=2"
+        tmp_path_factory.mktemp("main"), "--episodes", "14", "--set", "cogmap.epochs=2"
     )
 
 

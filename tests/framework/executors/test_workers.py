@@ -117,6 +117,7 @@ list(Processes(1).map(wait_long, [120]))
 """
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks processes up in /proc")
 def test_workers_end_with_the_process_that_started_them() -> None:
     process = subprocess.Popen(

@@ -20,6 +20,7 @@ PLAN = Plan(
     metrics=(Choice(name="success"),),
     episodes=25,
     initialisations=1,
+    learning=False,
     reporters=(),
 )
 

@@ -29,6 +29,8 @@ def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Re
         probes=(Choice(name="cogmap", config=probed),),
         metrics=(Choice(name="causes", config={"cases": 14, "doses": [0.25, 1.0]}),),
         episodes=36,
+        initialisations=1,
+        learning=False,
         reporters=(),
     )
     return evaluate(plan, tmp_path_factory.mktemp("caused") / "run", catalogue)
