@@ -2,6 +2,7 @@
 those before it.
 """
 
+from functools import cache
 from graphlib import TopologicalSorter
 
 from sources import ROOT, module_of, sources
@@ -46,6 +47,7 @@ def floor(module: str) -> int:
     return ORDER.index(folder) if folder in ORDER else GROUND
 
 
+@cache
 def reached_by(name: str, lazy: bool = True) -> set[str]:
     """The project's modules that a module imports, doors left out."""
     found = {module_of(imported) for imported in sources()[name].imports(lazy)}
