@@ -186,7 +186,7 @@ def model(server: Server, in_flight: int, seconds: float) -> Figures:
             answers += 1
 
     async def measured() -> None:
-        asked = OpenAIModel(OpenAIConfig(source=server.url, model="fixed"))
+        asked = OpenAIModel(OpenAIConfig(source=f"fixed@{server.url}"))
         tasks = [asyncio.create_task(ask(asked)) for _ in range(in_flight)]
         await asyncio.to_thread(window.look)
         for task in tasks:
@@ -209,8 +209,7 @@ def run(
     }
     plan = Plan(
         environment=Choice(name="grid", config=grid),
-        agent=Choice(name="asking", config={"model": f"openai:{server.url}"}),
-        language_model={"model": "fixed"},
+        agent=Choice(name="asking", config={"model": f"openai:fixed@{server.url}"}),
         metrics=(Choice(name="success"),),
         reporters=() if workers > 1 else (NoPage,),
         executor=Choice(name="processes", config={"workers": workers})

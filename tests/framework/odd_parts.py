@@ -235,6 +235,7 @@ class LoggedConfig:
     log: str = ""
     pause: float = 0.0
     source: str = ""
+    prices: tuple[float, float] | None = None
 
 
 @dataclass

@@ -21,6 +21,7 @@ def command(
     agent: Annotated[
         str | None, typer.Option(help="Agent, e.g. gpt-oss; several with commas.")
     ] = None,
+    model: options.Model = None,
     probe: Annotated[
         list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")
     ] = None,
@@ -69,7 +70,12 @@ def command(
     from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
 
-    names = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
+    names = {
+        "model": _separated(model or []),
+        "probe": probe or [],
+        "reward": reward or [],
+        "metric": metric or [],
+    }
     for table, name in (("env", env), ("agent", agent), ("executor", executor)):
         if name is not None:
             names[table] = [name]
@@ -95,6 +101,11 @@ def command(
             (only,) = plans.values()
             found = evaluate(only, out, catalogue, watch)
     show(found, as_json, show_all)
+
+
+def _separated(models: list[str]) -> list[str]:
+    """The models, of which one option may name several with commas in between."""
+    return [name.strip() for each in models for name in each.split(",")]
 
 
 def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:

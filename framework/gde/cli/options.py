@@ -22,6 +22,12 @@ NoPlugin = Annotated[
         "--no-plugin", metavar="NAME", help="Disable a plugin; may be repeated."
     ),
 ]
+Model = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The agent's language model, or ALIAS=MODEL for any part; may be repeated."
+    ),
+]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 KeyTo = Annotated[
     list[str] | None,

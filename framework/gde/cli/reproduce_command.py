@@ -27,12 +27,7 @@ def command(
     agent: Annotated[
         str, typer.Option(help="Agent to evaluate; see `gde list agents`.")
     ] = "gpt-oss",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Language model of the agent, e.g. hf:PATH; default: its own."
-        ),
-    ] = None,
+    model: options.Model = None,
     reward: Annotated[
         list[str] | None, typer.Option(help="Further reward model; may be repeated.")
     ] = None,
@@ -57,25 +52,35 @@ def command(
     from gde.data.plan import Choice
     from gde.errors import UnknownName
     from gde.reporting.page_files import write_study
-    from gde.request.building import choose
+    from gde.request.building import choose, choose_model
     from gde.request.settings import parse_settings
     from gde.runs.reproducing import Request, reproduce
 
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]
-    known = {"study", "agent", "model", "executor", *(each.label for each in judges)}
+    models = [choose_model(each) for each in model or []]
+    aliased = [each for each in models if each.alias]
+    of_agent = [each.name for each in models if not each.alias]
+    known = {"study", "agent", "model", "executor"}
+    known.update(each.label for each in (*judges, *aliased))
     for part in parsed:
         if part not in known:
             raise UnknownName("part of --set", part, known)
     config = parsed.get("agent", {})
-    if model:
-        config["model"] = model
+    if of_agent:
+        # A study has one agent; several names are refused as that agent's model.
+        config["model"] = ",".join(of_agent)
+    if "model" in parsed:
+        aliased.append(Choice(name="", config=parsed["model"]))
     request = Request(
         name=name,
         scale=scale,
         settings=parsed.get("study", {}),
         agent=Choice(name=agent, config=config),
-        language_model=parsed.get("model", {}),
+        models=tuple(
+            replace(each, config={**each.config, **parsed.get(each.alias, {})})
+            for each in aliased
+        ),
         rewards=tuple(
             replace(each, config=parsed.get(each.label, {})) for each in judges
         ),

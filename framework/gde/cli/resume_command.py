@@ -17,6 +17,17 @@ def command(
             "--retry-failed", help="Repeat failed episodes; keep model answers."
         ),
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a limit: run.max_calls=900, run.concurrency=4, model.timeout=60.",
+        ),
+    ] = None,
+    executor: Annotated[
+        str, typer.Option(help="Where episodes run: serial, processes or ray.")
+    ] = "",
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
@@ -32,6 +43,11 @@ def command(
     resume_either = resume_contest if is_contest(run) else resume
     with progress(quiet=quiet or as_json) as watch:
         found = resume_either(
-            run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ()
+            run,
+            watch=watch,
+            retry_failed=retry_failed,
+            keys_to=key_to or (),
+            settings=settings or (),
+            executor=executor,
         )
     show(found, as_json, show_all)

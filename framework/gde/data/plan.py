@@ -12,9 +12,11 @@ from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 Prices = Mapping[str, tuple[float, float]]
-"""Name of a model in the plan to the prices of a million tokens of prompts and of
-answers.
+"""Label of a model in the plan to the prices of a million tokens of prompts and of
+answers, reasoning included.
 """
+PRICES = "prices"
+"""The field of a model's configuration with its prices, which budgets read."""
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
 
@@ -93,8 +95,10 @@ class Plan:
 
     environment: Choice
     agent: Choice
-    language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    """Configuration of the language model that the agent's configuration names."""
+    models: tuple[Choice, ...] = ()
+    """Language models that configurations name, by label. A choice with an empty name
+    configures the agent's model, whichever that is.
+    """
     probes: tuple[Choice, ...] = ()
     rewards: tuple[Choice, ...] = ()
     metrics: tuple[Choice, ...] = ()
@@ -145,13 +149,8 @@ class Plan:
     it.
     """
     max_cost: float | None = None
-    """Money in the currency of `prices`, likewise. Discounts, e.g. for cached prompts,
-    are not counted.
-    """
-    prices: Prices = field(default_factory=dict)
-    """The prices of a million tokens of prompts and of answers, reasoning included, by
-    the model's name. `max_cost` needs the prices of all models that the run asks. A
-    model that costs nothing has (0, 0).
+    """Money in the currency of the models' prices, likewise. It needs the prices of all
+    models that the run asks. Discounts, e.g. for cached prompts, are not counted.
     """
     cache: str = ""
     """A file of answers that runs share; empty for none. A request at temperature 0
@@ -166,7 +165,7 @@ class Plan:
             choice = Choice.of(getattr(self, name))
             object.__setattr__(self, name, choice)
 
-        for name in ("probes", "rewards", "metrics", "reporters"):
+        for name in ("models", "probes", "rewards", "metrics", "reporters"):
             given = getattr(self, name)
             # A single name is iterable too, and would become one choice for each
             # letter.
@@ -176,3 +175,15 @@ class Plan:
                 )
             choices = tuple(map(Choice.of, given))
             object.__setattr__(self, name, choices)
+
+    @property
+    def prices(self) -> Prices:
+        """The prices of the models that have some."""
+        found = {}
+        for choice in self.models:
+            prices = choice.config.get(PRICES)
+            # In a plan that is not resolved yet, a value may still be a text.
+            if isinstance(prices, list | tuple):
+                prompt, answer = prices
+                found[choice.label] = (float(prompt), float(answer))
+        return found

@@ -8,7 +8,8 @@ from typing import Any
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.kinds import KINDS, SEVERAL, SINGLE
+from gde.request.kinds import KINDS, MODEL, SEVERAL, SINGLE
+from gde.request.names import ALIAS
 from gde.request.planfile import configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
 
@@ -44,6 +45,7 @@ def build_plan(wanted: Wanted) -> Plan:
     """
     plan = _named(wanted)
     parsed = parse_settings(wanted.settings)
+    parsed = _with_model(wanted.names.get(MODEL.table, ()), parsed)
 
     # An option of its own, such as --episodes, wins over --set run.episodes.
     numbers = {
@@ -51,13 +53,15 @@ def build_plan(wanted: Wanted) -> Plan:
     }
     plan = configure_run(plan, {**parsed.pop("run", {}), **numbers})
 
-    # Model settings of a plan file are of no use to another model.
-    names_model = "model" in parsed.get("agent", {})
-    of_plan = {} if names_model else plan.language_model
-    model_values = {**of_plan, **parsed.pop("model", {})}
+    # Settings of the agent's model in a plan file are of no use to another model.
+    if MODEL.table in parsed.get("agent", {}):
+        plan = replace(plan, models=_with_names(plan.models))
+    if of_agents := parsed.pop(MODEL.table, {}):
+        unnamed = Choice(name="", config=of_agents)
+        plan = replace(plan, models=(*plan.models, unnamed))
 
-    known = ["run", "model"]
-    parts: dict[str, Any] = {"language_model": model_values}
+    known = ["run", MODEL.table]
+    parts: dict[str, Any] = {}
     for kind in SINGLE:
         choice = getattr(plan, kind.field)
         values = parsed.pop(kind.table, {})
@@ -66,7 +70,7 @@ def build_plan(wanted: Wanted) -> Plan:
     for kind in SEVERAL:
         choices = getattr(plan, kind.field)
         parts[kind.field] = configured(choices, parsed)
-        known += [choice.label for choice in choices]
+        known += [choice.label for choice in choices if choice.label]
 
     # Each part has taken its settings out.
     for name in parsed:
@@ -81,6 +85,17 @@ def choose(name: str) -> Choice:
     if not equals:
         return Choice(name=name)
     return Choice(name=offer, alias=alias)
+
+
+def choose_model(text: str) -> Choice:
+    """The choice of a language model, `NAME` or `ALIAS=NAME`.
+
+    Names may contain "=", for example in a URL.
+    """
+    alias, equals, name = text.partition("=")
+    if equals and ALIAS.fullmatch(alias):
+        return Choice(name=name, alias=alias)
+    return Choice(name=text)
 
 
 def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...]:
@@ -117,19 +132,24 @@ def _named(wanted: Wanted) -> Plan:
         if names := wanted.names.get(kind.table):
             chosen[kind.field] = choose(names[0])
     for kind in SEVERAL:
-        if names := wanted.names.get(kind.table):
+        names = wanted.names.get(kind.table)
+        if names and kind is not MODEL:
             chosen[kind.field] = tuple(map(choose, names))
+    models = _with_aliases(wanted.names.get(MODEL.table, ()))
 
     if wanted.file is not None:
         listed = wanted.listed
-        if "agent" in chosen:
-            # Another agent asks another model. Of a list of agents, any one makes the
-            # file a plan.
-            chosen["language_model"] = {}
-            if listed_agents(wanted.file):
-                listed = 0
+        # Of a list of agents, any one makes the file a plan.
+        if "agent" in chosen and listed_agents(wanted.file):
+            listed = 0
         plan = read_plan(wanted.file, listed)
-        return replace(plan, **chosen)
+        kept = plan.models
+        if "agent" in chosen:
+            # Another agent asks another model.
+            kept = _with_names(kept)
+        aliases = {choice.alias for choice in models}
+        kept = tuple(choice for choice in kept if choice.alias not in aliases)
+        return replace(plan, **chosen, models=(*kept, *models))
 
     for kind in (KINDS["environment"], KINDS["agent"]):
         if kind.field not in chosen:
@@ -137,7 +157,28 @@ def _named(wanted: Wanted) -> Plan:
             raise ConfigError(
                 f"wanted --{kind.table} NAME (or --plan FILE), got none; {shown}"
             )
-    return Plan(**chosen)
+    return Plan(**chosen, models=models)
+
+
+def _with_aliases(names: Sequence[str]) -> tuple[Choice, ...]:
+    """The models to which the user gives names of their own."""
+    choices = map(choose_model, names)
+    return tuple(choice for choice in choices if choice.alias)
+
+
+def _with_names(models: Sequence[Choice]) -> tuple[Choice, ...]:
+    """The models without the settings of the agent's model, whichever that was."""
+    return tuple(choice for choice in models if choice.name)
+
+
+def _with_model(names: Sequence[str], parsed: Settings) -> Settings:
+    """The settings with `--model NAME`, which is the agent's model."""
+    choices = map(choose_model, names)
+    of_agents = [choice.name for choice in choices if not choice.alias]
+    if not of_agents:
+        return parsed
+    of_agent = {**parsed.get("agent", {}), MODEL.table: ",".join(of_agents)}
+    return {**parsed, "agent": of_agent}
 
 
 def _with_values(choice: Choice, values: Mapping[str, Json]) -> Choice:

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 from gde.errors import GdeError, MissingExtra
 from gde.offers import Capability
+from gde.request.kinds import MODEL
 from gde.request.resolve import Chosen, Ready
 
 WHAT: dict[str, str] = {
@@ -47,13 +48,19 @@ def check(ready: Ready) -> None:
     unpriced = sorted(ready.models.keys() - plan.prices.keys())
     if plan.max_cost is not None and unpriced:
         raise GdeError(
-            f"run.max_cost: wanted the price of {unpriced[0]} in run.prices, got none"
+            f"run.max_cost: wanted the prices of model {unpriced[0]!r}, got none;"
+            f" --set {_called(ready, unpriced[0])}.prices=PROMPT,ANSWER"
         )
 
     given = ready.gives
     for part in ready.parts:
         if reason := lacking(part, ready, given):
             raise GdeError(reason)
+
+
+def _called(ready: Ready, model: str) -> str:
+    """The PART in `--set PART.FIELD` of a language model."""
+    return MODEL.table if model == ready.agent_model else model
 
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:

@@ -46,7 +46,13 @@ class Kind:
 _IN_ORDER = (
     Kind(name="environment", table="env", field="environment", offer=EnvironmentOffer),
     Kind(name="agent", table="agent", field="agent"),
-    Kind(name="language_model", offer=ModelOffer),
+    Kind(
+        name="language_model",
+        table="model",
+        field="models",
+        offer=ModelOffer,
+        several=True,
+    ),
     Kind(name="probe", table="probe", field="probes", offer=ProbeOffer, several=True),
     Kind(name="reward_model", table="reward", field="rewards", several=True),
     Kind(
@@ -60,6 +66,8 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _IN_ORDER}
 """By name, in the order in which a run meets them."""
 SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
 SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)
+MODEL = KINDS["language_model"]
+"""The kind of which a part names what it asks: a plan configures those."""
 SKELETONS = tuple(
     kind.name.replace("_", "-") for kind in KINDS.values() if kind.skeleton
 )

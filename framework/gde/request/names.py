@@ -1,17 +1,25 @@
 """Language models and reward models that a configuration names."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, get_type_hints
 
 from gde.data.json import Json
+from gde.data.plan import Choice
 from gde.errors import ConfigError
 from gde.offers import ModelOffer, ModelReference, RewardReference
 from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS, MODEL
 from gde.request.settings import build, field_names, required_fields
 
 ReferenceT = TypeVar("ReferenceT")
 SOURCE_FIELD = "source"
 """The field of a model's configuration that takes the ARGUMENT of NAME:ARGUMENT."""
+ALIAS = re.compile(r"[A-Za-z][\w-]*")
+"""A user's own name for a language model."""
+RESERVED = frozenset({"run", "study", *(kind.table for kind in KINDS.values())})
+"""First words of settings that mean other parts."""
 
 
 def model_names(config: object) -> dict[str, str]:
@@ -50,15 +58,52 @@ def _references(
     return found
 
 
-def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:
-    """Refuse settings of a language model where the agent names none.
+def models_by_name(
+    models: Sequence[Choice], agent: str, agents_model: str
+) -> dict[str, Choice]:
+    """The configured language models of a plan, by the names that parts give them.
+
+    Args:
+        models: of the plan; one without a name configures the agent's model.
+        agent: label of the agent, for messages.
+        agents_model: the model that the agent's configuration names first, or empty.
 
     Raises:
-        ConfigError: there are some.
+        ConfigError: two models of one name, a name that means something else, or
+        settings of the agent's model where the agent names none.
     """
-    if settings and not model_names(config):
-        field = next(iter(settings))
-        raise ConfigError(f"model.{field}: agent {label!r} uses no language model")
+    found: dict[str, Choice] = {}
+    of_agents: dict[str, Json] = {}
+    for choice in models:
+        if not choice.name:
+            of_agents.update(choice.config)
+            continue
+        if choice.alias:
+            _check_alias(choice.alias)
+        if choice.label in found:
+            raise ConfigError(
+                f"language model {choice.label!r} is listed twice; rename one"
+            )
+        found[choice.label] = choice
+
+    if of_agents:
+        if not agents_model:
+            field = next(iter(of_agents))
+            raise ConfigError(f"model.{field}: agent {agent!r} uses no language model")
+        own = found.get(agents_model, Choice(name=agents_model))
+        found[agents_model] = replace(own, config={**own.config, **of_agents})
+    return found
+
+
+def _check_alias(alias: str) -> None:
+    if not ALIAS.fullmatch(alias):
+        raise ConfigError(
+            f"language model {alias!r}: wanted a name of letters, digits, - and _, which begins with a letter"
+        )
+    if alias in RESERVED:
+        raise ConfigError(
+            f"language model {alias!r}: settings of that name are those of another part; take another name"
+        )
 
 
 def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
@@ -77,27 +122,46 @@ def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
     assert isinstance(offer, ModelOffer)
     references = _references(type(config), ModelReference)
     if offer.task and references[field].any_question:
-        wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
+        wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:MODEL@URL"
         raise ConfigError(
             f"{whose}: {wanted}, got {offer.name!r}, which was made for {offer.task} alone"
         )
 
 
-def find_model(
-    name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str
-) -> tuple[Entry, Any]:
+def find_model(choice: Choice, catalogue: Catalogue, whose: str) -> tuple[Entry, Any]:
     """The offer of a named model and its typed configuration.
 
     Args:
-        name: NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT.
+        choice: its name is NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT.
         catalogue: all offers.
-        settings: of the model's configuration.
         whose: the setting that names the model, for messages.
 
     Raises:
         UnknownName: no plugin offers it, or a setting of it.
-        ConfigError: an argument that it does not take, or none where it needs one.
+        ConfigError: an argument that it does not take, or none where it needs one, or
+        an alias that is the name of another model.
     """
+    if choice.alias in catalogue.names("language_model"):
+        raise ConfigError(
+            f"language model {choice.alias!r}: a model of that name exists already; take another name"
+        )
+    _, argument = _split(choice.name, catalogue)
+    entry = model_entry(choice, catalogue)
+    return entry, _configured(entry, argument, choice, whose)
+
+
+def model_entry(choice: Choice, catalogue: Catalogue) -> Entry:
+    """The offer of a named model.
+
+    Raises:
+        UnknownName: no plugin offers it.
+    """
+    offer, _ = _split(choice.name, catalogue)
+    return catalogue.find("language_model", offer)
+
+
+def _split(name: str, catalogue: Catalogue) -> tuple[str, str]:
+    """The offer in NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT, and the argument."""
     offer, _, argument = name.partition(":")
 
     # If a plugin has the name of its model, NAME:ARGUMENT wins over PLUGIN:NAME.
@@ -108,25 +172,23 @@ def find_model(
         plugin = offer
         short_name, _, argument = argument.partition(":")
         offer = f"{plugin}:{short_name}"
-
-    entry = catalogue.find("language_model", offer)
-    return entry, _configured(entry, argument, settings, name, whose)
+    return offer, argument
 
 
-def _configured(
-    entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str
-) -> Any:
+def _configured(entry: Entry, argument: str, choice: Choice, whose: str) -> Any:
     """The model's configuration, with ARGUMENT in the field `source`."""
     config = entry.offer.config
-    given = dict(settings)
+    name = choice.name
+    called = choice.alias or MODEL.table
+    given = dict(choice.config)
     if argument:
         if SOURCE_FIELD not in field_names(config):
             raise ConfigError(f"{whose}: wanted {entry.offer.name}, got {name!r}")
         set_to = given.setdefault(SOURCE_FIELD, argument)
         if set_to != argument:
             conflict = f"wanted {argument!r} as {whose} says, got {set_to!r}"
-            raise ConfigError(f"model.{SOURCE_FIELD}: {conflict}; drop one of them")
+            raise ConfigError(f"{called}.{SOURCE_FIELD}: {conflict}; drop one of them")
 
     if SOURCE_FIELD in required_fields(config) and SOURCE_FIELD not in given:
         raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
-    return build(config, given, "model")
+    return build(config, given, called)

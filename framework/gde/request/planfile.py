@@ -9,15 +9,16 @@ from typing import Annotated, Any
 
 import tomli_w
 from annotated_types import Ge, Gt
-from pydantic import AllowInfNan, Strict
+from pydantic import AllowInfNan
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.kinds import SEVERAL, SINGLE
+from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
 
-VERSION = 1
+VERSION = 2
+"""2: language models are a list of named parts, which have their prices."""
 NO_VALUE = "none"
 """How a plan file and a command line write that a field has no value: TOML has no
 null.
@@ -26,7 +27,6 @@ null.
 
 _Count = Annotated[int, Ge(1)]
 _Positive = Annotated[float, Gt(0), AllowInfNan(False)]
-_Price = Annotated[float, Strict(), Ge(0), AllowInfNan(False)]
 RUN: Mapping[str, Any] = {
     "episodes": _Count,
     "repeats": _Count,
@@ -41,13 +41,23 @@ RUN: Mapping[str, Any] = {
     "max_calls": _Count | None,
     "max_tokens": _Count | None,
     "max_cost": _Positive | None,
-    "prices": dict[str, tuple[_Price, _Price]],
     "cache": str,
 }
 """The fields of the table [run] with their types, in the order of the file."""
 OF_RESULTS = ("episodes", "repeats", "seed", "initialisations", "learning")
 """The fields of [run] that change results."""
-WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
+OF_RUN_ALONE = tuple(name for name in RUN if name not in OF_RESULTS)
+"""The other fields of [run]."""
+HOW_ASKED = (
+    "timeout",
+    "retries",
+    "longest_wait",
+    "max_bytes",
+    "api_key_env",
+    "prices",
+)
+"""Fields of a model's configuration that change how it is asked, and no answer."""
+WITHOUT_EFFECT = {"executor", "reporters", *OF_RUN_ALONE}
 """Fields of a plan that change no result, only where and how the run is done."""
 
 
@@ -103,29 +113,28 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
                 _choice(each, kind.table) for each in tables[kind.table]
             )
 
-    plan = Plan(**parts, language_model=tables.get("model", {}))
-    return configure_run(plan, tables.get("run", {}))
+    return configure_run(Plan(**parts), tables.get("run", {}))
 
 
 def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
+        advice = "use the gde-eval that wrote it"
+        if isinstance(version, int) and version > VERSION:
+            advice = "upgrade gde-eval to read it"
         raise ConfigError(
-            f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it"
+            f"plan {path}: wanted version {VERSION}, got {version}; {advice}"
         )
 
     single = [kind.table for kind in SINGLE]
     several = [kind.table for kind in SEVERAL]
-    known = [*single, *several, "run", "model"]
+    known = [*single, *several, "run"]
     for table in tables:
         if table not in known:
             raise UnknownName("table of a plan", table, known)
 
-    for table in ("run", "model"):
-        if not isinstance(tables.get(table, {}), Mapping):
-            raise ConfigError(
-                f"plan {path}: wanted a table [{table}], got {tables[table]!r}"
-            )
+    if not isinstance(tables.get("run", {}), Mapping):
+        raise ConfigError(f"plan {path}: wanted a table [run], got {tables['run']!r}")
     for table in several:
         if not isinstance(tables.get(table, []), list):
             raise ConfigError(
@@ -139,12 +148,15 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
 
 
 def _choice(table: Any, whose: str) -> Choice:
-    if not isinstance(table, Mapping) or not isinstance(table.get("use"), str):
+    # A model without a name is the agent's.
+    unnamed = "" if whose == MODEL.table else None
+    is_table = isinstance(table, Mapping)
+    if not is_table or not isinstance(table.get("use", unnamed), str):
         raise ConfigError(f"plan: wanted [{whose}] with `use = NAME`, got {table!r}")
 
     # All other keys are the part's own settings.
     config = dict(table)
-    name = config.pop("use")
+    name = config.pop("use", "")
     alias = config.pop("as", "")
     return Choice(name=name, config=config, alias=str(alias))
 
@@ -169,14 +181,11 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as TOML tables; a field without value is written as "none"."""
     run = {name: getattr(plan, name) for name in RUN}
-    for name in ("prices", "cache"):
-        if not run[name]:
-            del run[name]
+    if not plan.cache:
+        del run["cache"]
     tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
     for kind in SINGLE:
         tables[kind.table] = _plain(getattr(plan, kind.field))
-    if plan.language_model:
-        tables["model"] = _plain(plan.language_model)
     for kind in SEVERAL:
         tables[kind.table] = _plain(getattr(plan, kind.field))
     return tables
@@ -190,6 +199,7 @@ def write_plan(plan: Plan) -> str:
 def plan_hash(plan: Plan) -> str:
     """Twelve hexadecimal digits, equal for plans that must give equal results."""
     identity = {}
+    plan = replace(plan, models=tuple(map(_as_answering, plan.models)))
     for field in fields(plan):
         if field.name not in WITHOUT_EFFECT:
             identity[field.name] = _plain(getattr(plan, field.name))
@@ -197,10 +207,20 @@ def plan_hash(plan: Plan) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
+def _as_answering(model: Choice) -> Choice:
+    """The choice of a model without what changes no answer."""
+    return replace(model, config=without_asking(model.config))
+
+
+def without_asking(config: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of a model's configuration on which answers depend."""
+    return {name: value for name, value in config.items() if name not in HOW_ASKED}
+
+
 def _plain(value: Any) -> Any:
     """A value of a plan as TOML has it."""
     if isinstance(value, Choice):
-        table = {"use": value.name}
+        table = {"use": value.name} if value.name else {}
         if value.alias:
             table["as"] = value.alias
         return {**table, **_plain(value.config)}

@@ -13,17 +13,21 @@ from gde.errors import ConfigError, GdeError
 from gde.offers import Capability, MetricOffer
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry, load_plugins
-from gde.request.kinds import KINDS, SEVERAL, Kind
+from gde.request.kinds import KINDS, MODEL, SEVERAL, Kind
 from gde.request.names import (
-    check_settings,
     check_task,
     find_model,
     model_names,
+    models_by_name,
     reward_names,
 )
 from gde.request.objects import absent_entry, object_entry
 from gde.request.settings import build, dump, sweep
 
+ASKED_FOR = tuple(kind for kind in SEVERAL if kind is not MODEL)
+"""The kinds of which a plan lists what it wants. Of models, it lists those that some
+part names.
+"""
 LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
@@ -171,31 +175,24 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
 
     several: dict[str, tuple[Chosen, ...]] = {}
     choices: dict[str, Any] = {}
-    for kind in SEVERAL:
+    for kind in ASKED_FOR:
         asked = _with_members(getattr(plan, kind.field), kind, catalogue)
         chosen = tuple(find.part(kind.name, choice) for choice in asked)
         several[kind.field] = chosen
         choices[kind.field] = tuple(map(Chosen.choice, chosen, asked))
         _check_labels(kind, chosen)
 
-    # The agent comes first: settings of a model are for the one that it names first.
+    # The agent comes first: settings of a model without a name are for the agent's.
     parts = [agent]
     for chosen in several.values():
         parts += chosen
     judges = find.judges(parts, several["rewards"])
-    models = find.models([*parts, *judges.values()], plan.language_model)
-
-    model = models.get(_first_model(agent))
-    if model and not model.absent:
-        model_settings = dump(model.config)
-    else:
-        model_settings = dict(plan.language_model)
+    models, choices[MODEL.field] = find.models([*parts, *judges.values()], plan.models)
     complete = replace(
         plan,
         environment=environment,
         agent=agent.choice(plan.agent),
         executor=executor.choice(plan.executor),
-        language_model=model_settings,
         **choices,
     )
     ready = Ready(
@@ -266,29 +263,34 @@ class Finder:
         return tuple(conditions), replace(choice, config=config)
 
     def models(
-        self, parts: Sequence[Chosen], settings: Mapping[str, Json]
-    ) -> dict[str, Chosen]:
-        """The language models that the parts name, by name.
+        self, parts: Sequence[Chosen], configured: Sequence[Choice]
+    ) -> tuple[dict[str, Chosen], tuple[Choice, ...]]:
+        """The language models that the parts name, by name, and their choices.
 
         Args:
             parts: the agent first.
-            settings: of the model that the agent names first.
+            configured: the models of the plan. Those that no part names are left out.
         """
         agent = parts[0]
-        if not agent.absent:
-            check_settings(agent.label, agent.config, settings)
+        own = _first_model(agent)
+        if agent.absent:
+            configured = [choice for choice in configured if choice.name]
+        known = models_by_name(configured, agent.label, own)
         found: dict[str, Chosen] = {}
+        choices: dict[str, Choice] = {}
         for part in parts:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"
                 if name not in found:
-                    # The settings are for the first model alone, which is the agent's.
-                    given = {} if found else settings
-                    find = partial(find_model, name, self.catalogue, given, whose)
-                    found[name] = self._found("language_model", name, name, find)
+                    choice = known.get(name, Choice(name=name))
+                    find = partial(find_model, choice, self.catalogue, whose)
+                    found[name] = self._found(
+                        MODEL.name, choice.name, choice.label, find
+                    )
+                    choices[name] = found[name].choice(choice)
                 if not self.absent:
                     check_task(part.config, field, found[name].entry, whose)
-        return found
+        return found, tuple(choices.values())
 
     def judges(
         self, parts: Iterable[Chosen], rewards: Sequence[Chosen]

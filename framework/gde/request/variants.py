@@ -4,7 +4,7 @@ All of them meet the same worlds, so that they can be compared.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 from typing import Any
@@ -12,17 +12,21 @@ from typing import Any
 from gde.data.json import Json
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.building import Wanted, build_plan, choose
+from gde.request.building import Wanted, build_plan, choose, choose_model
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
-from gde.request.kinds import KINDS
-from gde.request.names import find_model, model_names, names_models
+from gde.request.kinds import KINDS, MODEL
+from gde.request.names import (
+    model_entry,
+    model_names,
+    models_by_name,
+    names_models,
+)
 from gde.request.planfile import listed_agents
 from gde.request.resolve import resolve
 from gde.request.settings import build, field_names, parse_settings, sweep
 
 AGENT = KINDS["agent"].table
-MODEL = "model"
 ODD = re.compile(r"[^\w.=+-]+")
 """Characters that are replaced in the name of a folder."""
 OPTIONAL = ("probes", "metrics")
@@ -61,6 +65,7 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
                 raise ConfigError(f"agent {name!r} is listed twice: {advice}")
             found[name] = one
 
+    _check_used(wanted, found.values())
     if len(found) < 2:
         return found
     return _without_unfed(found, catalogue)
@@ -120,12 +125,13 @@ def _plans_of_several(
         # another agent.
         drops_model = any_asks_model and not names_models(config)
         if drops_model:
-            kept[MODEL] = ()
+            kept[MODEL.table] = ()
 
         settings = [setting for setting in wanted.settings if _concerns(setting, kept)]
         plan = build_plan(replace(wanted, settings=settings))
         if drops_model:
-            plan = replace(plan, language_model={})
+            named = tuple(choice for choice in plan.models if choice.name)
+            plan = replace(plan, models=named)
         plans.append(plan)
     return plans
 
@@ -157,23 +163,29 @@ def _crossed_agent(
             one = replace(plan, agent=replace(agent, config=chosen))
 
         configured = build(config, chosen, AGENT)
-        for model_values, settings in _crossed_model(one, configured, catalogue):
+        for model_values, models in _crossed_model(one, configured, catalogue):
             if model_values:
-                yield [*values, *model_values], replace(one, language_model=settings)
+                yield [*values, *model_values], replace(one, models=models)
             else:
                 yield values, one
 
 
-def _crossed_model(plan: Plan, config: Any, catalogue: Catalogue) -> Iterator[Variant]:
-    """The combinations of values of the agent's first-named language model."""
-    names = list(model_names(config).values())
-    if not names or not plan.language_model:
-        yield [], plan.language_model
+def _crossed_model(
+    plan: Plan, config: Any, catalogue: Catalogue
+) -> Iterator[tuple[list[str], tuple[Choice, ...]]]:
+    """The models with each combination of values of the agent's first-named one."""
+    name = next(iter(model_names(config).values()), "")
+    by_name = models_by_name(plan.models, plan.agent.label, name)
+    own = by_name.get(name)
+    if own is None or not own.config:
+        yield [], plan.models
         return
 
-    # Missing settings are found where the plan is resolved.
-    entry, _ = find_model(names[0], catalogue, {}, f"{AGENT}.{MODEL}")
-    yield from _crossed(entry.offer.config, plan.language_model, MODEL)
+    config_class = model_entry(own, catalogue).offer.config
+    called = own.alias or MODEL.table
+    for values, chosen in _crossed(config_class, own.config, called):
+        varied = {**by_name, name: replace(own, config=chosen)}
+        yield values, tuple(varied.values())
 
 
 def _crossed(
@@ -186,6 +198,29 @@ def _crossed(
         chosen = dict(zip(alternatives, combination, strict=True))
         texts = [str(chosen[name]) for name in swept]
         yield texts, chosen
+
+
+def _check_used(wanted: Wanted, plans: Collection[Plan]) -> None:
+    """Refuse a model that the user named, but that no part asks.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    asked: set[Json] = set()
+    for plan in plans:
+        parts = (plan.agent, *plan.rewards, *plan.probes, *plan.metrics)
+        asked.update(
+            value
+            for part in parts
+            for value in part.config.values()
+            if isinstance(value, str)
+        )
+    for text in wanted.names.get(MODEL.table, ()):
+        alias = choose_model(text).alias
+        if alias and alias not in asked:
+            raise ConfigError(
+                f"--model {alias}: no part asks this model; for the agent, --set {AGENT}.{MODEL.table}={alias}"
+            )
 
 
 def _without_unfed(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Plan]:

@@ -130,6 +130,8 @@ def resume_contest(
     *,
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
+    settings: Sequence[str] = (),
+    executor: str = "",
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
@@ -142,6 +144,8 @@ def resume_contest(
                     watch,
                     retry_failed=retry_failed,
                     keys_to=keys_to,
+                    settings=settings,
+                    executor=executor,
                 )
     return _concluded(path, catalogue)
 

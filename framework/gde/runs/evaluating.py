@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import TypeVar
@@ -14,6 +14,7 @@ from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFailed
 from gde.parts.executor import WorksElsewhere
+from gde.request.amending import amended
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.objects import with_objects
@@ -122,6 +123,8 @@ def resume(
     plan: Plan | None = None,
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
+    settings: Sequence[str] = (),
+    executor: str = "",
 ) -> Result:
     """Resume an interrupted run; only unfinished turns are repeated.
 
@@ -134,12 +137,17 @@ def resume(
             which and why.
         keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder
             may come from anyone. With `plan`, keys go to all hosts that it names.
+        settings: PART.FIELD=VALUE each, from now on: limits of the run, the executor's
+            fields, timeouts and prices of models.
+        executor: its name, from now on; empty for that of the plan.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
-        be served.
+        be served; or a setting could change a result.
     """
     folder = RunFolder.open(Path(path))
+    if settings or executor:
+        _amend(folder, settings, executor, catalogue)
     hosts = keys_to if plan is None else None
     return _beside_loops(
         lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed, hosts)
@@ -183,6 +191,24 @@ def _resume(
     return _run(
         prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to
     )
+
+
+def _amend(
+    folder: RunFolder,
+    settings: Sequence[str],
+    executor: str,
+    catalogue: Catalogue | None,
+) -> None:
+    """Change what the run's plan says about anything but results."""
+    with only_writer(folder.path):
+        plan = amended(folder.plan(), settings, executor)
+        # Values are checked, and get their types, where the plan is resolved.
+        ready = resolve(plan, catalogue or Catalogue.default(), absent=True)
+        models = {choice.label: choice for choice in ready.plan.models}
+        complete = [models.get(choice.label, choice) for choice in plan.models]
+        folder.write_plan(
+            replace(plan, executor=ready.plan.executor, models=tuple(complete))
+        )
 
 
 def _label(ready: Ready) -> str:

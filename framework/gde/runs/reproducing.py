@@ -51,7 +51,8 @@ class Request:
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Configuration of the study itself."""
     agent: Choice = AGENT
-    language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    models: tuple[Choice, ...] = ()
+    """Language models with settings; one without a name is the agent's."""
     rewards: tuple[Choice, ...] = ()
     """Reward models that are added to every plan that has any."""
     executor: Choice = EXECUTOR
@@ -181,7 +182,7 @@ def _unused(
         yield f"{name} has agents of its own or none: drop --agent, --model and agent settings"
     if not plans and request.executor != EXECUTOR:
         yield f"{name} has no plans to run: drop --executor and executor settings"
-    if not plans and request.language_model:
+    if not plans and request.models:
         yield f"{name} has no plans to run: drop model settings"
 
 
@@ -215,7 +216,7 @@ def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
 
 def _asked_for(plan: Plan, request: Request) -> Plan:
     """The plan of a study with the model, executor and reward models of the request."""
-    model = {**plan.language_model, **request.language_model}
+    models = (*plan.models, *request.models)
 
     # A requested reward model takes the place of the plan's own with its label.
     rewards: tuple[Choice, ...] = ()
@@ -223,9 +224,7 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
         asked = {choice.label: choice for choice in request.rewards}
         own = [choice for choice in plan.rewards if choice.label not in asked]
         rewards = (*own, *asked.values())
-    return replace(
-        plan, language_model=model, executor=request.executor, rewards=rewards
-    )
+    return replace(plan, models=models, executor=request.executor, rewards=rewards)
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:

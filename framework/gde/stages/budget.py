@@ -23,7 +23,7 @@ NO_PRICES: Prices = MappingProxyType({})
 PER = 1_000_000
 """The number of tokens that a price is for."""
 KEPT = "then run `gde resume` (finished work is kept)"
-ADVICE = "raise it in plan.toml and run `gde resume`, or evaluate the finished episodes with `gde rescore`"
+ADVICE = "raise it with `gde resume --set`, or evaluate the finished episodes with `gde rescore`"
 Left = Mapping[str, float]
 """The remaining budget by the name of the limit in a plan; only set limits are listed."""
 
@@ -44,7 +44,9 @@ class Cost:
     """The number of answers whose tokens the model did not report."""
 
     def __str__(self) -> str:
-        known = f"cost: {self.money:.4g} for {self.calls} answers, by run.prices"
+        known = (
+            f"cost: {self.money:.4g} for {self.calls} answers, by the models' prices"
+        )
         if not self.untold:
             return known
         return f"{known}; of {self.untold} tokens or price are unknown, so the total is higher"
@@ -94,8 +96,8 @@ def cost_before(
 
 
 def cost_note(journal: Journal, prices: Prices) -> Mapping[str, Json]:
-    """The cost for a result's provenance; empty without prices in the plan."""
-    if not prices:
+    """The cost for a result's provenance; empty where no model costs anything."""
+    if not any(map(any, prices.values())):
         return {}
     cost = cost_before(journal, prices)
     return {
@@ -229,7 +231,7 @@ class Budget:
         if self._untold and "max_tokens" in self._left:
             return "run.max_tokens cannot be enforced: a model does not report its tokens; set run.max_calls"
         if "max_cost" in self._left and model not in self._prices:
-            return f"run.max_cost cannot be enforced without the price of {model}: add it to run.prices; {KEPT}"
+            return f"run.max_cost cannot be enforced without the prices of {model}: set its field prices; {KEPT}"
         if self._unpriced:
             return f"run.max_cost cannot be enforced: the cost of some answers is unknown; set run.max_calls, {KEPT}"
         return ""

@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from gde.data.observation import Task, World
+from gde.data.plan import Choice
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
 from gde.offers import Capability
@@ -21,6 +22,7 @@ from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
 from gde.request.names import find_model
+from gde.request.planfile import without_asking
 from gde.request.resolve import Chosen, Finder, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
@@ -145,12 +147,13 @@ class Resources:
     def _make_model(self, name: str) -> LanguageModel:
         chosen = self.ready.models.get(name) if self.ready else None
         if chosen is None:
-            entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
+            choice = Choice(name=name)
+            entry, config = find_model(choice, self.catalogue, f"model {name!r}")
             chosen = Chosen(
                 kind="language_model", name=name, label=name, entry=entry, config=config
             )
         model: LanguageModel = self.make(chosen)
-        self.models.configs[name] = dump(chosen.config)
+        self.models.configs[name] = without_asking(dump(chosen.config))
         return model
 
 

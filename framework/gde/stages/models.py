@@ -42,7 +42,7 @@ class Models:
         self.reuse = reuse or Reuse()
         self.reach = Reach()
         self.configs: dict[str, Json] = {}
-        """The configuration of each model, by its name."""
+        """What answers depend on in the configuration of each model, by its name."""
         self._make = make
         self._journal = journal
         self._made: dict[str, LanguageModel] = {}

@@ -123,6 +123,10 @@ class RunFolder:
         """The complete plan of the run."""
         return read_plan(self.path / PLAN)
 
+    def write_plan(self, plan: Plan) -> None:
+        """Replace the plan by one that gives the same results."""
+        write_whole(self.path / PLAN, write_plan(plan))
+
     def journal(self, *, write: bool = True) -> Journal:
         """The run's journal, to be closed by the caller."""
         return Journal.open(self.journal_path, write=write)

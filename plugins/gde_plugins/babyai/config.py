@@ -85,7 +85,7 @@ class PrompterConfig:
     """Prompts and sampling of a language model."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
+    """The language model: nano, hf:PATH_OR_ID or openai:MODEL@URL."""
     prompting: Literal["zero_shot", "few_shot", "cot", "tot"] = "tot"
     """The question only, with 3 solved questions of other worlds, with a chain of
     thought, or with a tree of thoughts (Choukrani et al. 2025, section 5.1).

@@ -1,16 +1,24 @@
 """Options of the language models."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Interval
+from pydantic import JsonValue
 
 from gde.errors import ConfigError
 from gde_plugins.language_models.nano import DEFAULT, Training
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 BatchSize = Annotated[int, Ge(1)]
+Price = Annotated[float, Ge(0)]
+FREE = (0.0, 0.0)
+GGUF = ".gguf"
+URL = re.compile(r"(?:^|@)(?P<url>https?://)")
+"""Matches the beginning of the URL in MODEL@URL."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +35,14 @@ class NanoConfig:
     """
     batch_size: BatchSize = 32
     """Number of conversations generated together."""
+    prices: tuple[Price, Price] = FREE
+    """Prices of a million tokens of prompts and of answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HfConfig:
-    """A causal language model of transformers with a chat template."""
+class LocalConfig:
+    """Options of weights that transformers runs in this process."""
 
-    source: str
-    """Folder with config, safetensors and tokenizer; or a GGUF file; or the id of a
-    model on a hub.
-    """
     device: str = "auto"
     """cpu, cuda or cuda:N; auto uses CUDA if available."""
     dtype: Dtype = "auto"
@@ -45,24 +51,83 @@ class HfConfig:
     """
     batch_size: BatchSize = 32
     """Number of conversations generated together; fewer need less memory."""
-    revision: str = ""
-    """Commit, tag or branch of a model on a hub; empty for its default."""
     date: str = "2025-08-05"
     """Date for chat templates that print one; fixed, so that a request always gives
     the same prompt.
     """
+    prices: tuple[Price, Price] = FREE
+    """Prices of a million tokens of prompts and of answers, e.g. of a rented machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HfConfig(LocalConfig):
+    """A causal language model of transformers with a chat template."""
+
+    source: str
+    """Folder with config, safetensors and tokenizer, or the id of a model on a hub."""
+    revision: str = ""
+    """Commit, tag or branch of a model on a hub; empty for its default."""
+
+    def __post_init__(self) -> None:
+        if self.source.endswith(GGUF):
+            raise ConfigError(
+                f"model.source: wanted a folder or the id of a model, got the file {self.source!r}; name it gguf:FILE"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GgufConfig(LocalConfig):
+    """A file of llama.cpp with the weights and tokenizer of a model."""
+
+    source: str
+    """The .gguf file."""
+
+    def __post_init__(self) -> None:
+        if not self.source.endswith(GGUF):
+            raise ConfigError(
+                f"model.source: wanted a {GGUF} file, got {self.source!r}; name a folder hf:PATH"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIConfig:
-    """A server with OpenAI's chat completions: vLLM, llama.cpp, hosted providers."""
+    """A server with OpenAI's chat completions: vLLM, llama.cpp, hosted providers.
+
+    Fields of the answer's sampling replace what agents, judges and others ask for.
+    """
 
     source: str
-    """Base URL, e.g. http://localhost:8000/v1."""
-    model: str = ""
-    """Model name on the server; may be empty if the server has only one model."""
+    """MODEL@URL, e.g. gpt-5-mini@https://api.openai.com/v1; the URL alone if the server
+    has only one model.
+    """
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable with the API key; servers without keys need none."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers of each request. $NAME stands for the environment variable NAME,
+    e.g. {"api-key": "$AZURE_KEY"}.
+    """
+    effort: str = "auto"
+    """Reasoning effort to send, in the server's words; auto is what the part asks for."""
+    temperature: Annotated[float, Interval(ge=0, le=2)] | None = None
+    """Sampling temperature; none for what the part asks for."""
+    top_p: Annotated[float, Interval(gt=0, le=1)] | None = None
+    """Nucleus sampling, likewise."""
+    max_tokens: Annotated[int, Ge(1)] | None = None
+    """Maximum number of tokens of an answer, likewise."""
+    context: Annotated[int, Ge(1)] | None = None
+    """Tokens of prompt and answer together that the server takes; answers get the rest,
+    with two bytes of the prompt counted as one token. None for no limit.
+    """
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """The server's name for the token limit."""
+    body: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Further fields of each request, e.g. {"top_k": 20}."""
+    without: tuple[str, ...] = ()
+    """Fields of each request that are left out, since the server refuses them, e.g.
+    reasoning_effort.
+    """
+    prices: tuple[Price, Price] | None = None
+    """Prices of a million tokens of prompts and of answers, reasoning included."""
     timeout: Annotated[float, Gt(0)] = 600.0
     """Time limit of one answer in seconds, without the pauses that the server requests."""
     max_bytes: Annotated[int, Ge(1)] = 8_000_000
@@ -75,18 +140,32 @@ class OpenAIConfig:
     """Maximum number of retries, with growing pauses, after a lost connection or status
     408, 409, 429 or 5xx. A 429 does not count while the server answers other requests.
     """
-    send_effort: bool = True
-    """Send `reasoning_effort`, which models without reasoning may refuse."""
-    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """The server's name for the token limit."""
 
     def __post_init__(self) -> None:
-        if urlsplit(self.source).scheme not in {"http", "https"}:
+        parts = urlsplit(self.url)
+        if not parts.scheme or not parts.netloc:
             raise ConfigError(
-                f"model.source: wanted a URL, e.g. http://localhost:8000/v1, got {self.source!r}"
+                "model.source: wanted MODEL@URL, e.g. gpt-5-mini@https://api.openai.com/v1 or"
+                f" llama@http://localhost:8000/v1, got {self.source!r}"
             )
-        if urlsplit(self.source).password is not None:
+        if parts.password is not None:
             raise ConfigError(
                 "model.source: the URL contains a password, which every run file would repeat. Put it in an environment"
                 " variable and set model.api_key_env"
             )
+
+    @property
+    def url(self) -> str:
+        """Base URL of the server; empty if there is none."""
+        return self.source[self._start :] if self._start >= 0 else ""
+
+    @property
+    def model(self) -> str:
+        """Name of the model on the server; empty for the only one."""
+        return self.source[: max(0, self._start - 1)]
+
+    @property
+    def _start(self) -> int:
+        # Names of models may hold "@" too, and a URL only at its beginning a scheme.
+        found = URL.search(self.source)
+        return found.start("url") if found else -1

@@ -1,6 +1,6 @@
 """Connections to untrusted servers: bounded answers, and no redirect of the key."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,12 +17,19 @@ class TooLong(Exception):
     """An answer with a maximum number of bytes."""
 
 
-def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.AsyncOpenAI:
+def connect(
+    url: str,
+    key: str,
+    headers: Mapping[str, str],
+    seconds: float,
+    most_bytes: int,
+) -> openai.AsyncOpenAI:
     """Make a client without retries, redirects or oversized answers.
 
     Args:
         url: base URL of the server.
         key: sent with every request.
+        headers: sent with every request, too.
         seconds: the longest time between two pieces of an answer.
         most_bytes: the most bytes of an answer.
 
@@ -69,7 +76,7 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
         base_url=url,
         api_key=key,
         max_retries=0,
-        default_headers={"Accept-Encoding": "identity"},
+        default_headers={**headers, "Accept-Encoding": "identity"},
         http_client=http_client,
     )
 

@@ -13,10 +13,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from gde.errors import GdeError
+from gde_plugins.language_models.config import GGUF
 from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import file_digest, weights_digest
 
-WANTED = "a folder with config.json, *.safetensors and tokenizer files, a .gguf file, or the id of a model on a hub"
+WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -66,7 +67,7 @@ def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
     path = Path(source).expanduser()
     if path.is_dir():
         return str(path), {"weights": weights_digest(path)}
-    if path.is_file() and path.suffix == ".gguf":
+    if path.is_file() and path.suffix == GGUF:
         return str(converted(path)), {"weights": file_digest(path)}
     is_path = path.is_absolute() or source.startswith(".")
     if path.exists() or is_path or not HUB_ID.fullmatch(source):

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import openai
@@ -14,10 +15,10 @@ from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import TooLong, connect, http_package
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
-from gde_plugins.language_models.server_errors import read_trouble
+from gde_plugins.language_models.server_errors import masked, read_trouble
+from gde_plugins.language_models.server_requests import request_body
 
-SEEDS = 2**31
-"""Upper bound of seeds: servers accept different integers, and all accept these."""
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 """Seconds before the first retry; doubled for each further one."""
 LONGEST_MESSAGE = 300
@@ -30,9 +31,16 @@ class OpenAIModel:
     The server makes the batches.
     """
 
-    def __init__(self, config: OpenAIConfig, key: str = "") -> None:
+    def __init__(
+        self,
+        config: OpenAIConfig,
+        key: str = "",
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> None:
+        """Take the options, and the key and headers without references to variables."""
         self._config = config
         self._key = key
+        self._headers = headers
         self._name = config.model
         self._loop: asyncio.AbstractEventLoop | None = None
         """Event loop of client and limit."""
@@ -45,7 +53,7 @@ class OpenAIModel:
         return ModelInfo(
             name=f"openai:{self._config.source}",
             versions={
-                "server": self._config.source,
+                "server": self._config.url,
                 "model": self._name or "the only one",
             },
         )
@@ -138,7 +146,11 @@ class OpenAIModel:
         """
         config = self._config
         client = connect(
-            config.source, self._key or "none", config.timeout, config.max_bytes
+            config.url,
+            self._key or "none",
+            self._headers,
+            config.timeout,
+            config.max_bytes,
         )
         try:
             yield client
@@ -150,26 +162,13 @@ class OpenAIModel:
     ) -> dict[str, Any]:
         if not self._name:
             self._name = await self._only_model(client)
-        body = {
-            "model": self._name,
-            "messages": [
-                {"role": message.role, "content": message.content}
-                for message in request.messages
-            ],
-            "seed": request.seed % SEEDS,
-            "temperature": request.sampling.temperature,
-            "top_p": request.sampling.top_p,
-            self._config.limit_field: request.sampling.max_tokens,
-        }
-        if self._config.send_effort:
-            body["reasoning_effort"] = request.effort
-        return body
+        return request_body(request, self._name, self._config)
 
     async def _only_model(self, client: openai.AsyncOpenAI) -> str:
         names = [model.id async for model in client.models.list()]
         if len(names) != 1:
             listed = ", ".join(sorted(names)[:10])
-            problem = f"the server lists {len(names)} models: {listed}. Pick one: --set model.model=NAME"
+            problem = f"the server lists {len(names)} models: {listed}. Name one: openai:MODEL@{self._config.url}"
             raise GdeError(self._in_one_line(problem))
         return names[0]
 
@@ -179,8 +178,8 @@ class OpenAIModel:
         A server may have sent the key back.
         """
         text = " ".join(clean(problem).split())
-        if self._key:
-            text = text.replace(self._key, "***")
+        for secret in (self._key, *self._headers.values()):
+            text = masked(text, secret)
         if len(text) > LONGEST_MESSAGE:
             text = f"{text[:LONGEST_MESSAGE]}..."
         return f"openai:{self._config.source}: {text}"

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
-    from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
+    from gde_plugins.language_models.config import (
+        GgufConfig,
+        HfConfig,
+        NanoConfig,
+        OpenAIConfig,
+    )
 
 LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 
@@ -59,17 +64,42 @@ def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
     )
 
 
+def make_gguf(config: "GgufConfig", _: "Context") -> "LanguageModel":
+    """Make a model of transformers from a file of llama.cpp."""
+    from gde_plugins.language_models.transformers_model import TransformersModel
+
+    return TransformersModel.load(
+        config.source,
+        device=config.device,
+        dtype=config.dtype,
+        batch_size=config.batch_size,
+        date=config.date,
+        name=f"gguf:{config.source}",
+    )
+
+
 def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     """Make a model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 
-    return OpenAIModel(config, context.secret(config.api_key_env, config.source))
+    key = context.secret(config.api_key_env, config.url)
+    headers = {}
+    for name, value in config.headers.items():
+        headers[name] = value
+        if value.startswith("$"):
+            headers[name] = context.secret(value.removeprefix("$"), config.url)
+    return OpenAIModel(config, key, headers)
 
 
 @hookimpl
 def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
-    """Offer nano, hf and openai."""
-    from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
+    """Offer nano, hf, gguf and openai."""
+    from gde_plugins.language_models.config import (
+        GgufConfig,
+        HfConfig,
+        NanoConfig,
+        OpenAIConfig,
+    )
 
     return (
         ModelOffer(
@@ -108,8 +138,23 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             local_weights=_downloaded,
         ),
         ModelOffer(
+            name="gguf",
+            summary="gguf:FILE, weights of llama.cpp, read by transformers",
+            config=GgufConfig,
+            make=make_gguf,
+            gives=frozenset(
+                {
+                    Capability.ACTIVATIONS,
+                    Capability.ACTION_PROBS,
+                    Capability.INTERVENTIONS,
+                }
+            ),
+            imports=(*LOCAL_IMPORTS, "gguf"),
+            extra="gguf",
+        ),
+        ModelOffer(
             name="openai",
-            summary="openai:BASE_URL, any OpenAI-compatible server",
+            summary="openai:MODEL@URL, any OpenAI-compatible server",
             config=OpenAIConfig,
             make=make_openai,
             imports=("openai", "aiohttp"),

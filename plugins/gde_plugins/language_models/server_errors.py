@@ -14,6 +14,9 @@ PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
 """Statuses of temporary failures."""
 AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
+PIECE = 8
+"""Characters of the shortest piece of a secret that is masked."""
+MASK = "***"
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
 
@@ -101,7 +104,7 @@ def _explain_status(
             f"access denied: set {config.api_key_env} to a key that may use this model"
         )
     elif status == 404:
-        advice = "not found: correct the URL or the model name (model.model)"
+        advice = "not found: correct the URL or the model's name in openai:MODEL@URL"
     elif status == 429:
         advice = "too many requests: lower run.concurrency, or raise model.retries"
     elif status >= 500:
@@ -112,3 +115,14 @@ def _explain_status(
     message = body.get("message") if isinstance(body, Mapping) else body
     said = f": {message}" if message else ""
     return f"{advice} (status {status}{said})"
+
+
+def masked(text: str, secret: str) -> str:
+    """Return a text in which no long piece of a secret is left.
+
+    Servers repeat keys in their messages, also the first or last characters alone.
+    """
+    for length in range(len(secret), PIECE - 1, -1):
+        for start in range(len(secret) - length + 1):
+            text = text.replace(secret[start : start + length], MASK)
+    return text

@@ -17,7 +17,7 @@ class ReactConfig:
     """Prompts and sampling of the language model."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
+    """The language model: nano, hf:PATH_OR_ID or openai:MODEL@URL."""
     retries: Annotated[int, Ge(0)] = 2
     """Maximum number of retries per turn after an unusable answer; each names the error."""
     history: Annotated[int, Ge(0)] = 10

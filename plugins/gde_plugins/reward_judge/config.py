@@ -14,7 +14,7 @@ class JudgeConfig:
     """Settings of the judge of Shen et al. (2026), appendix C.3."""
 
     model: Annotated[GeneralModelName, MinLen(1)]
-    """Required: the language model, hf:PATH_OR_ID or openai:BASE_URL."""
+    """Required: the language model, hf:PATH_OR_ID or openai:MODEL@URL."""
     memory: bool = False
     """Let the judge keep a summary, and show it only that and the last step."""
     thinking: bool = False

@@ -270,7 +270,7 @@ class RewardPredictionStudy:
 
         reason = "agents were not run: --set study.agents=true"
         if self._config.agents:
-            reason = "it needs a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
+            reason = "it needs a language model: --set study.model=hf:PATH_OR_ID or openai:MODEL@URL"
             if domain not in {each.name for each in self._domains}:
                 unnamed = f"its domain was not run: --set study.domains={domain}"
                 reason = self._unavailable.get(domain, unnamed)

@@ -16,7 +16,7 @@ class StateFactoryConfig:
 
     model: GeneralModelName = ""
     """Language model that reads states and goals, e.g. hf:PATH_OR_ID or
-    openai:BASE_URL; empty: rules, which know some worlds and read all others as
+    openai:MODEL@URL; empty: rules, which know some worlds and read all others as
     sentences.
     """
     level: Level = 4

@@ -66,7 +66,7 @@ def test_settings_go_to_the_parts_that_they_name() -> None:
     )
     assert plan.environment.config == {"length": "3,5"}
     assert plan.agent.config == {"model": "planted"}
-    assert plan.language_model == {"depth": "3"}
+    assert plan.models == (Choice(name="", config={"depth": "3"}),)
     assert [choice.config for choice in plan.probes] == [
         {"layer": "0"},
         {"layer": "1,2"},
@@ -122,7 +122,7 @@ def file(tmp_path: Path) -> Path:
     plan = Plan(
         environment="corridor",
         agent=agent,
-        language_model={"log": "x"},
+        models=[Choice(name="", config={"log": "x"})],
         rewards=["judge"],
         seed=3,
     )
@@ -142,14 +142,33 @@ def test_a_plan_file_is_overridden_by_what_is_said_beside_it(file: Path) -> None
         (Choice(name="success"),),
         (Choice(name="judge"),),
     )
-    assert plan.language_model == {"log": "x"}
+    assert plan.models == (unnamed(log="x"),)
 
 
 def test_settings_of_the_model_go_with_their_agent_and_model(file: Path) -> None:
-    assert with_file(file, agent=["asking"]).language_model == {}
-    assert with_file(file, "agent.model=planted").language_model == {}
-    assert with_file(file, "agent.adviser=planted").language_model == {"log": "x"}
-    assert with_file(file, "model.pause=1").language_model == {"log": "x", "pause": "1"}
+    own = unnamed(log="x")
+    assert with_file(file, agent=["asking"]).models == ()
+    assert with_file(file, "agent.model=planted").models == ()
+    assert with_file(file, model=["planted"]).models == ()
+    assert with_file(file, "agent.adviser=planted").models == (own,)
+    assert with_file(file, "model.pause=1").models == (own, unnamed(pause="1"))
+
+
+def test_models_get_names_and_settings_of_their_own(file: Path) -> None:
+    plan = with_file(
+        file,
+        "big.pause=2",
+        "agent.adviser=big",
+        model=["planted", "big=logged:x?a=b"],
+    )
+    big = Choice(name="logged:x?a=b", alias="big", config={"pause": "2"})
+    assert plan.models == (big,)
+    assert plan.agent.config == {"model": "planted", "adviser": "big"}
+
+
+def unnamed(**config: str) -> Choice:
+    """Settings of the agent's model."""
+    return Choice(name="", config=config)
 
 
 def test_names_in_a_plan_file_stay_what_they_are(file: Path) -> None:

@@ -1,16 +1,18 @@
 """Language models by the text that a user writes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
 from gde.data.json import Json
+from gde.data.plan import NOTHING, Choice
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelName
-from gde.request.catalogue import Catalogue, load_plugins
-from gde.request.names import check_settings, find_model, model_names
+from gde.request.catalogue import Catalogue, Entry, load_plugins
+from gde.request.names import find_model, model_names, models_by_name
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,22 @@ def test_the_fields_that_name_a_model_are_found_in_their_order() -> None:
 
 
 def test_settings_need_a_model_that_they_are_for() -> None:
-    check_settings("mine", Asks(), {"depth": 3})
-    check_settings("mine", AsksNobody(), {})
+    own = Choice(name="", config={"depth": 3})
+    (found,) = models_by_name([own], "mine", "noted").values()
+    assert found == Choice(name="noted", config={"depth": 3})
     with pytest.raises(
         ConfigError, match=r"model\.depth: agent 'mine' uses no language model"
     ):
-        check_settings("mine", AsksNobody(), {"depth": 3})
+        models_by_name([own], "mine", "")
+
+
+def found(
+    name: str,
+    catalogue: Catalogue,
+    settings: Mapping[str, Json] = NOTHING,
+    whose: str = "w",
+) -> tuple[Entry, Any]:
+    return find_model(Choice(name=name, config=settings), catalogue, whose)
 
 
 @pytest.mark.parametrize(
@@ -63,17 +75,14 @@ def test_settings_need_a_model_that_they_are_for() -> None:
 def test_a_name_may_bring_an_argument_and_its_plugin(
     name: str, offer: str, source: str | None, asking: Catalogue
 ) -> None:
-    entry, config = find_model(name, asking, {}, "agent.model")
+    entry, config = found(name, asking, whose="agent.model")
     assert entry.offer.name == offer
     assert getattr(config, "source", None) == source
 
 
 def test_settings_and_argument_make_one_configuration(asking: Catalogue) -> None:
-    assert (
-        find_model("noted", asking, {"source": "log", "note": "n"}, "w")[1].source
-        == "log"
-    )
-    config = find_model("noted:log", asking, {"source": "log", "note": "n"}, "w")[1]
+    assert found("noted", asking, {"source": "log", "note": "n"})[1].source == "log"
+    config = found("noted:log", asking, {"source": "log", "note": "n"})[1]
     assert (config.source, config.note) == ("log", "n")
 
 
@@ -97,7 +106,7 @@ def test_what_is_no_model_is_refused_in_a_sentence(
     name: str, settings: dict[str, Json], message: str, asking: Catalogue
 ) -> None:
     with pytest.raises(GdeError, match=message):
-        find_model(name, asking, settings, "agent.model")
+        found(name, asking, settings, "agent.model")
 
 
 def test_a_plugin_and_its_model_may_have_one_name(
@@ -110,9 +119,7 @@ def test_a_plugin_and_its_model_may_have_one_name(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalogue = Catalogue(load_plugins(modules=("served",)))
-    assert (
-        find_model("served:http://host", catalogue, {}, "w")[1].source == "http://host"
-    )
+    assert found("served:http://host", catalogue)[1].source == "http://host"
 
 
 def test_two_models_of_one_name_are_told_apart_by_their_plugins(
@@ -128,7 +135,7 @@ def test_two_models_of_one_name_are_told_apart_by_their_plugins(
         GdeError,
         match=r"offered by .*: say gde.testing.plugin:planted or rival:planted",
     ):
-        find_model("planted", catalogue, {}, "w")
-    assert find_model("rival:planted", catalogue, {}, "w")[0].module == "rival"
+        found("planted", catalogue)
+    assert found("rival:planted", catalogue)[0].module == "rival"
     with pytest.raises(UnknownName):
-        find_model("rival:plantet", catalogue, {}, "w")
+        found("rival:plantet", catalogue)

@@ -170,13 +170,15 @@ def test_settings_of_the_model_are_for_the_first_that_the_agent_names(
     plan = replace(
         PLAN,
         agent=Choice(name="advised", config=config),
-        language_model={"log": "here"},
+        models=[Choice(name="", config={"log": "here"})],
     )
     ready = resolve(plan, catalogue)
     assert ready.agent_model == "logged"
     assert ready.models["logged"].config.log == "here"
     assert set(ready.models) == {"logged", "planted"}
-    assert ready.plan.language_model["log"] == "here"
+    by_name = {choice.name: choice for choice in ready.plan.models}
+    assert by_name["logged"].config["log"] == "here"
+    assert by_name["planted"].config == {"width": 64}
 
 
 def test_a_judge_that_names_the_agent_s_model_has_the_same_with_its_settings(
@@ -187,7 +189,10 @@ def test_a_judge_that_names_the_agent_s_model_has_the_same_with_its_settings(
         for name in ("asking", "progress-judge")
     )
     plan = replace(
-        PLAN, agent=agent, rewards=(judge,), language_model={"source": "here"}
+        PLAN,
+        agent=agent,
+        rewards=(judge,),
+        models=[Choice(name="", config={"source": "here"})],
     )
     assert [model.config.source for model in resolve(plan, asking).models.values()] == [
         "here"
@@ -198,7 +203,44 @@ def test_settings_of_a_model_that_nobody_asks_are_refused(catalogue: Catalogue) 
     with pytest.raises(
         ConfigError, match=r"model\.depth: agent 'scripted' uses no language model"
     ):
-        resolve(replace(PLAN, language_model={"depth": 3}), catalogue)
+        resolve(replace(PLAN, models=[Choice(name="", config={"depth": 3})]), catalogue)
+
+
+def test_a_name_of_the_user_s_own_is_a_model_for_every_part(
+    asking: Catalogue,
+) -> None:
+    agent, judge = (
+        Choice(name=name, config={"model": "big"})
+        for name in ("asking", "progress-judge")
+    )
+    big = Choice(name="noted:here", alias="big", config={"note": "n"})
+    unused = Choice(name="noted:there", alias="small")
+    plan = replace(PLAN, agent=agent, rewards=(judge,), models=(big, unused))
+    ready = resolve(plan, asking)
+    assert {name: each.config.source for name, each in ready.models.items()} == {
+        "big": "here"
+    }
+    # The plan in the run folder makes the same parts.
+    assert resolve(ready.plan, asking).models == ready.models
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ([("planted", "big"), ("logged", "big")], "'big' is listed twice"),
+        ([("planted", "a.b")], r"'a\.b': wanted a name of letters"),
+        ([("planted", "run")], "'run': settings of that name are those of another"),
+        ([("planted", "logged")], "'logged': a model of that name exists already"),
+    ],
+)
+def test_names_of_models_that_mean_two_things_are_refused(
+    models: list[tuple[str, str]], message: str, catalogue: Catalogue
+) -> None:
+    _, alias = models[0]
+    choices = [Choice(name=name, alias=alias) for name, alias in models]
+    agent = Choice(name="advised", config={"model": alias})
+    with pytest.raises(ConfigError, match=message):
+        resolve(replace(PLAN, agent=agent, models=choices), catalogue)
 
 
 def test_parts_that_are_gone_are_refused_or_stand_in(catalogue: Catalogue) -> None:

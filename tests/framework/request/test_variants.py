@@ -39,15 +39,34 @@ def test_agents_and_their_fields_are_crossed_and_settings_go_where_they_mean_som
     )
     assert list(plans) == ["noisy-0.1", "noisy-0.4", "gpt-oss"]
     assert plans["noisy-0.4"].agent.config == {"p": 0.4}
-    assert not plans["noisy-0.1"].language_model
+    assert not plans["noisy-0.1"].models
     assert plans["gpt-oss"].agent.config["model"] == "nano"
-    assert plans["gpt-oss"].language_model == {"batch_size": "2"}
+    (model,) = plans["gpt-oss"].models
+    assert model.config == {"batch_size": "2"}
 
 
 def test_models_and_their_settings_make_variants() -> None:
     plans = asked("gpt-oss", "agent.model=nano,hf:/some/folder")
     assert list(plans) == ["gpt-oss-nano", "gpt-oss-hf-some-folder"]
     assert list(asked("gpt-oss", "model.batch_size=1,8")) == ["gpt-oss-1", "gpt-oss-8"]
+
+
+def test_named_models_make_variants() -> None:
+    names = {"env": ["grid"], "agent": ["gpt-oss"]}
+    models = ["a=nano", "b=nano:plain", "a", "b"]
+    wanted = Wanted(names={**names, "model": models}, settings=["b.batch_size=1,2"])
+    plans = variants(wanted, Catalogue(load_plugins()))
+    assert list(plans) == ["gpt-oss-a", "gpt-oss-b-1", "gpt-oss-b-2"]
+    configs = [choice.config for choice in prepare(plans["gpt-oss-b-2"]).plan.models]
+    assert [(config["source"], config["batch_size"]) for config in configs] == [
+        ("plain", 2)
+    ]
+
+
+def test_a_named_model_that_nobody_asks_is_refused() -> None:
+    names = {"env": ["grid"], "agent": ["gpt-oss"], "model": ["big=nano"]}
+    with pytest.raises(ConfigError, match=r"--model big: .* --set agent\.model=big"):
+        variants(Wanted(names=names), Catalogue(load_plugins()))
 
 
 def test_what_an_variant_cannot_feed_is_left_out_unless_nobody_can() -> None:
@@ -71,13 +90,13 @@ def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
         '[[agent]]\nuse = "noisy"\np = [0.0, 0.5]\n[[agent]]\nuse = '
         '"gpt-oss"\nas = "llm"\n[[agent]]\nuse = "optimal"\n'
     )
-    file.write_text(f'[env]\nuse = "grid"\n[model]\nbatch_size = 4\n{agents}')
+    file.write_text(f'[env]\nuse = "grid"\n[[model]]\nbatch_size = 4\n{agents}')
     plans = asked("", "agent.effort=high", file=file)
     assert list(plans) == ["noisy-0.0", "noisy-0.5", "llm", "optimal"]
-    assert plans["llm"].agent.config == {"effort": "high"} and plans[
-        "llm"
-    ].language_model == {"batch_size": 4}
-    assert not plans["optimal"].language_model
+    assert plans["llm"].agent.config == {"effort": "high"}
+    (model,) = plans["llm"].models
+    assert model.config == {"batch_size": 4}
+    assert not plans["optimal"].models
     (only,) = variants(
         Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())
     ).values()

@@ -41,7 +41,7 @@ def plan(log: Path, pause: float = 0.0) -> Plan:
     return Plan(
         environment=Choice(name="long-corridor"),
         agent=Choice(name="asking-logged"),
-        language_model={"log": str(log), "pause": pause},
+        models=[Choice(name="", config={"log": str(log), "pause": pause})],
         metrics=(Choice(name="success"), Choice(name="accuracy")),
         episodes=EPISODES,
         concurrency=5,

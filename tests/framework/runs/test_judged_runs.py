@@ -130,7 +130,7 @@ def test_two_models_of_one_agent_are_told_apart(
     )
     wanted = replace(
         wanted,
-        language_model={"note": "of the first"},
+        models=[Choice(name="", config={"note": "of the first"})],
         metrics=(Choice(name="success"),),
     )
     monkeypatch.setenv(STOP, "4")

@@ -41,7 +41,7 @@ def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Pla
     return Plan(
         environment="long-corridor",
         agent="asking-logged",
-        language_model={"log": str(log), "pause": 0.002},
+        models=[Choice(name="", config={"log": str(log), "pause": 0.002})],
         probes=["where"],
         rewards=[Choice(name="progress-judge", config={"model": f"noted:{log}.judge"})],
         metrics=["success", "accuracy"],

@@ -20,7 +20,6 @@ from gde import (
 )
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
-from gde.request.planfile import write_plan
 from gde.runs.evaluating import prepare
 from gde.runs.sharing import left_to, shares
 from gde.stages.budget import Budget, cost_before, spent_before
@@ -98,7 +97,7 @@ def test_what_workers_have_spent_is_known_to_what_comes_after_them(
     """A judge asks after the rollout, of the same budget."""
     log = tmp_path / "log"
     judge = Choice(name="progress-judge", config={"model": f"noted:{log}"})
-    request = replace(PLAN, agent="asking", rewards=[judge], language_model={})
+    request = replace(PLAN, agent="asking", rewards=[judge], models=[])
     with pytest.raises(RunFailed, match="is spent"):
         evaluate(
             replace(request, max_calls=turns(request, tmp_path, asking) + 2),
@@ -137,13 +136,15 @@ def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
 def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     limit: str, tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(PLAN, language_model={"log": str(tmp_path / "log")})
+    plan = replace(
+        PLAN, models=[Choice(name="", config={"log": str(tmp_path / "log")})]
+    )
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
     wanted = replace(plan, **{limit: {"max_calls": 11, "max_tokens": 900}[limit]})
     (tmp_path / "log").unlink()
     with pytest.raises(
         RunFailed,
-        match=rf"run\.{limit}=\d+ is spent; finished work is kept: raise it in plan",
+        match=rf"run\.{limit}=\d+ is spent; finished work is kept: raise it with `gde resume",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
@@ -156,17 +157,16 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     assert calls == 11 if limit == "max_calls" else tokens is not None and tokens >= 900
     with pytest.raises(RunFailed, match="is spent"):
         resume(folder.path, catalogue)
-    (folder.path / "plan.toml").write_text(
-        write_plan(replace(folder.plan(), **{limit: None}))
-    )
-    assert resume(folder.path, catalogue).measurements == undisturbed.measurements
+    raised = resume(folder.path, catalogue, settings=[f"run.{limit}=none"])
+    assert raised.measurements == undisturbed.measurements
+    assert getattr(folder.plan(), limit) is None
     assert (
         load_evidence(folder.path).trajectories
         == load_evidence(tmp_path / "undisturbed").trajectories
     )
 
 
-PRICES = {"m": (1_000_000.0, 2_000_000.0)}
+PRICED = (Choice(name="m", config={"prices": (1_000_000.0, 2_000_000.0)}),)
 """A token of a prompt costs 1, one of an answer 2: an answer as `TOLD` 7."""
 
 
@@ -189,11 +189,11 @@ def paid(budget: Budget, answers: list[Completion], model: str = "m") -> int:
     ("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)]
 )
 def test_money_is_counted_by_prices(money: float, answers: int) -> None:
-    assert paid(limited(max_cost=money, prices=PRICES), [TOLD] * 12) == answers
+    assert paid(limited(max_cost=money, models=PRICED), [TOLD] * 12) == answers
 
 
 def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
-    budget = limited(max_cost=1e9, prices=PRICES)
+    budget = limited(max_cost=1e9, models=PRICED)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
     with pytest.raises(
         RunFailed, match=r"the cost of some answers is unknown; set run\.max_calls"
@@ -203,9 +203,9 @@ def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() ->
 
 def test_a_model_without_a_price_is_not_asked() -> None:
     with pytest.raises(
-        RunFailed, match=r"without the price of other: add it to run\.prices"
+        RunFailed, match="without the prices of other: set its field prices"
     ):
-        asyncio.run(_call(limited(max_cost=1.0, prices=PRICES), "other"))
+        asyncio.run(_call(limited(max_cost=1.0, models=PRICED), "other"))
 
 
 async def _call(budget: Budget, model: str) -> None:
@@ -216,34 +216,33 @@ async def _call(budget: Budget, model: str) -> None:
 def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(PLAN, language_model={"log": str(tmp_path / "log")})
+    plan = replace(
+        PLAN, models=[Choice(name="", config={"log": str(tmp_path / "log")})]
+    )
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
     assert "cost" not in undisturbed.provenance
-    model = str(undisturbed.subject.model)
-    wanted = replace(plan, max_cost=900.0, prices={model: (1e6, 1e6)})
+    priced = {"log": str(tmp_path / "log"), "prices": (1e6, 1e6)}
+    models = [Choice(name="", config=priced)]
+    wanted = replace(plan, max_cost=900.0, models=models)
     with pytest.raises(
         RunFailed,
-        match=r"run\.max_cost=900\.0 is spent; finished work is kept: raise it in plan",
+        match=r"run\.max_cost=900\.0 is spent; finished work is kept: raise it with `gde resume",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
-    assert (folder.plan().max_cost, folder.plan().prices) == (
-        wanted.max_cost,
-        wanted.prices,
-    )
+    prices = folder.plan().prices
+    model = str(undisturbed.subject.model)
+    assert (folder.plan().max_cost, prices) == (900.0, {model: (1e6, 1e6)})
     with closing(folder.journal()) as journal:
-        spent = cost_before(journal, wanted.prices)
+        spent = cost_before(journal, prices)
         assert (
             journal.failed_episodes() == [] and spent.money >= 900 and spent.untold == 0
         )
         assert (spent.calls, spent.money) == spent_before(journal)
-    (folder.path / "plan.toml").write_text(
-        write_plan(replace(folder.plan(), max_cost=None))
-    )
-    result = resume(folder.path, catalogue)
+    result = resume(folder.path, catalogue, settings=["run.max_cost=none"])
     assert result.measurements == undisturbed.measurements
     with closing(folder.journal()) as journal:
-        whole = cost_before(journal, wanted.prices)
+        whole = cost_before(journal, prices)
     assert result.provenance["cost"]["money"] == whole.money > spent.money  # type: ignore[index, call-overload]
     assert str(whole) in "\n".join(screen(result).notes).replace("\n", " ")
 
@@ -251,13 +250,11 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
 def test_a_sum_that_lacks_something_says_so(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(
-        PLAN,
-        language_model={"log": str(tmp_path / "log")},
-        prices={"another": (1.0, 1.0)},
-    )
-    cost = evaluate(plan, tmp_path / "run", catalogue).provenance["cost"]
-    assert cost["untold"] == cost["answers"] > 0  # type: ignore[index, call-overload]
+    own = Choice(name="", config={"log": str(tmp_path / "log")})
+    evaluate(replace(PLAN, models=[own]), tmp_path / "run", catalogue)
+    with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
+        cost = cost_before(journal, {"another": (1.0, 1.0)})
+    assert cost.untold == cost.calls > 0
     assert "unknown, so the total is higher" in str(cost)
 
 
@@ -266,7 +263,7 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
 ) -> None:
     with pytest.raises(
         GdeError,
-        match=r"run\.max_cost: wanted the price of \S+ in run\.prices, got none",
+        match=r"run\.max_cost: wanted the prices of model '\S+', got none; --set model\.prices=",
     ):
         evaluate(replace(PLAN, max_cost=1.0), tmp_path / "run", catalogue)
     assert not (tmp_path / "run").exists()

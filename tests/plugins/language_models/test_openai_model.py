@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -53,6 +53,10 @@ def reply(message: dict[str, Any], finish: str = "stop", **fields: Any) -> Reply
     return 200, json.dumps({**body, **fields}).encode()
 
 
+def refusal(message: str) -> Reply:
+    return 400, json.dumps({"error": {"message": message}}).encode()
+
+
 class Server:
     """Answers with the replies it is given, the last one for ever, and keeps what it
     was asked.
@@ -63,7 +67,7 @@ class Server:
         self.models = ["only"]
         self.wait = ("retry-after-ms", "1")
         self.asked: list[dict[str, Any]] = []
-        self.headers: list[str | None] = []
+        self.headers: list[Mapping[str, str]] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -80,7 +84,9 @@ class Server:
                 outer.asked.append(
                     json.loads(self.rfile.read(int(self.headers["content-length"])))
                 )
-                outer.headers.append(self.headers["authorization"])
+                outer.headers.append(
+                    {name.lower(): value for name, value in self.headers.items()}
+                )
                 following = (
                     outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
                 )
@@ -115,15 +121,17 @@ def server() -> Iterator[Server]:
     thread.join()
 
 
-def ask(server: Server, request: ChatRequest = REQUEST, **settings: Any) -> Completion:
-    model = make_openai(
-        OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}),
-        OutsideRun(),
+def ask(
+    server: Server, request: ChatRequest = REQUEST, model: str = "m@", **settings: Any
+) -> Completion:
+    source = model + server.url
+    made = make_openai(
+        OpenAIConfig(source=source, **{"retries": 2, **settings}), OutsideRun()
     )
     try:
-        return asyncio.run(model.complete(request))
+        return asyncio.run(made.complete(request))
     finally:
-        model.close()
+        made.close()
 
 
 def test_a_request_is_sent_whole(
@@ -152,13 +160,56 @@ def test_a_request_is_sent_whole(
             "reasoning_effort": "medium",
         }
     ]
-    assert server.headers == ["Bearer secret"]
+    (headers,) = server.headers
+    assert headers["authorization"] == "Bearer secret"
 
 
 def test_servers_that_know_less_are_asked_for_less(server: Server) -> None:
-    ask(server, send_effort=False, limit_field="max_completion_tokens")
+    ask(server, without=("reasoning_effort",), limit_field="max_completion_tokens")
     assert server.asked[0].keys().isdisjoint({"reasoning_effort", "max_tokens"})
     assert server.asked[0]["max_completion_tokens"] == 77
+
+
+def test_a_model_has_sampling_and_fields_of_its_own(server: Server) -> None:
+    body = {"top_k": 20}
+    ask(server, temperature=1.0, max_tokens=5, effort="minimal", body=body)
+    (asked,) = server.asked
+    assert (asked["temperature"], asked["max_tokens"], asked["top_k"]) == (1.0, 5, 20)
+    assert (asked["reasoning_effort"], asked["top_p"]) == ("minimal", 0.8)
+
+
+@pytest.mark.parametrize(("context", "limit"), [(1000, 77), (60, 21), (10, 1)])
+def test_the_answer_gets_what_the_prompt_leaves(
+    server: Server, context: int, limit: int
+) -> None:
+    # The prompt counts 2 x 16 tokens for its messages and 7 for their 14 bytes.
+    ask(server, context=context)
+    assert server.asked[0]["max_tokens"] == limit
+
+
+def test_headers_may_hold_secrets_that_no_message_repeats(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "abcdefghijklmnopqrstuvwxyz0123456789"
+    monkeypatch.setenv("MY_KEY", key)
+    server.replies = [refusal(f"key {key[:20]}... of {key[-9:]} is wrong")]
+    with pytest.raises(GdeError, match=r"key \*\*\*\.\.\. of \*\*\* is wrong"):
+        ask(server, headers={"api-key": "$MY_KEY"}, retries=0)
+    assert server.headers[0]["api-key"] == key
+
+
+@pytest.mark.parametrize(
+    ("source", "model", "url"),
+    [
+        ("http://h/v1", "", "http://h/v1"),
+        ("m@http://h/v1", "m", "http://h/v1"),
+        ("@cf/a/b@https://h/v1", "@cf/a/b", "https://h/v1"),
+        ("a:b@c@https://me@h/v1", "a:b@c", "https://me@h/v1"),
+    ],
+)
+def test_a_source_is_a_model_at_a_url(source: str, model: str, url: str) -> None:
+    config = OpenAIConfig(source=source)
+    assert (config.model, config.url) == (model, url)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
@@ -227,9 +278,7 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
     """Neither whom it tells, nor who waits for a turn behind."""
     server.wait = ("retry-after", "1e99")
     server.replies = [(429, b'{"error": {"message": "slow down"}}')]
-    model = make_openai(
-        OpenAIConfig(source=server.url, model="m", retries=2), OutsideRun()
-    )
+    model = make_openai(OpenAIConfig(source=f"m@{server.url}", retries=2), OutsideRun())
 
     async def crowd() -> list[object]:
         asked = (model.complete(REQUEST) for _ in range(20))
@@ -260,7 +309,7 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         (
             (404, b"no such model"),
             1,
-            r"not found: correct the URL or the model name .*no such model",
+            r"not found: correct the URL or the model's name .*no such model",
         ),
         ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
         ((200, b"{}"), 1, "the answer is no chat completion"),
@@ -292,12 +341,10 @@ def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    model = OpenAIModel(
-        OpenAIConfig(source="http://127.0.0.1:9/v1", model="m", retries=0)
-    )
+    model = OpenAIModel(OpenAIConfig(source="m@http://127.0.0.1:9/v1", retries=0))
     with pytest.raises(
         GdeError,
-        match=r"openai:http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL",
+        match=r"openai:m@http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL",
     ):
         asyncio.run(model.complete(REQUEST))
 
@@ -305,9 +352,9 @@ def test_a_server_that_is_not_there_is_named() -> None:
 def test_a_url_that_is_none_is_named() -> None:
     with pytest.raises(
         GdeError,
-        match=r"model\.source: wanted a URL, e\.g\. http://localhost:8000/v1, got 'nonsense'",
+        match=r"model\.source: wanted MODEL@URL, e\.g\. .*, got 'nonsense'",
     ):
-        OpenAIConfig(source="nonsense", model="m")
+        OpenAIConfig(source="nonsense")
 
 
 def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:
@@ -325,21 +372,21 @@ def test_one_model_of_several_must_be_named(server: Server) -> None:
     server.models = ["b", "a"]
     with pytest.raises(
         GdeError,
-        match=r"server lists 2 models: a, b\. Pick one: --set model\.model=NAME",
+        match=r"server lists 2 models: a, b\. Name one: openai:MODEL@http",
     ):
         ask(server, model="")
 
 
 def test_a_model_outlives_an_event_loop(server: Server) -> None:
-    model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
+    model = OpenAIModel(OpenAIConfig(source=f"m@{server.url}"))
     for _ in range(3):
         assert asyncio.run(model.complete(REQUEST)).text == "here"
 
 
 def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) -> None:
     check_language_model(
-        lambda: make_openai(OpenAIConfig(source=server.url, model="m"), OutsideRun())
+        lambda: make_openai(OpenAIConfig(source=f"m@{server.url}"), OutsideRun())
     )
-    model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
+    model = OpenAIModel(OpenAIConfig(source=f"m@{server.url}"))
     assert not isinstance(model, WhiteBox)
     assert model.info.n_layers == 0

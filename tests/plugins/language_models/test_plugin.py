@@ -6,7 +6,12 @@ from pydantic import TypeAdapter, ValidationError
 from gde.offers import Capability
 from gde.testing import check_plugin
 from gde_plugins.language_models import plugin
-from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
+from gde_plugins.language_models.config import (
+    GgufConfig,
+    HfConfig,
+    NanoConfig,
+    OpenAIConfig,
+)
 from gde_plugins.language_models.plugin import gde_language_models
 
 
@@ -15,12 +20,13 @@ def test_the_offers_are_complete() -> None:
     assert {name: offer.config for name, offer in offers.items()} == {
         "nano": NanoConfig,
         "hf": HfConfig,
+        "gguf": GgufConfig,
         "openai": OpenAIConfig,
     }
     for capability in (Capability.ACTIVATIONS, Capability.INTERVENTIONS):
         assert {
             name for name, offer in offers.items() if capability in offer.gives
-        } == {"nano", "hf"}
+        } == {"nano", "hf", "gguf"}
     assert all(offer.extra and offer.imports for offer in offers.values())
 
 
@@ -37,13 +43,16 @@ def test_the_plugin_keeps_the_contract() -> None:
         {"timeout": 0},
         {"retries": -1},
         {"limit_field": "x"},
+        {"prices": [1]},
+        {"prices": [1, -1]},
+        {"prices": [1, 2, 3]},
     ],
 )
 def test_values_out_of_range_are_refused(values: dict[str, object]) -> None:
     config = (
         OpenAIConfig
-        if values.keys() & {"timeout", "retries", "limit_field"}
+        if values.keys() & {"timeout", "retries", "limit_field", "prices"}
         else HfConfig
     )
     with pytest.raises(ValidationError, match=next(iter(values))):
-        TypeAdapter(config).validate_python({"source": "x", **values})
+        TypeAdapter(config).validate_python({"source": "http://x", **values})

@@ -89,9 +89,9 @@ def plan(url: str) -> Plan:
     return Plan(
         environment=Choice(name="grid", config={"size": 5}),
         agent=Choice(
-            name="gpt-oss", config={"model": f"openai:{url}", "strict": False}
+            name="gpt-oss", config={"model": f"openai:m@{url}", "strict": False}
         ),
-        language_model={"model": "m", "retries": 0, "api_key_env": "CANARY_KEY"},
+        models=[Choice(name="", config={"retries": 0, "api_key_env": "CANARY_KEY"})],
         metrics=("success", Telling()),
         episodes=3,
         concurrency=2,
@@ -133,8 +133,8 @@ def test_a_received_folder_gets_no_key(
     monkeypatch.delenv("CANARY_KEY", raising=False)
     wanted = Plan(
         environment=Choice(name="grid", config={"size": 5}),
-        agent=Choice(name="gpt-oss", config={"model": f"openai:{url}"}),
-        language_model={"model": "m", "retries": 0, "api_key_env": "CANARY_KEY"},
+        agent=Choice(name="gpt-oss", config={"model": f"openai:m@{url}"}),
+        models=[Choice(name="", config={"retries": 0, "api_key_env": "CANARY_KEY"})],
         metrics=("success",),
         episodes=2,
     )

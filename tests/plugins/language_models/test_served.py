@@ -87,10 +87,12 @@ def test_a_served_model_plays_as_it_does_here(
         metrics=["success"],
         episodes=3,
     )
-    served = Choice(name="gpt-oss", config={**config, "model": f"openai:{url}"})
+    served = Choice(
+        name="gpt-oss", config={**config, "model": f"openai:{FOLDER}@{url}"}
+    )
     evaluate(here, tmp_path / "here")
     evaluate(
-        replace(here, agent=served, language_model={"model": str(FOLDER)}),
+        replace(here, agent=served),
         tmp_path / "served",
     )
     answers = [

@@ -12,8 +12,8 @@ import pytest
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Message, Sampling
 from gde.parts.context import OutsideRun
-from gde_plugins.language_models.config import HfConfig
-from gde_plugins.language_models.plugin import make_hf
+from gde_plugins.language_models.config import GgufConfig
+from gde_plugins.language_models.plugin import make_gguf
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 pytestmark = pytest.mark.extended
@@ -37,8 +37,8 @@ def test_smollm2_answers_and_is_read(
     gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model = make_hf(
-        HfConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun()
+    model = make_gguf(
+        GgufConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun()
     )
     assert isinstance(model, TransformersModel)
     assert (model.info.n_layers, model.info.width) == (30, 576)
@@ -80,4 +80,4 @@ def test_smollm2_answers_and_is_read(
     monkeypatch.setattr(
         "gde_plugins.language_models.gguf_cache._convert", convert_again
     )
-    make_hf(HfConfig(source=str(gguf), device="cpu"), OutsideRun()).close()
+    make_gguf(GgufConfig(source=str(gguf), device="cpu"), OutsideRun()).close()

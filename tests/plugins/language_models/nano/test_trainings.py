@@ -57,9 +57,9 @@ def test_no_two_are_the_same_model() -> None:
 def test_the_name_alone_is_the_training_with_auxiliary_losses(
     name: str, training: Training
 ) -> None:
-    assert find_model(name, Catalogue.default(), {}, "agent.model")[1] == NanoConfig(
-        source=training
-    )
+    assert find_model(Choice(name=name), Catalogue.default(), "agent.model")[
+        1
+    ] == NanoConfig(source=training)
 
 
 def test_every_training_is_told_of_where_weights_are_listed() -> None:

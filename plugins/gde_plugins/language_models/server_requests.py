@@ -1,0 +1,53 @@
+"""The JSON that a server is sent for a request."""
+
+from typing import Any, TypeVar
+
+from gde.data.completion import ChatRequest
+from gde_plugins.language_models.config import OpenAIConfig
+
+NumberT = TypeVar("NumberT", int, float)
+SEEDS = 2**31
+"""Upper bound of seeds: servers accept different integers, and all accept these."""
+BYTES_PER_TOKEN = 2
+"""A low number, so that a prompt is rather thought longer than it is: drawings of
+grids have two bytes a token, English texts four.
+"""
+TEMPLATE = 16
+"""Tokens that a chat template adds to each message, at most."""
+
+
+def request_body(
+    request: ChatRequest, model: str, config: OpenAIConfig
+) -> dict[str, Any]:
+    """Return the body of a request to the model of this name."""
+    sampling = request.sampling
+    is_auto = config.effort == "auto"
+    body = {
+        "model": model,
+        "messages": [
+            {"role": message.role, "content": message.content}
+            for message in request.messages
+        ],
+        "seed": request.seed % SEEDS,
+        "temperature": _first(config.temperature, sampling.temperature),
+        "top_p": _first(config.top_p, sampling.top_p),
+        config.limit_field: _limit(request, config),
+        "reasoning_effort": request.effort if is_auto else config.effort,
+        **config.body,
+    }
+    return {name: value for name, value in body.items() if name not in config.without}
+
+
+def _limit(request: ChatRequest, config: OpenAIConfig) -> int:
+    """Return the most tokens of the answer, which the context must hold."""
+    limit = _first(config.max_tokens, request.sampling.max_tokens)
+    if config.context is None:
+        return limit
+    prompt = 0
+    for message in request.messages:
+        prompt += TEMPLATE + len(message.content.encode()) // BYTES_PER_TOKEN
+    return max(1, min(limit, config.context - prompt))
+
+
+def _first(own: NumberT | None, asked: NumberT) -> NumberT:
+    return asked if own is None else own
