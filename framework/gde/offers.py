@@ -213,6 +213,10 @@ class ModelOffer(Offer[ConfigT, PartT]):
     """The one task that the model was made for, in words, e.g. "walking in text grids";
     empty for a general model.
     """
+    served: bool = False
+    """Whether it answers elsewhere, as a `gde.parts.language_model.Served`. It is asked
+    one question before a run.
+    """
     batches: bool = False
     """Whether it computes in the process, many answers at once in little more time than
     one. Then a worker is filled with episodes before the next worker gets any.

@@ -44,7 +44,8 @@ def command(
 ) -> None:
     """Check a plan file, or all parts of a distribution.
 
-    Of a plan file, check that it can be run here; nothing is run. Of an installed
+    Of a plan file, check that it can be run here, and ask each served model one
+    question; nothing is run. Of an installed
     distribution, check that every part keeps the promises of its kind.
     """
     if what.endswith(".toml") or Path(what).is_file():
@@ -54,6 +55,7 @@ def command(
 
 
 def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
+    from gde.cli.asking_first import checked as ask_first
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
     from gde.request.planfile import plan_hash
@@ -62,6 +64,7 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
 
     catalogue = Catalogue.default()
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
+    plans = ask_first(plans, catalogue)
     checked = {}
     for name, plan in plans.items():
         found = dry(plan, catalogue)

@@ -57,6 +57,13 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")
     ] = False,
+    ask_first: Annotated[
+        bool,
+        typer.Option(
+            "--preflight/--no-preflight",
+            help="Ask each served model one question before the run.",
+        ),
+    ] = True,
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder.
@@ -64,6 +71,7 @@ def command(
     It plays the episodes, keeps the activations, fits the probes, computes the metrics
     and writes a report.
     """
+    from gde.cli.asking_first import checked
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue, load_plugins
     from gde.request.variants import variants
@@ -90,6 +98,8 @@ def command(
         plans = variants(wanted, catalogue)
         if dry_run:
             plans = {name: dry(each, catalogue).plan for name, each in plans.items()}
+        elif ask_first:
+            plans = checked(plans, catalogue)
     if dry_run:
         _show_plans(plans, as_json)
         return

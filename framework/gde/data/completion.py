@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 # the time of `gde --help`.
 if TYPE_CHECKING:
     from gde.data.activations import Intervention
+    from gde.data.json import Json
 
 Role = Literal["system", "user", "assistant"]
 Effort = Literal["low", "medium", "high"]
@@ -129,6 +130,17 @@ class Completion:
     """Time of the model, waiting included; None where it is not known. The run fills it
     in. Equality ignores it.
     """
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstAnswer:
+    """A model's answer to a question that was asked before the run."""
+
+    completion: Completion
+    settings: "Mapping[str, Json]"
+    """Fields of the model's configuration without which it would not have answered."""
+    seconds: float
+    """Time of the request, without those that the model refused."""
 
 
 @dataclass(frozen=True, kw_only=True)

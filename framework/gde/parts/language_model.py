@@ -7,6 +7,7 @@ from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import (
     ChatRequest,
     Completion,
+    FirstAnswer,
     ModelInfo,
     Tokenization,
     WeighedCompletion,
@@ -35,6 +36,20 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """Release what the model holds."""
+
+
+@runtime_checkable
+class Served(LanguageModel, Protocol):
+    """A model elsewhere, of which nothing is known before it is asked."""
+
+    async def first(self, request: ChatRequest) -> FirstAnswer:
+        """Answer one question before a run, and find the settings that this needs.
+
+        Settings that change an answer are never chosen.
+
+        Raises:
+            GdeError: the model cannot be asked as it is configured; what to set.
+        """
 
 
 @runtime_checkable

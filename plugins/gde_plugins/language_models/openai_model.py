@@ -3,18 +3,26 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
+from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
 import openai
 
-from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.data.completion import ChatRequest, Completion, FirstAnswer, ModelInfo
+from gde.data.json import Json
 from gde.errors import GdeError, Unavailable
 from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import TooLong, connect, http_package
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
+from gde_plugins.language_models.server_check import (
+    MISNAMED,
+    misnamed,
+    remedy,
+    without_refused,
+)
 from gde_plugins.language_models.server_errors import masked, read_trouble
 from gde_plugins.language_models.server_requests import request_body
 
@@ -97,6 +105,58 @@ class OpenAIModel:
             advice = "Give the base URL of the API, which often ends in /v1"
             raise GdeError(self._in_one_line(f"{problem}. {advice}"))
         return read_answer(answer)
+
+    async def first(self, request: ChatRequest) -> FirstAnswer:
+        """Ask once, and leave out harmless fields that the server refuses.
+
+        Raises:
+            GdeError: the server cannot be reached, has no such model, or refuses more.
+        """
+        before = self._config
+        while True:
+            begun = perf_counter()
+            try:
+                completion = await self.complete(request)
+                break
+            except GdeError as error:
+                changed = await self._after(error)
+                if changed is None:
+                    raise
+                self._config = changed
+
+        settings: dict[str, Json] = {}
+        if self._config.without != before.without:
+            settings["without"] = list(self._config.without)
+        if self._config.limit_field != before.limit_field:
+            settings["limit_field"] = self._config.limit_field
+        seconds = perf_counter() - begun
+        return FirstAnswer(completion=completion, settings=settings, seconds=seconds)
+
+    async def _after(self, error: GdeError) -> OpenAIConfig | None:
+        """Return options for another try; None if there are none that help.
+
+        Raises:
+            GdeError: the server's refusal, with what to set.
+        """
+        config = self._config
+        refused = error.__cause__
+        if not isinstance(refused, openai.APIStatusError):
+            return None
+        said = str(refused.body or refused)
+        if refused.status_code in MISNAMED and config.model:
+            client, _ = await self._connected()
+            try:
+                names = [model.id async for model in client.models.list()]
+            except (openai.OpenAIError, TooLong, ValueError):
+                # Some servers have no list of models.
+                names = []
+            if problem := misnamed(config.model, names):
+                raise GdeError(self._in_one_line(problem)) from refused
+        if changed := without_refused(config, said):
+            return changed
+        if advice := remedy(config, refused, said):
+            raise GdeError(self._in_one_line(f"{advice} ({said})")) from refused
+        return None
 
     def close(self) -> None:
         """Forget the client; its connections end with the event loop that they belong

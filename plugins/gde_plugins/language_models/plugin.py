@@ -159,6 +159,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             make=make_openai,
             imports=("openai", "aiohttp"),
             extra="openai",
+            served=True,
         ),
     )
 
