@@ -57,13 +57,10 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")
     ] = False,
-    ask_first: Annotated[
+    no_preflight: Annotated[
         bool,
-        typer.Option(
-            "--preflight/--no-preflight",
-            help="Ask each served model one question before the run.",
-        ),
-    ] = True,
+        typer.Option("--no-preflight", help="Do not ask served models before the run."),
+    ] = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder.
@@ -98,7 +95,7 @@ def command(
         plans = variants(wanted, catalogue)
         if dry_run:
             plans = {name: dry(each, catalogue).plan for name, each in plans.items()}
-        elif ask_first:
+        elif not no_preflight:
             plans = checked(plans, catalogue)
     if dry_run:
         _show_plans(plans, as_json)
