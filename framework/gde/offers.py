@@ -58,6 +58,8 @@ class Capability(StrEnum):
     """
     INTERVENTIONS = "interventions"
     """A language model whose residual stream can be changed by a request."""
+    ANSWER_FORMS = "answer_forms"
+    """A language model that keeps answers to the form that a request names."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
     TRUE_REWARD = "true_reward"

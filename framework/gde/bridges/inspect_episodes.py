@@ -25,6 +25,7 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
 from gde.offers import AnyOffer, Capability
 from gde.parts.agent import Agent
+from gde.parts.answer_forms import refuse_form
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
 from gde.parts.interventions import refuse_interventions
@@ -68,6 +69,7 @@ class InspectModel:
 
     async def complete(self, request: ChatRequest) -> Completion:
         refuse_interventions(request, self.info)
+        refuse_form(request, self.info)
         asked = [MESSAGES[each.role](content=each.content) for each in request.messages]
         drawn = request.sampling
         config = GenerateConfig(

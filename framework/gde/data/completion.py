@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from annotated_types import Ge
 
 # Configurations import this module: NumPy, which activations are made of, would double
 # the time of `gde --help`.
@@ -12,9 +14,12 @@ if TYPE_CHECKING:
     from gde.data.activations import Intervention
     from gde.data.json import Json
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
+"""`tool` answers the calls in the assistant's message before it (`gde.data.tool_call`)."""
 Effort = Literal["low", "medium", "high"]
 Finish = Literal["stop", "length", "refusal"]
+History = Annotated[int, Ge(0)] | Literal["all"]
+"""Number of earlier turns in a prompt."""
 Span = tuple[int, int]
 _ENCODER = json.JSONEncoder(sort_keys=True)
 
@@ -37,6 +42,19 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerForm:
+    """The form of an answer that the model enforces: an object with one text field."""
+
+    kind: Literal["schema", "tool"]
+    """Whether the answer is the object, or the call of a tool with its field."""
+    name: str
+    """The name of the schema or tool."""
+    field: str
+    choices: tuple[str, ...] | None
+    """The texts that the field may have; None for any."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChatRequest:
     """One call of a language model.
 
@@ -56,6 +74,10 @@ class ChatRequest:
     They count among its tokens, and each further token is drawn with the noise of its
     place. A model without the capability INTERVENTIONS refuses them.
     """
+    form: AnswerForm | None = None
+    """The form that the answer must have; None for free text. Only a model with the
+    capability ANSWER_FORMS takes one.
+    """
 
     @property
     def identity(self) -> str:
@@ -66,10 +88,12 @@ class ChatRequest:
         # `vars` serves as well as the slower `asdict`, since all fields are numbers.
         sampling = vars(self.sampling)
         asked = [messages, self.seed, sampling, self.effort]
-        parts = [asked, changes]
-        # Requests without a prefill keep the identity that older records have.
+        parts: list[object] = [asked, changes]
+        # Requests without them keep the identity that older records have.
         if self.prefill:
             parts.append([*self.prefill])
+        if self.form:
+            parts.append(vars(self.form))
         text = _ENCODER.encode(parts)
         return sha256(text.encode()).hexdigest()
 

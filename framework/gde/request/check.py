@@ -20,6 +20,7 @@ WHAT: dict[str, str] = {
     Capability.ACTIVATIONS: "an agent whose language model gives activations",
     Capability.ACTION_PROBS: "an agent with action probabilities (capability action_probs)",
     Capability.INTERVENTIONS: "an agent whose language model accepts interventions",
+    Capability.ANSWER_FORMS: "a language model that keeps to a form of answers, such as a served one",
     Capability.REWARD_TRACE: "a reward model",
     Capability.TRUE_REWARD: "an environment with certified optimal actions or true rewards",
 }
@@ -80,6 +81,7 @@ def _got(ready: Ready, capability: str) -> str:
         Capability.ACTIVATIONS,
         Capability.ACTION_PROBS,
         Capability.INTERVENTIONS,
+        Capability.ANSWER_FORMS,
     }:
         return f"environment {ready.environment.label!r} is not one"
 
@@ -87,6 +89,8 @@ def _got(ready: Ready, capability: str) -> str:
     agent = f"agent {ready.agent.label!r}"
     if not ready.agent_model:
         return f"{agent} asks no language model"
+    if capability == Capability.ANSWER_FORMS:
+        return f"{ready.agent_model!r} does not: take another form, or another model"
     if capability in ready.agent.entry.offer.gives:
         return f"{agent} with model {ready.agent_model!r} gives none"
     return (

@@ -135,6 +135,7 @@ class Ready:
         if self.agent_model:
             by_model = self.models[self.agent_model].entry.offer.gives
             given |= by_agent & by_model & OF_MODEL
+            given |= by_model & {Capability.ANSWER_FORMS}
         given = implied(given)
         if self.rewards:
             given |= {Capability.REWARD_TRACE}

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gde_plugins.language_models.reasoning_text import split_reasoning
+
 N_MARKED = 3
 Decode = Callable[[Sequence[int]], str]
 
@@ -27,15 +29,19 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Plain:
-    """Models without visible reasoning."""
+    """Models without tokens for reasoning.
+
+    Some write its tags as text, which gives no position.
+    """
 
     decode: Decode
     stops: frozenset[int] = frozenset()
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
+        halves = split_reasoning(self.decode(tokens))
         return Reading(
-            text=self.decode(tokens),
-            reasoning=None,
+            text=halves.text,
+            reasoning=halves.reasoning,
             positions={"pre": _last_three(len(prompt))},
         )
 
@@ -44,7 +50,7 @@ class Plain:
 class ThinkTags:
     """Models that reason between <think> and </think>.
 
-    Their template may have opened the tag already.
+    Their template may have opened the tag already, or they may leave it out.
     """
 
     decode: Decode
@@ -76,7 +82,9 @@ class ThinkTags:
         tags = [token for token in prompt if token in (self.think, self.unthink)]
         if tags and tags[-1] == self.think:
             return 0
-        return list(tokens).index(self.think) + 1 if self.think in tokens else None
+        if self.think in tokens:
+            return list(tokens).index(self.think) + 1
+        return 0 if self.unthink in tokens else None
 
 
 @dataclass(frozen=True, kw_only=True)

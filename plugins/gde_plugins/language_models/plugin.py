@@ -157,6 +157,8 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="openai:MODEL@URL, any OpenAI-compatible server",
             config=OpenAIConfig,
             make=make_openai,
+            version=2,
+            gives=frozenset({Capability.ANSWER_FORMS}),
             imports=("openai", "aiohttp"),
             extra="openai",
             served=True,

@@ -1,26 +1,23 @@
 """Reading of servers' answers, tolerant of deviations from the protocol."""
 
-import re
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from gde.data.completion import Completion, Finish
+from gde.data.tool_call import ToolCall, with_calls
+from gde_plugins.language_models.reasoning_text import Halves, split_reasoning
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
 """Meaningful finish reasons. All others, also those that a server makes up, are an
 ordinary stop.
 """
-REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Fields where servers put the reasoning; the protocol itself has none."""
-FLATTENED = re.compile(
-    r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)",
-    re.DOTALL,
-)
-"""Matches a gpt-oss answer without special tokens, as `transformers serve` gives.
-
-The names of the channels run into their texts. Without reasoning, only JSON after
-"final" is taken for such an answer: any other text may just begin with that word.
+REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+"""Fields where servers put the reasoning; the protocol itself has none. Parts of a
+content name theirs likewise.
 """
+TEXT_FIELDS = ("text", "refusal", "content", "summary", *REASONING_FIELDS)
+"""Fields of a part that may hold its text."""
 MOST_TOKENS = 2**31
 """Upper bound of a count; a larger number is an error of the server."""
 NAME_LENGTH = 200
@@ -34,7 +31,7 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
         return False
     message = _field(choices[0], "message")
     is_message = isinstance(message, Mapping)
-    return is_message and isinstance(message.get("content"), str | None)
+    return is_message and isinstance(message.get("content"), str | list | None)
 
 
 def read_answer(answer: Mapping[str, Any]) -> Completion:
@@ -44,17 +41,19 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
     """
     choice = answer["choices"][0]
     message = choice["message"]
-    refusal = message.get("refusal")
-    text, reasoning = _split(message, str(refusal or message.get("content") or ""))
+    halves = _split(message)
 
     finish = choice.get("finish_reason")
-    if refusal:
+    if _refusal(message):
         finish = "content_filter"
+    elif halves.cut:
+        # Reasoning without an end was cut off, whatever the server says.
+        finish = "length"
     usage = answer.get("usage")
     name = answer.get("model")
     return Completion(
-        text=clean(text),
-        reasoning=None if reasoning is None else clean(reasoning),
+        text=clean(halves.text),
+        reasoning=None if halves.reasoning is None else clean(halves.reasoning),
         finish=FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
         n_prompt=_count(_field(usage, "prompt_tokens")),
         n_completion=_count(_field(usage, "completion_tokens")),
@@ -62,15 +61,74 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
     )
 
 
-def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
-    """Return the answer and the reasoning, from its own field or from the text."""
+def _split(message: Mapping[str, Any]) -> Halves:
+    """Return the answer with its calls, and the reasoning, wherever they stand."""
+    parts = [*_parts(message.get("content"))]
+    text = "".join(part for kind, part in parts if kind == "text")
+    halves = split_reasoning(_refusal(message) or text)
+
+    thoughts = [part for kind, part in parts if kind == "reasoning"]
     for field in REASONING_FIELDS:
-        if message.get(field):
-            return text, str(message[field])
-    flattened = FLATTENED.fullmatch(text)
-    if flattened is None:
-        return text, None
-    return flattened["alone"] or flattened["text"], flattened["thought"]
+        # A server that names the reasoning twice repeats it.
+        if message.get(field) and not thoughts:
+            thoughts.append(_plain(message[field]))
+    if halves.reasoning is not None:
+        thoughts.append(halves.reasoning)
+    return Halves(
+        text=with_calls(halves.text, [*_calls(message.get("tool_calls"))]),
+        reasoning="\n".join(thoughts) if thoughts else None,
+        cut=halves.cut,
+    )
+
+
+def _refusal(message: Mapping[str, Any]) -> str:
+    refusals = [str(message.get("refusal") or "")]
+    for kind, part in _parts(message.get("content")):
+        if kind == "refusal":
+            refusals.append(part)
+    return "".join(refusals)
+
+
+def _parts(content: object) -> Iterator[tuple[str, str]]:
+    """Yield kind (text, reasoning or refusal) and text of the parts of a content."""
+    if not isinstance(content, list):
+        content = [content]
+    for part in content:
+        kind = str(_field(part, "type") or "text")
+        if kind == "refusal":
+            yield "refusal", _plain(part)
+        elif any(word in kind for word in ("reason", "think")):
+            yield "reasoning", _plain(part)
+        else:
+            yield "text", _plain(part)
+
+
+def _plain(value: object) -> str:
+    """Return the text in a part, which may be a list of others."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(_plain, value))
+    for name in TEXT_FIELDS:
+        if _field(value, name):
+            return _plain(_field(value, name))
+    return ""
+
+
+def _calls(calls: object) -> Iterator[ToolCall]:
+    for call in calls if isinstance(calls, list) else ():
+        function = _field(call, "function")
+        name = _field(function, "name")
+        arguments = _field(function, "arguments")
+        if not isinstance(name, str):
+            continue
+        # The protocol has JSON in a text; some servers send the object itself.
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except (ValueError, RecursionError):
+                arguments = clean(arguments)
+        yield ToolCall(name=clean(name), arguments=arguments)
 
 
 def clean(text: str) -> str:

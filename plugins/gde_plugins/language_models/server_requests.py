@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 
 from gde.data.completion import ChatRequest
 from gde_plugins.language_models.config import OpenAIConfig
+from gde_plugins.language_models.server_forms import form_fields
 
 NumberT = TypeVar("NumberT", int, float)
 SEEDS = 2**31
@@ -33,6 +34,7 @@ def request_body(
         "top_p": _first(config.top_p, sampling.top_p),
         config.limit_field: _limit(request, config),
         "reasoning_effort": request.effort if is_auto else config.effort,
+        **form_fields(request),
         **config.body,
     }
     return {name: value for name, value in body.items() if name not in config.without}

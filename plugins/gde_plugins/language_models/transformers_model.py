@@ -20,6 +20,7 @@ from gde.data.completion import (
     WeighedCompletion,
 )
 from gde.errors import GdeError
+from gde.parts.answer_forms import refuse_form
 from gde.parts.interventions import check_interventions
 from gde_plugins.language_models.batching import Batcher
 from gde_plugins.language_models.capturing import Reader
@@ -124,7 +125,8 @@ class TransformersModel:
 
         Raises:
             GdeError: an intervention at a layer or position that is not there, or of
-            another width; a prefill that the model could not have begun.
+            another width; a prefill that the model could not have begun; a form of
+            the answer.
         """
         job = self._job(request)
         return self._completion(job.prompt, await self._batcher.submit(job))
@@ -152,6 +154,7 @@ class TransformersModel:
         ]
 
     def _job(self, request: ChatRequest) -> Job:
+        refuse_form(request, self.info)
         prompt = self._template.render(request.messages, request.effort)
         limit = min(request.sampling.max_tokens, self._longest)
         changes: tuple[Change, ...] = ()

@@ -45,7 +45,7 @@ class Words:
             "skip_special_tokens": True,
             "clean_up_tokenization_spaces": False,
         }
-        names = list(self.ids)
+        names = {index: name for name, index in self.ids.items()}
         return " ".join(
             names[index] for index in ids if names[index] not in self.special
         )
@@ -134,6 +134,7 @@ def test_harmony_reads_whatever_comes(
         ("a b", "<think> so go", "", "so go", None),
         ("a b <think>", "so", "", "so", None),
         ("a b", "<think> </think> up", "up", "", "b <think> </think>"),
+        ("a b", "so go </think> up", "up", "so go", "so go </think>"),
     ],
 )
 def test_think_tags(
@@ -161,3 +162,11 @@ def test_models_that_do_not_reason_have_one_position() -> None:
         None,
         {"pre": (0, 1, 2)},
     )
+
+
+def test_tags_that_are_no_tokens_are_split_as_text_and_have_no_position() -> None:
+    words = Words([])
+    words.ids |= {"<think>go": 20, "on</think>": 21}
+    reading = channels_of(words).read(words("a b a"), words("<think>go on</think> up"))
+    assert (reading.text, reading.reasoning) == ("up", "go on")
+    assert reading.positions == {"pre": (0, 1, 2)}

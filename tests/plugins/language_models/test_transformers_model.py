@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from gde.data.activations import CaptureRequest, TokenSequence
-from gde.data.completion import ChatRequest, Effort, Message, Role, Sampling
+from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, Sampling
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
 from gde.testing import check_white_box
@@ -54,6 +54,14 @@ def test_it_keeps_the_contract(tiny_folder: Path) -> None:
             tiny_folder, device="cpu", dtype="float64", batch_size=4
         )
     )
+
+
+def test_a_form_of_the_answer_is_refused(tiny: TransformersModel) -> None:
+    form = AnswerForm(kind="schema", name="act", field="action", choices=None)
+    message = Message(role="user", content="w1")
+    request = ChatRequest(messages=(message,), seed=0, form=form)
+    with pytest.raises(GdeError, match="tiny keeps to no form of answers: ask for"):
+        asyncio.run(tiny.complete(request))
 
 
 def test_a_completion_can_be_captured_at_its_own_positions(
