@@ -2,8 +2,11 @@ from .data.activations import ActivationRecord as ActivationRecord
 from .data.activations import CaptureRequest as CaptureRequest
 from .data.activations import Intervention as Intervention
 from .data.activations import TokenSequence as TokenSequence
+from .data.answer import Reading as Reading
+from .data.answer import read_answer as read_answer
 from .data.cell_map import CellMap as CellMap
 from .data.cell_map import Thing as Thing
+from .data.completion import AnswerForm as AnswerForm
 from .data.completion import ChatRequest as ChatRequest
 from .data.completion import Completion as Completion
 from .data.completion import Message as Message

@@ -26,6 +26,7 @@ from gde_plugins.grid_studies.printed import (
     TWO_PATHS_DIFFERENCES,
     Quantity,
 )
+from gde_plugins.grid_studies.published_agent import published
 
 SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -81,7 +82,7 @@ class BehaviourStudy:
 
         base = Plan(
             environment=Choice(name="grid", config=grids),
-            agent=agent,
+            agent=published(agent),
             metrics=_metrics(METRICS),
             episodes=worlds,
             repeats=scaled(TRAJECTORIES, min(1.0, sqrt(scale))),
@@ -175,8 +176,7 @@ def _metrics(names: Sequence[str]) -> tuple[Choice, ...]:
 
 def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     # The authors' release asks for more reasoning here than in the grids.
-    if agent.name == "gpt-oss":
-        agent = replace(agent, config={"effort": "medium", **agent.config})
+    agent = published(agent, effort="medium")
 
     door = Plan(
         environment=Choice(name="key-door"),

@@ -12,6 +12,7 @@ from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.grid_studies.config import CogmapStudyConfig, InputForm
 from gde_plugins.grid_studies.lookup import find, scaled
+from gde_plugins.grid_studies.published_agent import published
 
 SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -164,7 +165,7 @@ class CogmapStudy:
         grids: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
         plan = Plan(
             environment=Choice(name="grid", config=grids),
-            agent=agent,
+            agent=published(agent),
             probes=(map_probe(self.config.forms[0], GENERAL),),
             metrics=(
                 Choice(name="success"),

@@ -27,6 +27,7 @@ from gde_plugins.grid_studies.probe_figures import (
     prefix_figure,
     size_figure,
 )
+from gde_plugins.grid_studies.published_agent import published
 from gde_plugins.grid_studies.rows import (
     LAYERS_SIZE,
     belief_rows,
@@ -69,7 +70,7 @@ class ProbesStudy:
         metrics = ("success", "accuracy", "maps", "beliefs", "steps")
         general = Plan(
             environment=Choice(name="grid", config=grids),
-            agent=agent,
+            agent=published(agent),
             probes=(map_probe(form, GENERAL), _distance(form, turns), plan_probe),
             metrics=tuple(Choice(name=name) for name in metrics),
             episodes=scaled(WORLDS, scale),

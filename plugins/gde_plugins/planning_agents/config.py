@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
-from gde.data.completion import Effort
+from gde.data.completion import Effort, History
 from gde.offers import ModelName, RewardName
 
 World = Literal["simulator", "model"]
@@ -20,13 +20,17 @@ class ReactConfig:
     """The language model: nano, hf:PATH_OR_ID or openai:MODEL@URL."""
     retries: Annotated[int, Ge(0)] = 2
     """Maximum number of retries per turn after an unusable answer; each names the error."""
-    history: Annotated[int, Ge(0)] = 10
-    """Number of earlier turns in the prompt."""
+    history: History = 10
+    """Number of earlier turns in the prompt, or all."""
     example: bool = False
     """Start with a solved example of another world, for weaker models."""
     rest: Literal["refused", "dropped"] = "refused"
     """Treatment of text after the actions of an answer: refused as malformed, or
     dropped, as by a stop string.
+    """
+    strict: bool = False
+    """Accept an answer of exactly the form asked for only; false also reads actions that
+    are stated otherwise, and notes the rule.
     """
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """Sampling temperature; 0 takes the likeliest token."""

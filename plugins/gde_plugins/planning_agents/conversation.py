@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from gde.data.completion import Message
+from gde.data.completion import History, Message
 from gde.data.observation import Observation, Task
 
 ROLE = "You are an agent acting in a world that is described to you in text. In every turn you reason, then you act."
@@ -25,11 +25,12 @@ THOUGHT = "Thought: The lamp is in the closed box, so the box has to be opened f
 class Conversation:
     """The remembered turns of one episode."""
 
-    def __init__(self, task: Task, turns: int, *, example: bool = False) -> None:
+    def __init__(self, task: Task, turns: History, *, example: bool = False) -> None:
         """Remember the last `turns`; `example` adds a solved task of another world."""
         self._task = task
         self._example = example
-        self._past: deque[tuple[Observation, str]] = deque(maxlen=turns)
+        limit = None if turns == "all" else turns
+        self._past: deque[tuple[Observation, str]] = deque(maxlen=limit)
 
     def remember(self, observation: Observation, answer: str) -> None:
         """Remember a finished turn."""

@@ -6,6 +6,7 @@ See Shen et al. (2026), appendix C.6.3.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gde.data.answer import Reading
 from gde.data.completion import Completion
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -56,16 +57,17 @@ class Mcts:
     async def act(self, observation: Observation) -> Decision:
         effort = Effort()
         here = await self._world.look(observation)
-        found: str | Rejected
+        found: Reading | Rejected
         prior, completion = await self._prior(observation, effort)
         if isinstance(prior, Rejected):
             found = prior
         else:
-            found = await self._searched(here, prior, effort)
+            action = await self._searched(here, prior, effort)
+            found = Reading(action=action)
             self._conversation.remember(
-                observation, f"Thought: The plan says so.\nAction: {found}"
+                observation, f"Thought: The plan says so.\nAction: {action}"
             )
-            self._world.taken(observation, found)
+            self._world.taken(observation, action)
         decided = decision(found, effort, completion)
         self._judge.taken(here, decided)
         return decided
@@ -83,6 +85,7 @@ class Mcts:
                 self._config.candidates,
                 observation,
                 effort,
+                strict=self._config.strict,
             )
         if not isinstance(found, Rejected):
             return ranked(found, actions), completion

@@ -37,6 +37,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="ReAct: a language model answers with a thought and an action (Yao et al. 2023)",
             config=ReactConfig,
             make=_react,
+            version=2,
             gives=ASKING,
         ),
         Offer(
@@ -44,6 +45,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="ReAct with predicted rewards of candidate actions (Shen et al. 2026, appendix C.6.2)",
             config=ReactRewardConfig,
             make=_react_reward,
+            version=2,
             gives=ASKING,
             needs_for=_world,
         ),
@@ -52,6 +54,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="Monte Carlo tree search with a reward model for values (Shen et al. 2026, appendix C.6.3)",
             config=MctsConfig,
             make=_mcts,
+            version=2,
             gives=ASKING,
             needs_for=_world,
         ),

@@ -42,9 +42,12 @@ async def proposed(
     most: int,
     observation: Observation,
     effort: Effort,
+    *,
+    strict: bool = False,
 ) -> tuple[tuple[str, ...] | Rejected, Completion]:
     """Ask a language model for up to `most` actions, the best one first."""
-    read = partial(several_actions, actions=observation.actions, most=most)
+    listed = observation.actions
+    read = partial(several_actions, actions=listed, most=most, strict=strict)
     messages = conversation.several(observation, most)
     found, completion = await asker.ask(messages, read, effort)
     if isinstance(found, Rejected):

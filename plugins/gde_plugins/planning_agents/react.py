@@ -5,6 +5,7 @@ C.6.1).
 from dataclasses import dataclass
 from functools import partial
 
+from gde.data.answer import Reading
 from gde.data.completion import Completion
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -40,20 +41,22 @@ class React:
         self, observation: Observation, effort: Effort, advice: str = ""
     ) -> Decision:
         messages = self._conversation.one(observation, advice)
-        read = partial(one_action, actions=observation.actions)
+        strict = self._config.strict
+        read = partial(one_action, actions=observation.actions, strict=strict)
         found, completion = await self._asker.ask(messages, read, effort)
         self._conversation.remember(observation, self._asker.heard(completion).text)
         return decision(found, effort, completion)
 
 
 def decision(
-    found: str | Rejected, effort: Effort, completion: Completion | None = None
+    found: Reading | Rejected, effort: Effort, completion: Completion | None = None
 ) -> Decision:
     """Make a decision for an action, or for its absence, with the effort as detail."""
     if isinstance(found, Rejected):
         return Decision.unusable(
             found.status, f"{found.detail}; {effort.note}", completion
         )
+    detail = "; ".join(filter(None, (found.note, effort.note)))
     return Decision(
-        status="ok", action=found, detail=effort.note, completion=completion
+        status="ok", action=found.action, detail=detail, completion=completion
     )

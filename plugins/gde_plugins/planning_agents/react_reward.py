@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gde.data.answer import Reading
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
@@ -51,6 +52,7 @@ class ReactReward(React):
             self._config.candidates,
             observation,
             effort,
+            strict=self._config.strict,
         )
         if isinstance(found, Rejected):
             self._conversation.remember(observation, self._asker.heard(completion).text)
@@ -62,7 +64,7 @@ class ReactReward(React):
         self._conversation.remember(
             observation, f"Thought: It promises most.\nAction: {best}"
         )
-        return decision(best, effort, completion)
+        return decision(Reading(action=best), effort, completion)
 
     async def _gains(
         self, here: Situation, actions: Sequence[str], effort: Effort

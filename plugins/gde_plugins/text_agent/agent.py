@@ -4,7 +4,16 @@ from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gde.data.completion import ChatRequest, Effort, Message, Sampling
+from gde.data.answer import TOOL, Reading, read_answer
+from gde.data.answer_rules import KEY
+from gde.data.completion import (
+    AnswerForm,
+    ChatRequest,
+    Completion,
+    Effort,
+    Message,
+    Sampling,
+)
 from gde.data.observation import Observation
 from gde.data.stated_map import noted
 from gde.data.trajectory import Decision
@@ -12,7 +21,6 @@ from gde.errors import GdeError
 from gde.parts.agent import Brief
 from gde.parts.language_model import HasProbabilities, LanguageModel
 from gde.seeding import derive
-from gde_plugins.text_agent.answers import decide
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import (
     MAP_QUESTION,
@@ -31,7 +39,8 @@ LEAST = 0.001
 class TextAgent:
     """Asks a language model for one action a turn.
 
-    An unusable answer is reported, never repaired.
+    An unusable answer is reported; one of another form than the wanted says which rule
+    has read it.
     """
 
     def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
@@ -59,7 +68,9 @@ class TextAgent:
     def begin(self, brief: Brief) -> None:
         self._brief = brief
         self._turn = 0
-        self._past: deque[Exchange] = deque(maxlen=self._config.history)
+        history = self._config.history
+        limit = None if history == "all" else history
+        self._past: deque[Exchange] = deque(maxlen=limit)
 
     async def act(self, observation: Observation) -> Decision:
         """Ask once; an error of the model becomes a decision of status "error"."""
@@ -74,7 +85,7 @@ class TextAgent:
         except GdeError as error:
             return Decision.unusable("error", str(error))
         self._past.append(Exchange(observation=observation, answer=completion.text))
-        decision = decide(completion, observation.actions, strict=self._config.strict)
+        decision = self._read(completion, observation).decision(completion)
         if stated is not None:
             decision = replace(decision, detail=noted(decision.detail, stated))
         return replace(decision, probabilities=probabilities)
@@ -94,7 +105,7 @@ class TextAgent:
         )
         seed = derive(request.seed, "map")
         completion = await self._model.complete(
-            replace(request, messages=asked, seed=seed)
+            replace(request, messages=asked, seed=seed, form=None)
         )
         return completion.text
 
@@ -115,17 +126,39 @@ class TextAgent:
             )
         probabilities: dict[str, float] = defaultdict(float)
         for weighed in await self._model.completions(self._request(observation), least):
-            action = decide(
-                weighed.completion, observation.actions, strict=self._config.strict
-            ).action
+            action = self._read(weighed.completion, observation).action
             if action is not None:
                 probabilities[action] += weighed.probability
         return probabilities
 
+    def _read(self, completion: Completion, observation: Observation) -> Reading:
+        config = self._config
+        actions = observation.actions
+        return read_answer(completion, actions, config.actions, strict=config.strict)
+
     def _request(self, observation: Observation) -> ChatRequest:
+        messages = converse(
+            self._prompt,
+            self._brief.task,
+            self._past,
+            observation,
+            self._config.actions,
+        )
         return ChatRequest(
-            messages=converse(self._prompt, self._brief.task, self._past, observation),
+            messages=messages,
             seed=derive(self._brief.seed, "turn", self._turn),
             sampling=self._sampling,
             effort=self._effort,
+            form=self._form(observation),
         )
+
+    def _form(self, observation: Observation) -> AnswerForm | None:
+        """Return the form that the server enforces, if any."""
+        actions = observation.actions
+        choices = None if actions is None else tuple(actions)
+        match self._config.actions:
+            case "schema":
+                return AnswerForm(kind="schema", name=TOOL, field=KEY, choices=choices)
+            case "tools":
+                return AnswerForm(kind="tool", name=TOOL, field=KEY, choices=choices)
+        return None

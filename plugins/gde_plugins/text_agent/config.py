@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
-from gde.data.completion import Effort
+from gde.data.completion import Effort, History
 from gde.offers import ModelName
 
 
@@ -29,11 +29,18 @@ class TextAgentConfig:
     """Nucleus sampling: probability mass of the sampled tokens."""
     max_tokens: Annotated[int, Ge(1)] = 10_000
     """Maximum number of tokens of a completion, reasoning included."""
-    history: Annotated[int, Ge(0)] = 0
-    """Number of earlier turns in the prompt; 0, as in Arghal et al. (2026): no memory."""
-    strict: bool = True
-    """Require that the whole answer is JSON, as in Arghal et al. (2026); false accepts
-    code fences and trailing commas.
+    history: History = 0
+    """Number of earlier turns in the prompt, or all; 0, as in Arghal et al. (2026): no
+    memory.
+    """
+    actions: Literal["json", "text", "schema", "tools"] = "json"
+    """Form of the answer: json, as in Arghal et al. (2026); text, the action alone on
+    the last line; schema, JSON that the server enforces; tools, a tool call. Only served
+    models take the last two.
+    """
+    strict: bool = False
+    """Accept an answer of exactly this form only, as in Arghal et al. (2026); false
+    also reads an action that is stated otherwise, and notes the rule.
     """
     probabilities: bool = False
     """Also record the probability of every action; doubles the time per turn, only for
@@ -44,3 +51,9 @@ class TextAgentConfig:
     (2026) suggests; the metric `stated` scores it. Doubles the calls. Causal tests need
     an agent that asks once.
     """
+
+    def __post_init__(self) -> None:
+        if self.map_query and self.actions == "tools":
+            raise ValueError(
+                "agent.actions=json, text or schema, because agent.map_query asks in words, got tools"
+            )

@@ -19,6 +19,11 @@ def make_text_agent(config: "TextAgentConfig", context: "Context") -> "Agent":
     return TextAgent(config, context.model(config.model))
 
 
+def _needs(config: "TextAgentConfig") -> frozenset[str]:
+    is_enforced = config.actions in {"schema", "tools"}
+    return frozenset({Capability.ANSWER_FORMS}) if is_enforced else frozenset()
+
+
 @hookimpl
 def gde_agents() -> "Sequence[Offer[Any, Agent]]":
     """Offer the agent gpt-oss."""
@@ -30,7 +35,8 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             summary="a language model that reads the world as text and answers with one action (Arghal et al. 2026)",
             config=TextAgentConfig,
             make=make_text_agent,
-            version=3,
+            version=4,
+            needs_for=_needs,
             gives=frozenset(
                 {
                     Capability.ACTIVATIONS,

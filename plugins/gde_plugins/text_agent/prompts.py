@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from gde.data.answer import TOOL, Form
 from gde.data.completion import Message
 from gde.data.observation import Observation, Task
+from gde.data.tool_call import split_calls
 
-Prompt = Callable[[Task, Observation, bool], str]
+Prompt = Callable[[Task, Observation, bool, Form], str]
 """Makes the user's message in a turn; the flag says whether it is the first."""
 
 COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"
@@ -18,6 +20,9 @@ PATTERN_WIDTH = 60
 
 ROLE = """You are an agent acting in a world that is described to you in text. Before every move you are shown the \
 current state of the world, and you choose exactly one action."""
+
+NOT_TAKEN = "Not taken: one action a turn."
+"""The result of every call of a tool but the last of an answer."""
 
 MAP_QUESTION = """Now do not act. Write down the map of the world as you believe it to be at this moment, before \
 your action. Answer with a JSON object of this form and with nothing else: {"map": [["wall", ...], ...]}. It has one \
@@ -35,22 +40,34 @@ class Exchange:
 
 
 def converse(
-    prompt: Prompt, task: Task, past: Iterable[Exchange], now: Observation
+    prompt: Prompt, task: Task, past: Iterable[Exchange], now: Observation, form: Form
 ) -> tuple[Message, ...]:
-    """Return the messages of one turn: earlier turns, then the current observation."""
+    """Return the messages of one turn: earlier turns, then the current observation.
+
+    Where the action is the call of a tool, the next observation is its result.
+    """
     messages: list[Message] = []
+    answer = ""
     for exchange in past:
-        messages.append(
-            Message(
-                role="user", content=prompt(task, exchange.observation, not messages)
-            )
-        )
-        messages.append(Message(role="assistant", content=exchange.answer))
-    messages.append(Message(role="user", content=prompt(task, now, not messages)))
-    return tuple(messages)
+        text = prompt(task, exchange.observation, not messages, form)
+        messages += _after(answer, text, form)
+        answer = exchange.answer
+        messages.append(Message(role="assistant", content=answer))
+    text = prompt(task, now, not messages, form)
+    return (*messages, *_after(answer, text, form))
 
 
-def compact(_task: Task, observation: Observation, _first: bool) -> str:
+def _after(answer: str, text: str, form: Form) -> list[Message]:
+    """Return the messages that bring a text after the model's answer."""
+    calls = split_calls(answer)[1] if form == "tools" else ()
+    if not calls:
+        return [Message(role="user", content=text)]
+    # A server wants a result of every call.
+    not_taken = [Message(role="tool", content=NOT_TAKEN) for _ in calls[1:]]
+    return [*not_taken, Message(role="tool", content=text)]
+
+
+def compact(_task: Task, observation: Observation, _first: bool, _form: Form) -> str:
     """Return the instruction in a line, and the grid.
 
     A line beside the grid, e.g. of the carried object, is left out.
@@ -59,7 +76,7 @@ def compact(_task: Task, observation: Observation, _first: bool) -> str:
     return COMPACT + (matrix[0] if matrix else observation.text)
 
 
-def paper(task: Task, observation: Observation, first: bool) -> str:
+def paper(task: Task, observation: Observation, first: bool, form: Form) -> str:
     """Write the message of Arghal et al. (2026), appendix E.2.
 
     It has role, rules, objective, actions, form of the answer, state.
@@ -75,27 +92,37 @@ def paper(task: Task, observation: Observation, first: bool) -> str:
         f"# Rules\n{task.rules}" if task.rules else "",
         f"# Objective\n{task.objective}\nTake as few steps as you can.",
         _actions(observation),
+        _answer(observation, form),
         state,
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _actions(observation: Observation) -> str:
-    """Return the admissible actions and the form of the answer, named without code
-    fences.
-    """
-    if observation.actions is None:
-        listed = "Any text may be given, also one of several lines, with \\n for each new line."
-        pattern = "<your command>"
-    else:
+    """Return the admissible actions."""
+    listed = (
+        "Any text may be given, also one of several lines, with \\n for each new line."
+    )
+    if observation.actions is not None:
         listed = "\n".join(f"- {action}" for action in observation.actions)
-        joined = "|".join(observation.actions)
-        pattern = (
-            f"<{joined}>"
-            if len(joined) <= PATTERN_WIDTH
-            else "<one of the actions above>"
-        )
+    return f"# Actions\n{listed}"
+
+
+def _answer(observation: Observation, form: Form) -> str:
+    """Return the form of the answer; of JSON that it is to stand without code fences."""
+    actions = observation.actions
+    what = "your command" if actions is None else "the action, exactly as it is listed"
+    if form == "text":
+        return f"# Answer\nThe last line of your answer is {what}, and nothing else."
+    if form == "tools":
+        return f"# Answer\nCall the function {TOOL} once, with {what}."
+
+    pattern = "<your command>"
+    if actions is not None:
+        joined = "|".join(actions)
+        is_short = len(joined) <= PATTERN_WIDTH
+        pattern = f"<{joined}>" if is_short else "<one of the actions above>"
     return (
-        f"# Actions\n{listed}\n\n# Answer\nAnswer with a JSON object of this form and with nothing else; put no code "
+        "# Answer\nAnswer with a JSON object of this form and with nothing else; put no code "
         f'fences around it:\n{{"action": "{pattern}"}}'
     )

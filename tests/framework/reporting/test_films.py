@@ -112,6 +112,27 @@ def test_what_was_sent_how_probable_actions_were_and_the_time_are_told_where_the
     )
 
 
+def test_a_long_conversation_is_shown_from_its_task_to_the_present(
+    evidence: Evidence,
+) -> None:
+    first = next(one for one in evidence.trajectories if one.turns)
+    sent = [
+        Message(role="user", content="The task."),
+        Message(role="tool", content="x"),
+    ]
+    sent += [Message(role="assistant", content="y" * 5000)]
+    sent += [Message(role="tool", content="Now.")]
+    answer = Completion(text="UP", reasoning=None, finish="stop", prompt=tuple(sent))
+    turn = replace(first.turns[0], decision=Decision.act("UP", answer))
+    (film,) = unpacked(
+        films(replace(evidence, trajectories=(replace(first, turns=(turn,)),)))
+    )
+    shown = film["turns"][0]["sent"]
+    assert shown.startswith("user:\nThe task.\n\ntool:\nx")
+    assert " more characters) " in shown
+    assert shown.endswith("tool:\nNow.")
+
+
 def test_long_texts_are_cut_and_say_so(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
     turn = replace(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Measurement
-from gde.parts.reproduction import Comparison
+from gde.parts.reproduction import Comparison, Reproduction
 from gde.runs.reproducing import Request, Study, reproduce
 from gde.testing.context import PlainContext
 from gde_plugins.grid_studies.behaviour_study import (
@@ -19,8 +19,10 @@ from gde_plugins.grid_studies.behaviour_study import (
     TRANSFORMS,
     BehaviourStudy,
 )
+from gde_plugins.grid_studies.cogmap_study import CogmapStudy
 from gde_plugins.grid_studies.config import BehaviourConfig
 from gde_plugins.grid_studies.lookup import find
+from gde_plugins.grid_studies.probes_study import ProbesStudy
 
 AGENT = Choice(name="gpt-oss", config={"model": "nano"})
 
@@ -70,6 +72,26 @@ def test_reasoning_is_longer_in_key_worlds_unless_said_otherwise() -> None:
     assert efforts(AGENT) == [None, "medium"]
     assert efforts(replace(AGENT, config={"effort": "high"})) == ["high", "high"]
     assert efforts(Choice(name="random")) == [None, None]
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        BehaviourStudy(BehaviourConfig(), PlainContext()),
+        CogmapStudy(),
+        ProbesStudy(),
+    ],
+)
+def test_answers_are_read_as_published_unless_said_otherwise(
+    study: Reproduction,
+) -> None:
+    def strict(agent: Choice) -> set[object]:
+        plans = study.plans(1.0, agent).values()
+        return {plan.agent.config.get("strict") for plan in plans}
+
+    assert strict(AGENT) == {True}
+    assert strict(replace(AGENT, config={"strict": False})) == {False}
+    assert strict(Choice(name="random")) == {None}
 
 
 @pytest.fixture(scope="module")

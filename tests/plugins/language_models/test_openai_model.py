@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gde import Choice, Plan, evaluate, load_evidence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import GdeError, Unavailable
 from gde.parts.language_model import WhiteBox
@@ -210,6 +212,44 @@ def test_headers_may_hold_secrets_that_no_message_repeats(
 def test_a_source_is_a_model_at_a_url(source: str, model: str, url: str) -> None:
     config = OpenAIConfig(source=source)
     assert (config.model, config.url) == (model, url)
+
+
+def test_an_agent_that_calls_a_tool_plays_over_a_server(
+    server: Server, tmp_path: Path
+) -> None:
+    function = {"name": "act", "arguments": '{"action": "UP"}'}
+    call = {"id": "c", "type": "function", "function": function}
+    server.replies = [reply({"tool_calls": [call]}, "tool_calls")]
+    config = {
+        "model": f"openai:{server.url}",
+        "actions": "tools",
+        "history": "all",
+    }
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": 5, "min_distance": 2}),
+        agent=Choice(name="gpt-oss", config=config),
+        metrics=["outcomes"],
+        reporters=[],
+        episodes=1,
+    )
+    result = evaluate(plan, tmp_path / "run")
+    values = {one.name: one.value for one in result.measurements}
+    assert values["outcomes.ok"] == values["outcomes.strict"] == 1
+
+    first, second, *_ = server.asked
+    assert first["tool_choice"] == "required"
+    user, assistant, tool = second["messages"]
+    assert first["messages"] == [user]
+    assert assistant["tool_calls"][0]["function"] == function
+    assert tool["tool_call_id"] == assistant["tool_calls"][0]["id"]
+
+    # The record has the conversation as it was sent.
+    (trajectory,) = load_evidence(tmp_path / "run").trajectories
+    completion = trajectory.turns[1].decision.completion
+    assert completion is not None
+    roles = [message.role for message in completion.prompt]
+    assert roles == ["user", "assistant", "tool"]
+    assert completion.prompt[2].content == tool["content"]
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from playing import play
 
+from gde.data.answer import Reading
 from gde.data.completion import ChatRequest, Completion
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
@@ -134,6 +135,22 @@ def test_an_answer_that_goes_on_is_refused_or_read_up_to_there() -> None:
     assert model.asked[1].messages[1].content == RIGHT
 
 
+def test_an_action_of_another_form_is_taken_and_the_rule_noted() -> None:
+    agent, model = react("**Action:** RIGHT", retries=2)
+    (decided,) = play(agent, corridor, turns=1)
+    assert decided.detail.startswith("read by rule: marker; planning: ")
+    assert effort(decided.detail) == Effort(model_calls=1)
+    strict, model = react("**Action:** RIGHT", retries=2, strict=True)
+    (decided,) = play(strict, corridor, turns=1)
+    assert (decided.status, len(model.asked)) == ("unparsable", 3)
+
+
+def test_all_turns_are_remembered_where_wanted() -> None:
+    agent, model = react("Thought: back.\nAction: LEFT", history="all")
+    play(agent, corridor, turns=5)
+    assert [len(request.messages) for request in model.asked] == [1, 3, 5, 7, 9]
+
+
 @pytest.mark.parametrize("retries", [0, 1, 4])
 def test_nonsense_is_counted_and_uses_the_turn_up(retries: int) -> None:
     agent, model = react("nonsense", retries=retries)
@@ -161,12 +178,13 @@ def test_an_example_has_the_form_that_is_asked_for() -> None:
     for request, read in zip(
         model.asked, (partial(several_actions, most=5), one_action), strict=True
     ):
-        asked, answered, wanted = request.messages
-        assert [asked.role, answered.role, wanted.role] == ["user", "assistant", "user"]
+        asked, answered, now = request.messages
+        assert [asked.role, answered.role, now.role] == ["user", "assistant", "user"]
         assert "Reach the last cell." not in asked.content
-        assert "Reach the last cell." in wanted.content
+        assert "Reach the last cell." in now.content
         said = Completion(text=answered.content, reasoning=None, finish="stop")
-        assert read(said, actions) in ((actions, 0), actions[0])  # type: ignore[operator]
+        wanted = ((actions, 0), Reading(action=actions[0]))
+        assert read(said, actions) in wanted  # type: ignore[operator]
 
 
 def test_candidates_are_tried_and_their_gains_told() -> None:

@@ -1,9 +1,10 @@
-"""The strict form of answers: what is read, and what is told to whom gets it wrong."""
+"""Answers with a thought: what is read, and what is told to whom gets it wrong."""
 
 from typing import Any
 
 import pytest
 
+from gde.data.answer import Reading
 from gde.data.completion import Completion
 from gde_plugins.planning_agents.answers import (
     Rejected,
@@ -29,8 +30,9 @@ def said(text: str, **change: Any) -> Completion:
         "Thought: Action: is a word.\nAction: RIGHT",
     ],
 )
-def test_a_thought_and_an_action_are_read(text: str) -> None:
-    assert one_action(said(text), MOVES) == "RIGHT"
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_thought_and_an_action_are_read(text: str, strict: bool) -> None:
+    assert one_action(said(text), MOVES, strict=strict) == Reading(action="RIGHT")
 
 
 @pytest.mark.parametrize(
@@ -49,12 +51,44 @@ def test_a_thought_and_an_action_are_read(text: str) -> None:
         "Thought:" * 10_000,
     ],
 )
-def test_anything_else_is_malformed_and_never_guessed(text: str) -> None:
-    found = one_action(said(text), MOVES)
+def test_anything_else_is_malformed_to_a_strict_reading(text: str) -> None:
+    found = one_action(said(text), MOVES, strict=True)
     assert isinstance(found, Rejected)
     assert found.status == "unparsable"
     assert "Invalid format" in found.feedback
     assert len(found.detail) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Action: RIGHT", "marker"),
+        ("Sure! Thought: go.\nAction: RIGHT", "marker"),
+        ("Thought: not LEFT.\n**Action:** RIGHT", "marker"),
+        ("Thought: go.\nAction: RIGHT\nThat is all.", "marker"),
+        ('{"action": "RIGHT"}', "json"),
+    ],
+)
+def test_a_stated_action_is_read_by_a_rule(text: str, rule: str) -> None:
+    found = one_action(said(text), MOVES)
+    assert isinstance(found, Reading)
+    assert (found.action, found.rule) == ("RIGHT", rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thought: go right",
+        "Thought: RIGHT",
+        "Thought: go.\nAction: LEFT\nAction: RIGHT",
+        "Thought: go.\nAction: RIGHT\nObservation: you are there",
+        "\x00" * 10,
+    ],
+)
+def test_a_thought_alone_and_an_imagined_world_are_never_read(text: str) -> None:
+    found = one_action(said(text), MOVES)
+    assert isinstance(found, Rejected)
+    assert found.status == "unparsable"
 
 
 @pytest.mark.parametrize(
@@ -77,10 +111,8 @@ def test_an_action_that_cannot_be_taken_is_a_mistake_of_another_kind() -> None:
     found = one_action(said("Thought: up.\nAction: UP"), MOVES)
     assert isinstance(found, Rejected)
     assert (found.status, "'UP'" in found.feedback) == ("invalid_action", True)
-    assert (
-        one_action(said("Thought: up.\nAction: search[red\nshoe]"), None)
-        == "search[red\nshoe]"
-    )
+    several_lines = one_action(said("Thought: up.\nAction: search[red\nshoe]"), None)
+    assert several_lines == Reading(action="search[red\nshoe]")
     halves = one_action(said("Thought: up.\nAction: \ud800"), None)
     assert isinstance(halves, Rejected)
 
@@ -99,9 +131,17 @@ def test_candidates_are_distinct_admissible_and_no_more_than_asked_for() -> None
         "Thought: x\nAction 1: LEFT\nGood luck!",
         "Thought: x",
     ):
-        found = several_actions(said(text), MOVES, 5)
+        found = several_actions(said(text), MOVES, 5, strict=True)
         assert isinstance(found, Rejected)
         assert found.status == "unparsable"
+    listed = "So:\n- **Action 1:** `left`\n- **Action 2:** go RIGHT\nGood luck!"
+    assert several_actions(said(listed), MOVES, 5) == (MOVES, 0)
+    cut = "Thought: x\nAction 1: LEFT\nAction 2: RIGHT"
+    assert several_actions(said(cut, finish="length"), MOVES, 5) == (("LEFT",), 0)
+    for text, status in (("Thought: x", "unparsable"), ("I'm sorry.", "refusal")):
+        found = several_actions(said(text), MOVES, 5)
+        assert isinstance(found, Rejected)
+        assert found.status == status
 
 
 def test_what_a_decision_took_is_read_as_it_was_noted() -> None:

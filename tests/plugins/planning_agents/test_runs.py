@@ -121,7 +121,7 @@ def test_every_question_and_every_mistake_is_in_the_record(
     found = run(
         "blocksworld",
         tmp_path / "run",
-        agent("react", model=f"thinker:{log}"),
+        agent("react", model=f"thinker:{log}", strict=True),
         thinking,
         n=3,
     )

@@ -2,17 +2,22 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gde.data.completion import ChatRequest, Completion, Sampling, WeighedCompletion
 from gde.data.observation import Observation, Task
+from gde.data.plan import Choice, Plan
 from gde.data.stated_map import answer_noted
+from gde.data.tool_call import ToolCall, with_calls
 from gde.data.trajectory import Decision
-from gde.errors import GdeError
+from gde.errors import ConfigError, GdeError
 from gde.offers import Capability
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
+from gde.request.settings import build
+from gde.runs.evaluating import prepare
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor
@@ -20,7 +25,7 @@ from gde_plugins.text_agent import plugin
 from gde_plugins.text_agent.agent import TextAgent
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.plugin import gde_agents
-from gde_plugins.text_agent.prompts import MAP_QUESTION
+from gde_plugins.text_agent.prompts import MAP_QUESTION, NOT_TAKEN
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
 GRID = "  0 1 2 \n0 # # # \n1 # A G \n2 # # # "
@@ -219,10 +224,90 @@ def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:
     assert model.asked[0].seed != model.asked[1].seed
 
 
-def test_small_faults_are_forgiven_only_where_wanted() -> None:
+def test_another_form_is_read_unless_the_reading_is_strict() -> None:
     model = AnsweringModel(['```json\n{"action": "UP"}\n```'])
-    assert play(model)[0].status == "unparsable"
-    assert play(model, strict=False)[0].action == "UP"
+    (decision,) = play(model)
+    assert (decision.action, decision.detail) == ("UP", "read by rule: json")
+    (decision,) = play(model, strict=True)
+    assert (decision.status, decision.action) == ("unparsable", None)
+
+
+def test_all_turns_are_remembered_where_wanted(up: AnsweringModel) -> None:
+    play(up, turns=12, history="all")
+    assert [len(request.messages) for request in up.asked] == [*range(1, 24, 2)]
+
+
+@pytest.mark.parametrize("form", ["json", "text", "schema", "tools"])
+def test_the_prompt_asks_for_the_form_that_is_read(form: str) -> None:
+    model = AnsweringModel(["UP"], name="openai:x")
+    play(model, actions=form)
+    (request,) = model.asked
+    wanted = {
+        "json": "JSON object of this form and with nothing else",
+        "text": "The last line of your answer is the action",
+        "schema": "JSON object of this form and with nothing else",
+        "tools": "Call the function act once",
+    }
+    assert wanted[form] in request.messages[0].content
+    kinds = {"schema": "schema", "tools": "tool"}
+    if form not in kinds:
+        assert request.form is None
+        return
+    assert request.form is not None
+    assert (request.form.kind, request.form.choices) == (kinds[form], MOVES)
+
+
+def test_the_identity_of_a_request_in_json_is_that_of_older_records(
+    up: AnsweringModel,
+) -> None:
+    play(up, style="paper")
+    play(up, style="paper", actions="schema")
+    free, schema = up.asked
+    assert free.messages == schema.messages
+    assert free.identity != schema.identity
+    assert replace(schema, form=None).identity == free.identity
+
+
+def test_the_result_of_a_call_is_the_next_observation() -> None:
+    call = with_calls("", [ToolCall(name="act", arguments={"action": "UP"})])
+    two = with_calls("", [ToolCall(name="act", arguments={"action": "UP"})] * 2)
+    model = AnsweringModel([call, "UP", two, call])
+    decisions = play(model, turns=4, history="all", actions="tools")
+    last = model.asked[-1].messages
+    roles = [message.role for message in last]
+    assert roles[:4] == ["user", "assistant", "tool", "assistant"]
+    assert roles[4:] == ["user", "assistant", "tool", "tool"]
+    contents = [message.content for message in last]
+    assert contents[1::2][:3] == [call, "UP", two]
+    assert contents[6] == NOT_TAKEN
+    assert contents[2] == contents[4] == contents[7] == f"Current state:\n{GRID}"
+    assert [one.action for one in decisions] == ["UP"] * 4
+    assert [one.detail for one in decisions[:2]] == ["", "read by rule: whole answer"]
+
+
+def test_a_question_in_words_has_no_form() -> None:
+    model = AnsweringModel(['{"action": "UP"}', "a map"])
+    play(model, actions="schema", map_query=True)
+    assert [request.form is None for request in model.asked] == [False, True]
+    with pytest.raises(ConfigError, match=r"map_query asks in words, got tools"):
+        build(TextAgentConfig, {"actions": "tools", "map_query": True}, "agent")
+
+
+@pytest.mark.parametrize("form", ["schema", "tools"])
+@pytest.mark.parametrize("model", ["nano", "hf:/nowhere"])
+def test_only_a_served_model_is_asked_for_a_form(model: str, form: str) -> None:
+    config = {"model": model, "actions": form}
+    plan = Plan(
+        environment=Choice(name="grid"), agent=Choice(name="gpt-oss", config=config)
+    )
+    with pytest.raises(
+        GdeError, match=f"keeps to a form of answers.*{model!r} does not"
+    ):
+        prepare(plan)
+    served = {**config, "model": "openai:http://127.0.0.1:1/v1"}
+    prepare(replace(plan, agent=Choice(name="gpt-oss", config=served)))
+    free = {"model": "nano", "actions": "text"}
+    prepare(replace(plan, agent=Choice(name="gpt-oss", config=free)))
 
 
 class Telling(AnsweringModel):
@@ -248,7 +333,7 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
     None
 ):
     up, left = '{"action": "UP"}', '{"action": "LEFT"}'
-    model = Telling([up, left, "up", '{"action": "up"}'])
+    model = Telling([up, left, "north", '{"action": "up"}'])
     agent = TextAgent(TextAgentConfig(), model)
     agent.begin(Brief(task=TASK, seed=3))
     assert isinstance(agent, HasActionProbabilities)
@@ -320,7 +405,7 @@ def test_an_unusable_answer_keeps_its_reason_beside_the_map() -> None:
     model = AnsweringModel(["north", "a map"])
     (decision,) = play(model, map_query=True)
     assert decision.status == "unparsable"
-    assert decision.detail.startswith("wanted nothing but a JSON object")
+    assert decision.detail.startswith("found no action in 'north'")
     assert answer_noted(decision.detail) == "a map"
 
 

@@ -200,7 +200,7 @@ def _frame(
     frame = {
         **_pictures(trajectory, turn, maps, keys),
         "shown": _cut(turn.observation.text),
-        "sent": _cut(_prompt(turn)),
+        "sent": _cut_middle(_prompt(turn)),
         "move": move,
         "verdict": _verdict(turn),
         "best": ", ".join(turn.optimal or ()),
@@ -235,6 +235,15 @@ def _cut(text: str) -> str:
     if more <= 0:
         return text
     return f"{text[:MAX_TEXT]}\u2026 ({more} more characters)"
+
+
+def _cut_middle(text: str) -> str:
+    """A conversation without its middle: it begins with the task and ends with now."""
+    more = len(text) - MAX_TEXT
+    if more <= 0:
+        return text
+    half = MAX_TEXT // 2
+    return f"{text[:half]}\u2026 ({more} more characters) \u2026{text[-half:]}"
 
 
 def _facts(turn: Turn) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from gde.data.answer import read_silence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -80,14 +81,7 @@ def messages(
 
 def _decided(completion: Completion) -> Decision:
     """Return the text of the answer; an empty one is unusable."""
-    if completion.finish == "refusal":
-        return Decision.unusable(
-            "refusal", f"the model refused: {completion.text[:80]!r}", completion
-        )
-    if completion.text.strip():
-        return Decision.act(completion.text, completion)
-    if completion.finish == "length":
-        return Decision.unusable(
-            "truncated", f"cut off after {completion.n_completion} tokens", completion
-        )
-    return Decision.unusable("empty", "the model ended without an answer", completion)
+    nothing = read_silence(completion)
+    if nothing:
+        return nothing.decision(completion)
+    return Decision.act(completion.text, completion)

@@ -1,0 +1,213 @@
+"""The rules by which an action is read from an answer of any form.
+
+Each rule gives the texts that an answer names as its action: one, or several where it
+names them equally, as in a list. The last of several statements counts.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from gde.data.action_names import FENCE, equal_to, meant
+
+Rule = Literal["json", "marker", "whole answer", "last line"]
+RULES: tuple[Rule, ...] = ("json", "marker", "whole answer", "last line")
+"""The surest first; the next is tried where one finds nothing."""
+KEY = "action"
+"""The key of the JSON object, and the word of the marker."""
+OBJECTS = 200
+"""The last objects of an answer that are read."""
+FLAT = re.compile(r"\{[^{}]*(?:\}|\Z)")
+"""An object without inner ones, which need not be valid JSON."""
+MEMBER = re.compile(
+    rf"""(["']){KEY}\1\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?=[,}}]|\Z)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The key with its text in such an object, in quotes of JSON or Python."""
+MARKER = re.compile(
+    rf"\b{KEY}\b(?:[ \t]+\d+)?[\"'`*_ \t]*(?:is[ \t]*)?[:=][*_ \t]*(?P<line>[^\n]*)",
+    re.IGNORECASE,
+)
+"""`Action: X`, `**Action:** X`, `action = X`, `Action 1: X`, `the action is: X`."""
+COMMAND = re.compile(
+    rf"^[ \t>#-]*(?P<lead>[*_`]*)(?:{KEY})\b(?:[ \t]+\d+)?[*_`]*[ \t]*[:=][*_]*[ \t]*(?P<line>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A marker at the beginning of a line, where any text may be an action."""
+APART = re.compile(r"(?:[\s,\[\]*_`\"'>#{}-]|</?tool_call>)*")
+"""What may stand between two actions that are named equally."""
+FENCED = re.compile(r"```[\w-]*[ \t]*\n(?P<inner>.*?)\n?[ \t]*```", re.DOTALL)
+BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
+BARE_QUOTE, ESCAPED_QUOTE = re.compile(r'(?<!\\)"'), r"\\\""
+_DECODER = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A text that an answer names as its action, and where it stands."""
+
+    text: str
+    begin: int
+    end: int
+
+
+Find = Callable[[str, Sequence[str]], list[Named]]
+
+
+def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:
+    """The texts that the answer names equally by this rule; none where it does not fit.
+
+    Args:
+        rule: where any text may be an action, only `json` and `marker` find some.
+        text: the answer.
+        actions: the admissible actions; None for any text.
+    """
+    match rule:
+        case "json":
+            named = objects(text)
+        case "marker":
+            named = markers(text) if actions is not None else commands(text)
+        case "whole answer":
+            return [text] if actions and equal_to(text, actions) else []
+        case "last line":
+            line = last_line(text)
+            return [line] if actions and meant(line, actions, prose=True) else []
+    return _last_group(text, named)
+
+
+def objects(text: str) -> list[Named]:
+    """The texts under the key in JSON objects, wherever they stand."""
+    places = [found.start() for found in re.finditer(r"\{", text)]
+    named = []
+    after = 0
+    for place in places[-OBJECTS:]:
+        if place < after:
+            continue
+        values, end = _object(text, place)
+        named += [Named(value, place, end) for value in values]
+        after = end
+    return named
+
+
+def ends_with_object(text: str) -> bool:
+    """Whether nothing follows the last object but the end of a code fence."""
+    return text.rstrip("` \n\t").endswith("}")
+
+
+def markers(text: str) -> list[Named]:
+    """The rest of the line after each marker, or else the next line."""
+    return [_marked(text, found) for found in MARKER.finditer(text)]
+
+
+def commands(text: str) -> list[Named]:
+    """As `markers`, where any text may be an action.
+
+    A command of several lines is read in a code fence alone: without one, nothing tells
+    where it ends.
+    """
+    named = []
+    for found in COMMAND.finditer(text):
+        following = COMMAND.search(text, found.end())
+        rest = text[found.start("line") : following.start() if following else None]
+        begin = found.start("line") + len(rest) - len(rest.lstrip())
+        rest = rest.strip()
+
+        fenced = FENCED.match(rest)
+        paragraph = fenced[0] if fenced else BLANK_LINE.split(rest, maxsplit=1)[0]
+        end = begin + len(paragraph)
+        if fenced:
+            named.append(Named(fenced["inner"], found.start(), end))
+        elif "\n" not in paragraph:
+            command = paragraph.removesuffix(found["lead"])
+            named.append(Named(_unquoted(command), found.start(), end))
+    return named
+
+
+def last_line(text: str) -> str:
+    """The last line that is more than the edge of a code fence."""
+    for line in reversed(text.splitlines()):
+        if FENCE.sub("", line).strip(" *_-=#\t"):
+            return line
+    return ""
+
+
+def _object(text: str, place: int) -> tuple[list[str], int]:
+    """The texts under the key in the object that begins here, and its end."""
+    try:
+        value, end = _DECODER.raw_decode(text, place)
+        return [*_under_key(value)], end
+    except (ValueError, RecursionError):
+        pass
+    flat = FLAT.match(text, place)
+    if flat is None:
+        return [], place + 1
+    values = []
+    for member in MEMBER.finditer(flat[0]):
+        value = _quoted(member[2])
+        if value is not None:
+            values.append(value)
+    return values, flat.end()
+
+
+def _under_key(value: object) -> Iterator[str]:
+    """The texts and whole numbers under the key, of inner objects where it is absent."""
+    inner: Sequence[Any] = ()
+    if isinstance(value, Mapping):
+        own = [each for name, each in value.items() if name.strip().lower() == KEY]
+        inner = [] if own else [*value.values()]
+        for each in own:
+            if isinstance(each, str | int) and not isinstance(each, bool):
+                yield str(each)
+    elif isinstance(value, list):
+        inner = value
+    for each in inner:
+        yield from _under_key(each)
+
+
+def _quoted(text: str) -> str | None:
+    """The text in quotes of JSON or Python; None where its escapes make no sense."""
+    if text[0] == "'":
+        inner = text[1:-1].replace("\\'", "'")
+        text = f'"{BARE_QUOTE.sub(ESCAPED_QUOTE, inner)}"'
+    try:
+        value = json.loads(text, strict=False)
+    except ValueError:
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _marked(text: str, found: re.Match[str]) -> Named:
+    line = found["line"]
+    end = found.end()
+    if not line.strip(" *_`\t"):
+        # The action stands below its marker, maybe in a code fence.
+        below = re.compile(r"\s*(?:```[\w-]*\s*)?(?P<line>[^\n]*)").match(text, end)
+        assert below is not None
+        line = below["line"]
+        end = below.end()
+    return Named(line, found.start(), end)
+
+
+def _unquoted(command: str) -> str:
+    """The command without the quotes around all of it."""
+    for mark in ("**", "`", '"', "'"):
+        inner = command.removeprefix(mark).removesuffix(mark)
+        is_around = len(command) - len(inner) == 2 * len(mark)
+        if is_around and mark not in inner:
+            return inner
+    return command
+
+
+def _last_group(text: str, named: Sequence[Named]) -> list[str]:
+    """The last text, with those before it from which only separators part it."""
+    group = [one.text for one in named[-1:]]
+    for one, after in reversed([*pairwise(named)]):
+        # Several texts of one object begin at the same place.
+        is_same = one.begin == after.begin
+        if not is_same and not APART.fullmatch(text, one.end, after.begin):
+            break
+        group.insert(0, one.text)
+    return group
