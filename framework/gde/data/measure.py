@@ -39,6 +39,8 @@ class Measure:
     """The heading of its table."""
     headline: bool = False
     """Whether it is one of the few numbers that a report shows first."""
+    unlike: str = ""
+    """The number that it must differ from to be shown among the headlines."""
     question: Question = "did"
     """The question that a metric's number helps to answer. Numbers of probes always say
     what an agent believes.
@@ -125,6 +127,7 @@ class Measure:
             name=f"{prefix}.{self.name}",
             repeats=f"{prefix}.{self.repeats}" if self.repeats else "",
             beside=f"{prefix}.{self.beside}" if self.beside else "",
+            unlike=f"{prefix}.{self.unlike}" if self.unlike else "",
         )
 
 

@@ -163,3 +163,7 @@ class ProbeReport:
     coded: CodedTurns = field(default_factory=CodedTurns)
     reason: str = ""
     """Why nothing was measured; empty when something was."""
+    absent: bool = False
+    """Whether the reason is that the model never reasons, so that the position does not
+    exist. That is no failure.
+    """

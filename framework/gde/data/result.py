@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from gde.data.frame import beside, frame
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
+from gde.data.trajectory import Status
 from gde.data.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -207,6 +208,19 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnusableAnswers:
+    """A class of unusable answers."""
+
+    status: Status
+    """The class."""
+    answers: int
+    example: str
+    """The reason of the first of them, shortened; where a setting would help, it ends
+    with that.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     """The agent and environment of a run, and the size of its record."""
 
@@ -225,6 +239,8 @@ class Subject:
     """Turns of the episodes that did not fail."""
     unusable: int = 0
     """Turns whose answer was no action."""
+    unusable_classes: tuple[UnusableAnswers, ...] = ()
+    """The most frequent classes of these answers, at most three."""
 
 
 @dataclass(frozen=True, kw_only=True)

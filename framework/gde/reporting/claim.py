@@ -1,10 +1,11 @@
 """The opening of a report: what the numbers say in a sentence or two, with cautions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gde.data.probe import ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import FEW_WORLDS, Measurement, Result
+from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
@@ -20,6 +21,15 @@ from gde.reporting.wording import (
 )
 from gde.stages.learning import CODE
 
+CLASSES: Mapping[Status, str] = {
+    "invalid_action": "with an inadmissible action",
+    "unparsable": "without a readable action",
+    "empty": "empty",
+    "refusal": "refused",
+    "truncated": "truncated by the token limit",
+    "error": "without an answer",
+}
+"""Classes of unusable answers in the words of a caution."""
 LISTED = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
 
@@ -189,6 +199,9 @@ def _cautions(result: Result) -> list[str]:
         cautions.append(
             f"{of.unusable} of {answers} were unusable and count as non-optimal steps."
         )
+    for one in of.unusable_classes:
+        cautions.append(f"{one.answers} {CLASSES[one.status]}, e.g. {one.example}")
+    cautions += _unprobed(result)
     if of.worlds < FEW_WORLDS:
         cautions.append(f"Fewer than {FEW_WORLDS} worlds: too few for a conclusion.")
     if any(map(_lacks_clusters, result.measurements)):
@@ -196,6 +209,18 @@ def _cautions(result: Result) -> list[str]:
             f"No interval from fewer than {MINIMUM_CLUSTERS} clusters of worlds."
         )
     return cautions
+
+
+def _unprobed(result: Result) -> list[str]:
+    """Positions that a probe was not fitted at, although nothing failed."""
+    failed = {failure.subject for failure in result.failures}
+    sentences: dict[str, None] = {}
+    for one in result.measurements:
+        fit = Fit.of(one)
+        if fit and one.reason and one.name == fit.probe and fit.name not in failed:
+            position = POSITIONS.get(fit.position, fit.position)
+            sentences[f"Probe {fit.probe} {position}: {one.reason}."] = None
+    return list(sentences)
 
 
 def _lacks_clusters(one: Measurement) -> bool:

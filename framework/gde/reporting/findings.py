@@ -135,10 +135,18 @@ def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement
 
 
 def headlines(result: Result) -> list[Finding]:
-    """The declared headlines, else the first findings that are no breakdown."""
+    """The declared headlines, else the first findings that are no breakdown.
+
+    A number that its measure calls unlike another is among them where it is.
+    """
     found = findings(result)
-    declared = [one for one in found if one.measure.headline]
-    if declared:
+    values = {one.measure.name: one.numbers[0].value for one in found}
+    declared = []
+    for one in found:
+        name, other = one.measure.name, one.measure.unlike
+        if one.measure.headline or values.get(other, values[name]) != values[name]:
+            declared.append(one)
+    if any(one.measure.headline for one in declared):
         return declared
 
     no_breakdown = [one for one in found if not one.is_breakdown]

@@ -100,6 +100,7 @@ def subject(ready: Ready, journal: Journal) -> Subject:
         environment=ready.plan.environment.label,
         model=ready.agent_model,
         retried=len(journal.noted(RETRIED) or ()),
+        unusable_classes=journal.unusable_classes(),
         **journal.counts(),
     )
 
@@ -274,8 +275,10 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
             judged = f"{trace.model} on {trace.episode}"
             found.append(Failure(stage="reward", subject=judged, reason=trace.failure))
 
+    measured = {one.fit.probe for one in evidence.probe_reports if not one.reason}
     for report in evidence.probe_reports:
-        if report.reason:
+        is_known = report.absent and report.fit.probe in measured
+        if report.reason and not is_known:
             found.append(
                 Failure(stage="probe", subject=report.fit.name, reason=report.reason)
             )

@@ -52,6 +52,8 @@ MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
 """Sources of activations: the run's language model, the same with random weights, and
 mean input embeddings.
 """
+OF_REASONING = frozenset({"reasoning", "post"})
+"""Positions of completions with reasoning."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
 """Controls that differ from layer to layer; the others read no layer, so that one fit
 of them will do.
@@ -120,6 +122,16 @@ class Fitted:
     report: ProbeReport
     traceback: str = ""
     """Of an unexpected failure."""
+
+
+@dataclass(kw_only=True)
+class _Said:
+    """The positions of all turns that can be replayed."""
+
+    n_turns: int = 0
+    positions: set[str] = field(default_factory=set)
+    reasoned: bool = False
+    """Whether any of their completions has reasoning."""
 
 
 @dataclass(kw_only=True)
@@ -195,11 +207,8 @@ class ProbeStage:
         place = f"position {fit.position!r} of layer {fit.layer}"
         with self._reading:
             table = self._table(source, layer, fit.position)
-        if table is None:
-            reason = f"no turn has activations at {place}"
-            if fit.position != "pre":
-                reason += ", which answers without reasoning lack"
-            return _unmeasured(fit, reason)
+            if table is None:
+                return self._without_activations(fit, place)
 
         # A bag of tokens may be the same in every turn: that it holds no information is
         # what its control shows.
@@ -263,6 +272,27 @@ class ProbeStage:
             scores=_scores(probe, decoded, test),
             coded=coded,
         )
+
+    def _without_activations(self, fit: Fit, place: str) -> ProbeReport:
+        said = self._said
+        all_turns = f"in {said.n_turns} of {said.n_turns} turns"
+        if not said.n_turns or fit.position in said.positions:
+            return _unmeasured(fit, f"no turn has activations at {place}")
+        if said.reasoned or fit.position not in OF_REASONING:
+            return _unmeasured(fit, f"no position {fit.position!r} {all_turns}")
+        return replace(_unmeasured(fit, f"no reasoning {all_turns}"), absent=True)
+
+    @cached_property
+    def _said(self) -> _Said:
+        found = _Said()
+        for trajectory in self.trajectories:
+            for turn in trajectory.turns:
+                completion = turn.decision.completion
+                if completion is not None and completion.positions:
+                    found.n_turns += 1
+                    found.positions.update(completion.positions)
+                    found.reasoned |= bool(completion.reasoning)
+        return found
 
     def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         # Opened here, because a connection belongs to one thread.

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.observation import State, World
+from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFolderError
 from gde.store import checksums, rows
@@ -26,6 +28,10 @@ REASON = 300
 """The most characters of a reason in the name of such a note."""
 TRACEBACKS = 30
 """The most such notes of a run."""
+CLASSES = 3
+"""Classes of unusable answers that a result shows."""
+EXAMPLE = 240
+"""The most characters of the example of a class."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -241,6 +247,25 @@ class Journal(Database):
             " FROM turns JOIN episodes USING (episode) WHERE ending IS NOT NULL AND ending <> 'failed'"
         )
         return {**dict(row), **dict(answers)}
+
+    def unusable_classes(self) -> tuple[UnusableAnswers, ...]:
+        """The most frequent classes of unusable answers, each with its first example."""
+        # The first by its place in the plan, whatever order the episodes were played in.
+        numbered = (
+            "SELECT status, detail, count(*) OVER (PARTITION BY status) AS answers,"
+            " row_number() OVER (PARTITION BY status ORDER BY condition, world, repeat, turn) AS place"
+            " FROM turns JOIN episodes USING (episode) WHERE status <> 'ok' AND ending <> 'failed'"
+        )
+        query = f"SELECT * FROM ({numbered}) WHERE place = 1 ORDER BY answers DESC, status LIMIT {CLASSES}"
+        found = []
+        for row in self.query(query):
+            example = shorten(row["detail"], EXAMPLE, placeholder="...")
+            found.append(
+                UnusableAnswers(
+                    status=row["status"], answers=row["answers"], example=example
+                )
+            )
+        return tuple(found)
 
     def episodes(self, condition: int | None = None) -> list[str]:
         """Keys of the finished episodes, of all or one condition, in order."""

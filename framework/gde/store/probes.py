@@ -102,6 +102,7 @@ def _stored(report: ProbeReport) -> dict[str, object]:
         "worlds": report.worlds,
         "coded": {"rows": report.coded.rows, "worlds": report.coded.worlds},
         "reason": report.reason,
+        "absent": report.absent,
     }
 
 
@@ -131,6 +132,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
             scores=_named(arrays, CODED),
         ),
         reason=stored["reason"],
+        absent=stored.get("absent", False),
     )
 
 

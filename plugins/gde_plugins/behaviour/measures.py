@@ -99,6 +99,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=True,
         ),
         Measure(
+            name="outcomes.strict",
+            title="Usable answers, strict",
+            unit="share",
+            better="more",
+            group=ANSWERS,
+            unlike="outcomes.ok",
+        ),
+        Measure(
             name="outcomes.invalid_action",
             title="Inadmissible actions",
             unit="share",

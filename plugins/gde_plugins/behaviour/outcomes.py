@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
+from gde.data.answer import is_strict
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Ending, Status, Trajectory
@@ -23,20 +24,25 @@ class _Episode(NamedTuple):
     """Number of turns by status; empty for a failed episode, which says nothing about
     the agent.
     """
+    n_strict: int
+    """Number of its usable answers that have exactly the form asked for."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Episode":
-        statuses: Counter[Status] = Counter()
+        decisions = []
         if trajectory.ending != "failed":
-            statuses.update(turn.decision.status for turn in trajectory.turns)
-        return cls(trajectory.world.cluster, trajectory.ending, statuses)
+            decisions = [turn.decision for turn in trajectory.turns]
+        statuses = Counter(decision.status for decision in decisions)
+        n_strict = sum(map(is_strict, decisions))
+        return cls(trajectory.world.cluster, trajectory.ending, statuses, n_strict)
 
 
 def outcomes(evidence: Evidence) -> Sequence[Measurement]:
     """Share of each decision status in the turns of finished episodes, and of each
     ending in all episodes.
 
-    Each kind of shares sums to one. "episodes.failed" counts the episodes that no
+    Each kind of shares sums to one. "outcomes.strict" is the part of "outcomes.ok" that
+    has exactly the form asked for (`gde.data.answer`). "episodes.failed" counts the episodes that no
     behaviour number uses.
     """
     episodes = [_Episode.of(trajectory) for trajectory in evidence.trajectories]
@@ -53,6 +59,10 @@ def _statuses(
                 Count(one.cluster, one.statuses[status], one.statuses.total())
             )
         yield pooled_share(evidence, f"outcomes.{status}", counts)
+    strict = [
+        Count(one.cluster, one.n_strict, one.statuses.total()) for one in episodes
+    ]
+    yield pooled_share(evidence, "outcomes.strict", strict)
 
 
 def _endings(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:

@@ -7,9 +7,11 @@ import pytest
 
 from gde.data.measure import Measure
 from gde.data.probe import Fit
-from gde.data.result import Measurement, Result, Subject
+from gde.data.result import Measurement, Result, Subject, UnusableAnswers
+from gde.data.trajectory import STATUSES
 from gde.data.verdict import Verdict
-from gde.reporting.claim import claim, main_report
+from gde.reporting.claim import CLASSES, claim, main_report
+from gde.reporting.findings import headlines
 from gde.reporting.wording import SPACE
 
 MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
@@ -265,9 +267,35 @@ def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(
         "1 of 24 episodes failed; no number includes them.",
         "7 of 180 answers were unusable and count as non-optimal steps.",
     ]
+    cut = UnusableAnswers(
+        status="truncated", answers=5, example="cut off; raise agent.max_tokens"
+    )
+    read = UnusableAnswers(status="unparsable", answers=2, example="found none in 'x'")
+    classes = replace(SUBJECT, unusable=7, unusable_classes=(cut, read))
+    assert cautions(result, classes)[1:] == [
+        "5 truncated by the token limit, e.g. cut off; raise agent.max_tokens",
+        "2 without a readable action, e.g. found none in 'x'",
+    ]
     assert cautions(result, replace(SUBJECT, worlds=4)) == [
         "Fewer than 10 worlds: too few for a conclusion."
     ]
+
+
+def test_every_class_of_unusable_answers_has_words() -> None:
+    assert {"ok", *CLASSES} == {*STATUSES}
+
+
+def test_the_strict_share_is_a_headline_where_it_differs(result: Result) -> None:
+    ok = share("outcomes.ok", 1.0, 0.9, 1.0)
+    strict = share("outcomes.strict", 0.6, 0.5, 0.7)
+
+    def shown(*numbers: Measurement) -> list[str]:
+        found = headlines(with_numbers(result, *numbers))
+        return [one.measure.name for one in found]
+
+    assert shown(ok, strict) == ["outcomes.ok", "outcomes.strict"]
+    assert shown(ok, replace(strict, value=1.0)) == ["outcomes.ok"]
+    assert shown(ok) == ["outcomes.ok"]
 
 
 def test_a_caution_tells_why_numbers_have_no_interval(result: Result) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from gde.data.measure import Measure
 from gde.data.probe import CONTROLS, Fit
-from gde.data.result import Failure, Measurement, Result
+from gde.data.result import Failure, Measurement, Result, UnusableAnswers
 from gde.reporting.claim import claim
 from gde.reporting.terminal.screen import HEIGHT, WIDTH, Screen, screen
 from gde.reporting.wording import SPACE
@@ -73,6 +73,26 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert shown.notes[-2] == "report: runs/example/report.html"
     assert shown.notes[-1].startswith("partial: runs/example (")
     assert "were unusable" in text and "1 of 24 episodes failed" in text
+
+
+def test_the_classes_of_unusable_answers_are_shown_as_far_as_they_fit(
+    result: Result,
+) -> None:
+    classes = [
+        UnusableAnswers(status=status, answers=3, example=f"{status} {LONG}")
+        for status in ("unparsable", "truncated", "refusal")
+    ]
+    subject = replace(result.subject, unusable=9, unusable_classes=tuple(classes[:1]))
+    one = screen(replace(result, subject=subject))
+    assert "3 without a readable action, e.g. unparsable It was" in "\n".join(one.notes)
+
+    # More cautions than a screen has room for.
+    retried = replace(
+        subject, retried=2, worlds=4, unusable_classes=(*classes, *classes)
+    )
+    many = screen(replace(result, subject=retried))
+    assert fits(one) and fits(many)
+    assert any(line.endswith("more cautions in the report") for line in many.notes)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])

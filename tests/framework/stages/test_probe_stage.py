@@ -15,12 +15,12 @@ import pytest
 from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
-from gde.data.completion import ModelInfo
+from gde.data.completion import Completion, ModelInfo
 from gde.data.measure import Measures
 from gde.data.observation import World
 from gde.data.probe import Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import Measurement
-from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
 from gde.stages.probing import (
@@ -329,17 +329,49 @@ def test_episodes_without_activations_are_not_labelled(tmp_path: Path) -> None:
     assert report.n_train + report.n_test == 8 * TURNS
 
 
+def said(reasoning: str | None, *positions: str) -> tuple[Trajectory, ...]:
+    """The episodes, whose answers have this reasoning and these positions."""
+    completion = Completion(
+        text="UP",
+        reasoning=reasoning,
+        finish="stop",
+        positions=dict.fromkeys(positions, (0,)),
+    )
+    decision = Decision.act("UP", completion)
+    return tuple(
+        replace(
+            one, turns=tuple(replace(turn, decision=decision) for turn in one.turns)
+        )
+        for one in EVERY
+    )
+
+
 @pytest.mark.parametrize(
-    ("position", "more"),
-    [("pre", ""), ("post", ", which answers without reasoning lack")],
+    ("answers", "position", "reason", "absent"),
+    [
+        (EVERY, "pre", "no turn has activations at position 'pre' of layer 1", False),
+        (
+            said("hm", "pre", "post"),
+            "post",
+            "no turn has activations at position 'post' of layer 1",
+            False,
+        ),
+        (said(None, "pre"), "post", "no reasoning in 20 of 20 turns", True),
+        (said("", "pre"), "reasoning", "no reasoning in 20 of 20 turns", True),
+        (said("hm", "pre"), "post", "no position 'post' in 20 of 20 turns", False),
+        (said(None, "pre"), "psot", "no position 'psot' in 20 of 20 turns", False),
+    ],
 )
 def test_a_place_without_activations_is_said_to_have_none(
-    tmp_path: Path, position: str, more: str
+    tmp_path: Path,
+    answers: tuple[Trajectory, ...],
+    position: str,
+    reason: str,
+    absent: bool,
 ) -> None:
-    (report,) = fitted(stage(tmp_path), Noting(), replace(WHOLE, position=position))
-    assert report.reason == (
-        f"no turn has activations at position {position!r} of layer 1{more}"
-    )
+    made = stage(tmp_path, answers)
+    (report,) = fitted(made, Noting(), replace(WHOLE, position=position))
+    assert (report.reason, report.absent) == (reason, absent)
     assert (report.measurements, report.n_train, report.n_test) == ((), 0, 0)
     assert (report.rows, report.decoded.shape) == ((), (0,))
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from gde import Completion, Decision, Observation, RunFailed, State, Trajectory
 from gde.data.completion import Message
+from gde.data.trajectory import Ending, EpisodeKey
 from gde.errors import RunFolderError
 from gde.store.journal import Journal
 from gde.testing.samples import sample_evidence
@@ -70,6 +71,40 @@ def test_an_episode_is_read_as_it_was_written(journal: Journal) -> None:
     assert [*journal.trajectories()] == EPISODES
     assert journal.trajectory("0/1/0") == EPISODES[1]
     assert journal.finished() == {str(one.key) for one in EPISODES}
+
+
+def test_the_most_frequent_classes_of_unusable_answers_have_their_first_example(
+    journal: Journal,
+) -> None:
+    template = EPISODES[0]
+    statuses = ("empty", "unparsable", "refusal", "unparsable", "truncated", "refusal")
+
+    def of(world: int, ending: Ending) -> Trajectory:
+        turns = [
+            replace(
+                template.turns[0],
+                index=i,
+                decision=Decision.unusable(
+                    status, f"{status} {world} {i} {'x ' * 200}"
+                ),
+            )
+            for i, status in enumerate(statuses)
+        ]
+        key = EpisodeKey(condition=0, world=world)
+        return replace(template, key=key, turns=tuple(turns), ending=ending)
+
+    # In another order than that of the plan; what failed does not count.
+    for one in (of(2, "horizon"), of(1, "horizon"), of(0, "failed")):
+        asyncio.run(write(journal, one))
+    classes = journal.unusable_classes()
+    assert [(each.status, each.answers) for each in classes] == [
+        ("refusal", 4),
+        ("unparsable", 4),
+        ("empty", 2),
+    ]
+    assert classes[0].example.startswith("refusal 1 2 x x")
+    assert classes[0].example.endswith("...")
+    assert len(classes[0].example) <= 240
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)

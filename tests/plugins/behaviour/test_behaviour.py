@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import pytest
 
+from gde.data.answer import Reading
+from gde.data.completion import Completion
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Decision, Ending, Trajectory
@@ -119,6 +121,18 @@ def test_every_answer_and_every_ending_is_counted() -> None:
     ) == pytest.approx(1)
     assert (numbers["episodes.failed"].value, numbers["episodes.failed"].n) == (1.0, 4)
     assert numbers["endings.failed"].value == 0.25
+
+
+def test_the_strict_share_leaves_out_answers_that_a_rule_has_read() -> None:
+    read = Reading(action="UP", rule="marker").decision(
+        Completion(text="Action: UP", reasoning=None, finish="stop")
+    )
+    episodes = (episode(0, [RIGHT, read]), episode(1, [read, MUTE]))
+    numbers = by_name(outcomes(Evidence(trajectories=episodes)))
+    assert numbers["outcomes.ok"].value == pytest.approx(3 / 4)
+    assert numbers["outcomes.strict"].value == pytest.approx(1 / 4)
+    alike = by_name(outcomes(EVIDENCE))
+    assert alike["outcomes.strict"].value == alike["outcomes.ok"].value
 
 
 def test_length_is_the_mean_number_of_turns() -> None:

@@ -6,7 +6,7 @@ from textwrap import shorten, wrap
 
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
-from gde.reporting.claim import claim
+from gde.reporting.claim import Claim, claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     SPACE,
@@ -27,6 +27,8 @@ CLAIM = 9
 """Lines of the claim."""
 CAUTION = 2
 """Lines of each caution."""
+CAUTIONS = 9
+"""Lines of all cautions."""
 NOTICE = 2
 """Lines of the notice about the model."""
 COST = 2
@@ -62,9 +64,7 @@ def screen(result: Result, report: str = "") -> Screen:
     sentences = f"{opening.behaviour} {opening.belief}".strip()
     finding = wrapped(sentences, CLAIM)
 
-    notes = []
-    for caution in opening.cautions:
-        notes += wrapped(caution, CAUTION)
+    notes = _cautions(opening)
     notes += _failures(result)
     notes += _costs(result)
     notes += wrapped(_notice(result), NOTICE)
@@ -82,7 +82,7 @@ def screen(result: Result, report: str = "") -> Screen:
         [_headline_table(found), *brief[:1]],
         [_headline_table(without_phrase), *brief[:1]],
     ]
-    room = HEIGHT - len(finding) - len(notes) - n_paths
+    room = max(0, HEIGHT - len(finding) - len(notes) - n_paths)
     for tables in choices:
         shown = _stacked(tables)
         if len(shown) <= room:
@@ -197,6 +197,18 @@ def _stacked(tables: Sequence[Sequence[str]]) -> list[str]:
     for table in tables:
         if table:
             lines += ["", *table]
+    return lines
+
+
+def _cautions(opening: Claim) -> list[str]:
+    """The first cautions in full, as far as they fit, and the number of others."""
+    lines: list[str] = []
+    for n_shown, caution in enumerate(opening.cautions):
+        shown = wrapped(caution, CAUTION)
+        if len(lines) + len(shown) > CAUTIONS:
+            more = len(opening.cautions) - n_shown
+            return [*lines, f"and {more} more cautions in the report"]
+        lines += shown
     return lines
 
 
