@@ -8,6 +8,7 @@ from typing import Final
 import openai
 
 from gde_plugins.language_models.config import OpenAIConfig
+from gde_plugins.language_models.server_forms import FIELDS
 
 HARMLESS = ("reasoning_effort", "seed")
 """Fields without which an answer is drawn as before. Others change the answer, so that
@@ -45,6 +46,9 @@ def remedy(config: OpenAIConfig, error: openai.APIStatusError, refusal: str) -> 
     for field in ("temperature", "top_p", config.limit_field, *config.body):
         if field in refusal:
             return f"the server refuses {field}: set model.{field}, or leave it out with model.without={field}"
+    for field in FIELDS:
+        if field in refusal:
+            return f"the server refuses {field}: take another form of answers, such as agent.actions=json"
     if "context" in refusal:
         return (
             "the prompt and the answer do not fit the context: set model.context=TOKENS"

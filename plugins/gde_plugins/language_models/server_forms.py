@@ -7,6 +7,9 @@ from typing import Any
 from gde.data.completion import AnswerForm, ChatRequest, Message
 from gde.data.tool_call import ToolCall, split_calls
 
+FIELDS = ("response_format", "tool_choice", "tools")
+"""The fields that name a form."""
+
 
 def form_fields(request: ChatRequest) -> Mapping[str, Any]:
     """Return the fields by which a server enforces the form of the answer.

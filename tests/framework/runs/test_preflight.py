@@ -137,6 +137,7 @@ def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
     [
         (refused("no such model", 404), "lama-3", r"did you mean llama-3\? It lists llama-3, qwen-3"),
         (refused("temperature must be 1"), "llama-3", "refuses temperature: set model.temperature"),
+        (refused("unknown field tools"), "llama-3", "refuses tools: take another form of answers, such as agent"),
         (refused("bad key", 401), "llama-3", "authentication failed: set OPENAI_API_KEY"),
         (refused("exceeds the context window"), "llama-3", "set model.context=TOKENS"),
         (said("I like mazes."), "llama-3", "none of 3 first answers can be used .*'I like mazes.'"),
