@@ -12,8 +12,16 @@ from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
 """The form in which a probe gets the activations of a position."""
-Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
-CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
+Control = Literal[
+    "none", "coordinates", "conditions", "shuffled", "untrained", "embeddings"
+]
+CONTROLS: tuple[Control, ...] = (
+    "coordinates",
+    "conditions",
+    "shuffled",
+    "untrained",
+    "embeddings",
+)
 FIT = frozenset({"variant", "layer", "position", "control"})
 """The labels of a number in a result that name its fit."""
 

@@ -17,6 +17,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
         "coordinates only",
         "receives the coordinates but no activations",
     ),
+    "conditions": ("condition only", "receives the swept values but no activations"),
     "shuffled": ("shuffled labels", "fitted to the labels of other turns"),
     "untrained": ("random weights", "same architecture, random weights"),
     "embeddings": ("bag of tokens", "the mean input embedding of all tokens read"),

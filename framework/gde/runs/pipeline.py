@@ -219,11 +219,12 @@ class Pipeline:
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
         info = models.info(name)
+        sweeps = len(self.conditions) > 1
         work: list[tuple[Probe, Fit, str]] = []
         for chosen, probe, request in zip(
             self.ready.probes, probes, requests, strict=True
         ):
-            for fit in list_fits(chosen.label, probe, request):
+            for fit in list_fits(chosen.label, probe, request, sweeps):
                 plan = self.ready.plan
                 origin = _origin(
                     chosen,

@@ -60,15 +60,18 @@ of them will do.
 """
 
 
-def list_fits(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Fit]:
+def list_fits(
+    name: str, probe: Probe, request: CaptureRequest, sweeps: bool
+) -> Iterator[Fit]:
     """List the fits of a probe: every variant at every layer and position, with its
     controls.
 
     The first layer has all controls, the others those that differ from layer to layer.
-    Fits to the same activations follow each other, so that a probe may prepare these
-    once.
+    Only a run that sweeps something has the control `conditions`. Fits to the same
+    activations follow each other, so that a probe may prepare these once.
     """
-    once = tuple(control for control in CONTROLS if control not in OF_A_LAYER)
+    without = OF_A_LAYER if sweeps else (*OF_A_LAYER, "conditions")
+    once = tuple(control for control in CONTROLS if control not in without)
     for layer in request.layers:
         controls: tuple[Control, ...] = ("none", *OF_A_LAYER)
         if layer == request.layers[0]:
@@ -227,7 +230,8 @@ class ProbeStage:
 
         # Every use of chance has its own random numbers, so that none shifts another's.
         rng = generator(self.seed, "control", fit.name)
-        dataset = controlled(dataset, fit.control, held_out, rng)
+        conditions = conditions_of(table.rows)
+        dataset = controlled(dataset, fit.control, conditions, held_out, rng)
         train = dataset.take(~held_out)
         test = dataset.take(held_out)
         readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
@@ -360,7 +364,7 @@ class ProbeStage:
         """The scores of a fit on each condition of a sweep alone."""
         if len(self.conditions) < 2:
             return
-        conditions = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
+        conditions = conditions_of(rows)
         for i, labels in enumerate(self.conditions):
             is_here = conditions == i
             if not is_here.any():
@@ -394,21 +398,37 @@ def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     return classes
 
 
+def conditions_of(rows: Sequence[Row]) -> NDArray[np.intp]:
+    """(N,) the condition of each turn, which the key of its episode begins with."""
+    found = [int(episode.partition("/")[0]) for episode, _ in rows]
+    return np.array(found, dtype=np.intp)
+
+
 def controlled(
     dataset: ProbeDataset,
     control: Control,
+    conditions: NDArray[np.intp],
     held_out: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> ProbeDataset:
-    """The data of a control: without activations, or with the labels of other training
-    turns.
+    """The data of a control: without activations, with each turn's condition in their
+    place (one-hot), or with the labels of other training turns.
+
+    Args:
+        dataset: N turns.
+        control: which one.
+        conditions: (N,) indices.
+        held_out: (N,) True for turns whose labels are never exchanged.
+        rng: exchanges the labels.
     """
     if control == "coordinates":
-        zeros = np.zeros_like(dataset.inputs)
-        # The number of tokens is known without any activations.
-        if zeros.ndim == 3:
-            zeros[np.isnan(dataset.inputs)] = np.nan
-        return replace(dataset, inputs=zeros)
+        shape = (len(dataset.inputs), dataset.inputs.shape[-1])
+        return _told(dataset, np.zeros(shape, dtype=np.float32))
+    if control == "conditions":
+        # With an input for each, even a linear probe reads any function of the swept
+        # values.
+        one_hot = np.eye(conditions.max() + 1, dtype=np.float32)
+        return _told(dataset, one_hot[conditions])
 
     if control == "shuffled":
         labels = dataset.labels.copy()
@@ -420,6 +440,18 @@ def controlled(
 
     # The others differ in their source.
     return dataset
+
+
+def _told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
+    """The dataset with what is known of each turn (N, K) in place of activations."""
+    if dataset.inputs.ndim == 2:
+        return replace(dataset, inputs=known)
+
+    # The number of tokens is known without any activations.
+    n_tokens = dataset.inputs.shape[1]
+    tokens = np.repeat(known[:, None], n_tokens, axis=1)
+    tokens[np.isnan(dataset.inputs[:, :, 0])] = np.nan
+    return replace(dataset, inputs=tokens)
 
 
 def _scores(

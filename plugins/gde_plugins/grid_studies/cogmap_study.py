@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from gde.data.figure import Figure
 from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
+from gde.data.probe import CONTROLS
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.grid_studies.config import CogmapStudyConfig, InputForm
@@ -43,7 +44,6 @@ FEW = 1000
 """With fewer training worlds there is a warning. Arghal et al. (2026) train on several
 thousand.
 """
-CONTROLS = ("coordinates", "shuffled", "untrained", "embeddings")
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from gde.data.cell_map import KINDS, PAD, CellMap
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
-from gde.data.probe import ProbeReport
+from gde.data.probe import CONTROLS, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.reporting.figures.drawing import numbers
-from gde_plugins.grid_studies.cogmap_study import CONTROLS
 from gde_plugins.grid_studies.config import InputForm
 from gde_plugins.grid_studies.lookup import find
 from gde_plugins.grid_studies.rows import GUESSES, HORIZON, POSITIONS, PREFIXES

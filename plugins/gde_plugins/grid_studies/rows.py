@@ -8,10 +8,10 @@ from itertools import product
 
 from gde.data.cell_map import KINDS
 from gde.data.json import Labels
+from gde.data.probe import CONTROLS
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde_plugins.grid_studies.cogmap_study import (
-    CONTROLS,
     DENSITIES,
     SIZES,
     ByForm,
@@ -341,7 +341,7 @@ RECALLS = [f"maps.recall.{kind}" for kind in KINDS]
 PRECISIONS = [f"maps.precision.{kind}" for kind in KINDS]
 OF_CLASSES = ("maps.accuracy", *RECALLS, *PRECISIONS)
 """Measurements of each size."""
-WITHOUT_LAYER = ("coordinates", "embeddings")
+WITHOUT_LAYER = ("coordinates", "conditions", "embeddings")
 """Controls that read no layer: they are fitted once, and carry the label of the first
 layer.
 """

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
-from gde.data.probe import CONTROLS, Fit, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.probe import (CONTROLS, Control, Fit, ProbeDataset, ProbeLabels, ProbeReport)
 from gde.errors import GdeError
 from gde.stages.probing import OF_A_LAYER, controlled, dataset_classes, list_fits
 from gde.store.journal import Journal
@@ -65,10 +66,9 @@ def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
 
 def test_every_variant_at_every_position_has_all_controls() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = list(
-        list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post")))
-    )
-    assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
+    request = CaptureRequest(layers=(0, 1), positions=("pre", "post"))
+    found = list(list_fits("p", probe, request, sweeps=True))
+    assert len(found) == len(set(found)) == 8 + 4 * 5 + 4 * 2
     measured = [fit for fit in found if fit.control == "none"]
     assert found[0] == measured[0] and len(measured) == 8
     for own in measured:
@@ -80,9 +80,8 @@ def test_every_variant_at_every_position_has_all_controls() -> None:
 
 def test_fits_to_the_same_activations_follow_each_other() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = list_fits(
-        "p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post"))
-    )
+    request = CaptureRequest(layers=(0, 1), positions=("pre", "post"))
+    found = list_fits("p", probe, request, sweeps=False)
     read = [
         (fit.layer, fit.position, "none" if fit.control == "shuffled" else fit.control)
         for fit in found
@@ -91,20 +90,33 @@ def test_fits_to_the_same_activations_follow_each_other() -> None:
     assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2
 
 
-def test_coordinates_of_tokens_keep_how_many_there_were() -> None:
+def test_only_a_sweep_has_the_control_of_its_conditions() -> None:
+    request = CaptureRequest(layers=(0, 1))
+    alone, swept = (
+        {fit.control for fit in list_fits("p", PlanProbe(), request, sweeps=sweeps)}
+        for sweeps in (False, True)
+    )
+    assert swept - alone == {"conditions"}
+
+
+def test_controls_without_activations_keep_the_number_of_tokens() -> None:
     inputs = np.ones((4, 3, 2), np.float32)
     inputs[1:, 2] = np.nan
     data = ProbeDataset(inputs=inputs, labels=np.arange(4), groups=np.array([*"abcd"]))
-    blind = controlled(
-        data,
-        "coordinates",
-        np.array([False, False, True, True]),
-        np.random.default_rng(0),
-    )
-    assert np.array_equal(
-        blind.inputs, np.where(np.isnan(inputs), np.nan, 0), equal_nan=True
-    )
-    assert np.array_equal(blind.labels, data.labels)
+    held_out = np.array([False, False, True, True])
+    conditions = np.array([0, 2, 1, 0])
+
+    def told(control: Control) -> NDArray[np.float32]:
+        rng = np.random.default_rng(0)
+        found = controlled(data, control, conditions, held_out, rng)
+        assert np.array_equal(found.labels, data.labels)
+        assert np.isnan(found.inputs[1:, 2]).all()
+        return np.nan_to_num(found.inputs, nan=9.0)
+
+    assert np.array_equal(told("coordinates") == 0, ~np.isnan(inputs))
+    of_conditions = told("conditions")
+    assert of_conditions[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert np.array_equal(of_conditions[:, 1], of_conditions[:, 0])
 
 
 def test_labels_are_shuffled_among_training_turns_alone() -> None:
@@ -114,7 +126,8 @@ def test_labels_are_shuffled_among_training_turns_alone() -> None:
         np.array([f"world {i}" for i in range(n)]),
     )
     data = ProbeDataset(inputs=inputs, labels=np.arange(n), groups=groups)
-    shuffled = controlled(data, "shuffled", held_out, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    shuffled = controlled(data, "shuffled", np.zeros(n, np.intp), held_out, rng)
     assert np.array_equal(shuffled.labels[held_out], data.labels[held_out])
     trained = shuffled.labels[~held_out]
     assert np.array_equal(np.sort(trained), data.labels[~held_out])

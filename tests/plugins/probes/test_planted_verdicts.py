@@ -21,7 +21,7 @@ from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
 from gde.data.cell_map import position
 from gde.data.measure import Measure, Measures
 from gde.data.observation import World
-from gde.data.probe import Control, Fit
+from gde.data.probe import CONTROLS, Control, Fit
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.verdict import Verdict
 from gde.parts.probe import Probe
@@ -117,7 +117,7 @@ class Probed:
         )
         request = CaptureRequest(layers=(LAYER,), positions=(POSITION,))
         wanted: list[Fit] = []
-        for fit in list_fits(self.name, probe, request):
+        for fit in list_fits(self.name, probe, request, sweeps=True):
             if fit.control in ("none", *controls):
                 wanted.append(fit)
         reports = [one.report for one in stage.fit((probe, fit) for fit in wanted)]
@@ -193,7 +193,6 @@ CASES = {
         headlines=("prefix.1",),
     ),
 }
-CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
 LEARNED = {MODEL: 1.0}
 """The fact is in the model alone."""
 KEPT = dict.fromkeys((MODEL, *untrained_sources(INITIALISATIONS)), 1.0)
@@ -264,6 +263,50 @@ def test_what_random_nets_alone_hold_is_worse(
     found = probed(name, lost, walks, tmp_path)
     for headline in CASES[name].headlines:
         assert found.outcome(headline, "untrained") == "worse", headline
+
+
+FAR = (4, 16)
+"""Mean number of steps in each of two conditions, e.g. sizes."""
+
+
+def swept_walks() -> Sequence[Trajectory]:
+    """Two turns in each world of two conditions, which set the mean distance."""
+    rng = np.random.default_rng(0)
+    made = []
+    for condition, mean in enumerate(FAR):
+        for index in range(30):
+            moves = []
+            for _ in range(2):
+                steps = mean + int(rng.integers(-3, 4))
+                moves.append(Move(action="UP", value=-float(steps), text=f"{index}"))
+            world = World(id=f"w{condition}-{index}")
+            episode = episode_of(moves, world=world, index=index, condition=condition)
+            made.append(episode)
+    return made
+
+
+def condition(one: Trajectory, turn: Turn) -> Sequence[float]:
+    """The mean number of steps of the condition."""
+    return [FAR[one.key.condition] / 5]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"), [(condition, "none"), (steps, "better")]
+)
+def test_only_what_is_held_within_conditions_is_better_than_them(
+    facts: Facts, expected: str, tmp_path: Path
+) -> None:
+    found = Probed(name="distance", trajectories=swept_walks(), folder=tmp_path)
+    found.store(Sources(facts=facts, strengths=LEARNED))
+    case = CASES["distance"]
+    found.fit(case.probe, case.meanings, CONTROLS)
+    for headline in case.headlines:
+        assert found.outcome(headline, "conditions") == expected
+        # A probe is as good as its strongest control says.
+        assert found.outcome(headline, "none") == expected
+        # The other controls do not tell the two apart.
+        for control in ("coordinates", "shuffled", "untrained", "embeddings"):
+            assert found.outcome(headline, control) == "better"
 
 
 WORLDS = 60
