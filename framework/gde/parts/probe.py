@@ -102,8 +102,9 @@ class PredictsLabels(Protocol):
     ) -> Mapping[str, Likelihoods]:
         """The probabilities of the true labels of all turns, by what they are of.
 
-        The names are the same for any turns of a run. Everything that `uniform` takes
-        as known, such as the size of the map, may be used for `fitted` too.
+        The turns are the same for every fit of a code. What `uniform` takes as known of
+        them, such as the sizes of their maps or the range of their labels, may be used
+        for `fitted` too. `uniform` does not depend on the fit.
         """
 
 

@@ -174,10 +174,15 @@ class Learning:
         for step in steps:
             coming = np.flatnonzero((place >= before) & (place < step.n_worlds))
             readout = fitted.readout if fitted else step.readout
-            found = probe.likelihoods(readout, self.train.take(coming))
             n_turns = fitted.n_turns if fitted else 0
-            bits.append({name: code(one, n_turns) for name, one in found.items()})
-            uniform.append({name: code(one, 0) for name, one in found.items()})
+            own = {}
+            guessed = {}
+            # All turns, so that what is known of them is the same for every fit.
+            for name, one in probe.likelihoods(readout, self.train).items():
+                own[name] = code(one, n_turns)[coming]
+                guessed[name] = code(one, 0)[coming]
+            bits.append(own)
+            uniform.append(guessed)
             order.append(coming)
             before = step.n_worlds
             fitted = step
@@ -187,11 +192,10 @@ class Learning:
         measurements: list[Measurement] = []
         scores = {}
         for name in _in_all(bits):
-            own = np.concatenate([each[name] for each in bits])
-            guessed = np.concatenate([each[name] for each in uniform])
-            of_turns = _shares(own)
+            of_turns = _shares(np.concatenate([each[name] for each in bits]))
+            of_guess = _shares(np.concatenate([each[name] for each in uniform]))
             scores[f"{CODE}.{name}"] = of_turns[None].astype(np.float32)
-            measurements += self._lengths(name, of_turns, _shares(guessed), worlds)
+            measurements += self._lengths(name, of_turns, of_guess, worlds)
         return measurements, CodedTurns(
             rows=tuple(self.rows[row] for row in coded),
             worlds=tuple(worlds.tolist()),
@@ -215,9 +219,19 @@ class Learning:
         rng = generator(self.seed, CODE, self.fit.name, name)
         estimate = cluster_mean(of_turns[counts], worlds[counts], rng)
         yield estimate.measurement(f"{CODE}.{name}", "bits")
-        compression = float(guessed[counts].mean() / of_turns[counts].mean())
+        compression = None
+        reason = ""
+        bits = float(of_turns[counts].mean())
+        if bits > 0:
+            compression = float(guessed[counts].mean()) / bits
+        else:
+            reason = "only one label is possible, so it takes no bits"
         yield Measurement(
-            name=f"{COMPRESSION}.{name}", value=compression, unit="", n=estimate.n
+            name=f"{COMPRESSION}.{name}",
+            value=compression,
+            unit="",
+            n=estimate.n,
+            reason=reason,
         )
 
 

@@ -183,6 +183,40 @@ def test_the_code_is_that_of_what_was_not_yet_fitted() -> None:
     assert scores.mean() == pytest.approx(total / len(rows), rel=1e-5)
 
 
+class Ranging(Remembers):
+    """Guesses among the labels of the turns that it is asked for."""
+
+    def fit(self, _: str, __: ProbeDataset, ___: np.random.Generator) -> Lookup:
+        return Lookup({})
+
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        return {}
+
+    def likelihoods(
+        self, readout: Lookup, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        range_ = int(turns.labels.max()) + 1
+        nothing = np.full((len(turns.labels), 1), 1 / range_)
+        return {"label": Likelihoods(fitted=nothing, uniform=nothing)}
+
+
+def test_the_range_of_labels_is_that_of_all_turns() -> None:
+    train = replace(dataset(35, 30), labels=np.arange(105) // 3)
+    found = values(learn(train, Ranging()))
+    assert found["code.label"] == pytest.approx(log2(35))
+    assert found["compression.label"] == pytest.approx(1)
+
+
+def test_a_label_that_is_known_beforehand_has_no_compression() -> None:
+    train = replace(dataset(35, 30), labels=np.zeros(105, np.int64))
+    learned = learn(train, Ranging())
+    (one,) = (each for each in learned.measurements if each.name == "compression.label")
+    assert one.value is None and one.reason.startswith("only one label is possible")
+    assert values(learned)["code.label"] == 0
+
+
 def test_what_can_be_looked_up_has_a_shorter_code_than_what_cannot() -> None:
     few, many = (values(learn(dataset(70, kinds)))["code.bit"] for kinds in (4, 400))
     assert few is not None and many is not None

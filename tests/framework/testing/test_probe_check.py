@@ -186,7 +186,7 @@ class ScoresTooFewTurns(LineProbe):
 
 
 def coded(
-    fitted: float, uniform: float, shape: tuple[int, ...] = (1,), relative: bool = False
+    fitted: float, uniform: float, shape: tuple[int, ...] = (1,), of_fit: bool = False
 ) -> type[LineProbe]:
     """A probe that gives every label these probabilities."""
 
@@ -195,7 +195,10 @@ def coded(
             self, readout: Readout, turns: ProbeDataset
         ) -> Mapping[str, Likelihoods]:
             n = len(turns.groups)
-            guess = uniform / n if relative else uniform
+            assert isinstance(readout, Line)
+            guess = uniform
+            if of_fit:
+                guess /= 1 + float(np.abs(readout.weights).sum())
             return {
                 "distance": Likelihoods(
                     fitted=np.full((n, *shape), fitted),
@@ -393,7 +396,7 @@ BROKEN = [
     (coded(0.5, 0.5, ()), "of the same shape"),
     (coded(1.5, 0.5), "likelihoods must be probabilities"),
     (coded(0.5, 0.0), "uniform likelihoods must be above 0"),
-    (coded(0.5, 0.5, relative=True), "must not depend on other turns"),
+    (coded(0.5, 0.5, of_fit=True), "must not depend on the fit"),
     (with_readout(Normalising), "must not depend on other rows"),
     (with_readout(Doubling), "must be float32"),
     (with_readout(Forgetful), "what the probe has learned"),

@@ -16,7 +16,6 @@ from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.distance.probe import (
     PENALTIES,
-    VALUES,
     DistanceProbe,
     DistanceReadout,
     step_likelihoods,
@@ -250,11 +249,24 @@ def test_activations_that_are_not_finite_are_refused() -> None:
 
 
 def test_likelihoods_are_higher_the_nearer_the_prediction() -> None:
-    predicted = np.array([3.0, 3.0, 3.0, 3.4, 3.0])
-    steps = np.array([3.0, 4.0, 30.0, 3.0, np.nan])
-    right, near, far, rounded, missing = step_likelihoods(predicted, steps)
+    predicted = np.array([3.0, 3.0, 3.0, 3.4])
+    found, n_values = step_likelihoods(predicted, np.array([3, 4, 30, 3]))
+    right, near, far, rounded = found
     assert right > rounded > near > far > 1e-4
-    assert np.isnan(missing)
+    assert n_values == 28
     # The probabilities of all numbers of steps add up to one.
-    everything = step_likelihoods(np.full(VALUES, 3.0), np.arange(float(VALUES)))
+    everything, _ = step_likelihoods(np.full(20, 3.0), np.arange(1, 21))
     assert everything.sum() == pytest.approx(1)
+
+
+def test_the_uniform_guess_is_over_the_distances_that_occur() -> None:
+    data = planted(40, 1)
+    decoded = data.labels.copy()
+    decoded[:, 0] = np.arange(40) % 8 + 3
+    decoded[5:9, 0] = np.nan
+    data = replace(data, labels=decoded)
+    readout = PROBE.fit("linear", data, np.random.default_rng(0))
+    found = PROBE.likelihoods(readout, data)["steps"]
+    assert (found.uniform == 1 / 8).all()
+    assert np.isnan(found.fitted[:, 0]).nonzero()[0].tolist() == [5, 6, 7, 8]
+    assert PROBE.likelihoods(readout, data.take(np.arange(5, 9))) == {}

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.result import Measurement
 from gde_plugins.probes.maps.estimates import Scores
-from gde_plugins.probes.maps.scores import interior, score_maps
+from gde_plugins.probes.maps.scores import (interior, score_maps, wall_likelihoods)
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)
@@ -206,3 +206,24 @@ def test_padding_is_not_chosen_on_the_grid() -> None:
     found = scores(TRUE[:1], decoded, GROUPS[:1])
     assert found["accuracy"].value == 0
     assert found["accuracy.grid"].value == found["recall.macro"].value == 1
+
+
+def test_walls_are_coded_within_the_outermost_cells() -> None:
+    true = maps(("#####/#A#_#/#####/+++++/+++++",))
+    decoded = np.zeros((*true.shape, len(CLASSES)), np.float32)
+    decoded[0, 1, 1, [EMPTY, WALL]] = 0.9, 0.1
+    # Padding is known not to be there, so that its probability goes to the others.
+    decoded[0, 1, 2, [WALL, AGENT, PAD]] = 0.4, 0.1, 0.5
+    found = wall_likelihoods(decoded, true, CLASSES)["wall"]
+
+    assert (found.uniform == 0.5).all()
+    inner = found.fitted.reshape(5, 5)[1, 1:4]
+    # A cell with no probability of anything is guessed.
+    assert inner == pytest.approx([0.9, 0.8, 0.5])
+    assert np.isnan(found.fitted).sum() == 25 - 3
+
+
+def test_maps_without_walls_have_no_code_of_them() -> None:
+    true = maps(("###/#A#/###", "###/#_#/###"))
+    assert wall_likelihoods(certain(true), true, CLASSES) == {}
+    assert wall_likelihoods(certain(true), true, ("empty", "agent", "pad")) == {}

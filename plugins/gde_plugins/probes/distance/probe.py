@@ -18,7 +18,7 @@ from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde_plugins.probes.arrays import Bools, Doubles, Floats, Worlds
+from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import RidgeFits, rows_of_worlds
@@ -33,8 +33,6 @@ BESIDE = ("manhattan", "length")
 """Predictors of baselines without activations: Manhattan distance from agent to goal,
 and tokens of the completion.
 """
-VALUES = 256
-"""Numbers of steps that a code length distinguishes."""
 DEVIATIONS = tuple(2.0**power for power in range(-2, 6))
 """Standard deviations of a predicted number of steps."""
 UNKNOWN = -1.0
@@ -228,30 +226,35 @@ class DistanceProbe:
         self, readout: Readout, turns: ProbeDataset
     ) -> Mapping[str, Likelihoods]:
         """(N, 1) of the number of steps, rounded, see `step_likelihoods`."""
-        predicted = readout.predict(turns.inputs).astype(np.float64)
-        steps = turns.labels[:, 0].astype(np.float64)
-        fitted = step_likelihoods(predicted, steps)
-        uniform = np.full(fitted.shape, 1 / VALUES)
-        return {"steps": Likelihoods(fitted=fitted[:, None], uniform=uniform[:, None])}
+        steps = turns.labels[:, 0].astype(np.float64).round()
+        chosen = ~np.isnan(steps)
+        if not chosen.any():
+            return {}
+        predicted = readout.predict(turns.inputs[chosen]).astype(np.float64)
+        found = np.full((len(steps), 1), np.nan)
+        of_chosen, n_values = step_likelihoods(predicted, steps[chosen].astype(np.int64))
+        found[chosen, 0] = of_chosen
+        uniform = np.full(found.shape, 1 / n_values)
+        return {"steps": Likelihoods(fitted=found, uniform=uniform)}
 
 
-def step_likelihoods(predicted: Doubles, steps: Doubles) -> Doubles:
-    """(N,) probability of the true number of steps among 0 to `VALUES` - 1; NaN for
-    NaN.
+def step_likelihoods(predicted: Doubles, steps: Codes) -> tuple[Doubles, int]:
+    """The probabilities (N,) of the true numbers of steps, and the number of values
+    that are possible: from the smallest true number to the largest.
 
     The error of the prediction is normal, with each deviation of `DEVIATIONS` equally
     likely. None is fitted, since the errors of a network in training are too small.
     """
-    values = np.arange(VALUES)
-    distances = values - predicted[:, None]
-    mixture = np.zeros(distances.shape)
+    smallest = steps.min()
+    values = np.arange(smallest, steps.max() + 1)
+    misses = values - predicted[:, None]
+    mixture = np.zeros(misses.shape)
     for deviation in DEVIATIONS:
-        mixture += softmax(-((distances / deviation) ** 2) / 2, axis=1)
+        mixture += softmax(-((misses / deviation) ** 2) / 2, axis=1)
 
-    chosen = ~np.isnan(steps)
-    true = np.where(chosen, steps, 0).round().astype(np.int64)
-    of_truth = np.take_along_axis(mixture, true[:, None], axis=1)[:, 0]
-    return np.where(chosen, of_truth / len(DEVIATIONS), np.nan)
+    true = (steps - smallest)[:, None]
+    of_truth = np.take_along_axis(mixture, true, axis=1)[:, 0]
+    return of_truth / len(DEVIATIONS), len(values)
 
 
 def is_decoded(dataset: ProbeDataset) -> Bools:

@@ -28,6 +28,7 @@ from gde_plugins.probes.maps.scores import (
     place_likelihoods,
     place_scores,
     score_maps,
+    wall_likelihoods,
 )
 
 PLACES: Mapping[str, Places] = {
@@ -186,6 +187,12 @@ class CogmapProbe:
     def likelihoods(
         self, readout: Readout, turns: ProbeDataset
     ) -> Mapping[str, Likelihoods]:
-        """Of the cell of every thing with one place, see `place_likelihoods`."""
+        """Of the cell of every thing with one place and of walls, see
+        `place_likelihoods` and `wall_likelihoods`.
+        """
         decoded = readout.predict(turns.inputs)
-        return place_likelihoods(decoded, turns.labels.astype(np.int64), turns.classes)
+        cells = turns.labels.astype(np.int64)
+        return {
+            **place_likelihoods(decoded, cells, turns.classes),
+            **wall_likelihoods(decoded, cells, turns.classes),
+        }

@@ -23,6 +23,7 @@ from gde_plugins.probes.arrays import (
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.policies import top
 
+WALL = "wall"
 NO_INTERIOR = "no map has cells within its outermost ones"
 
 
@@ -144,6 +145,37 @@ def place_likelihoods(
                 fitted=of_turns[:, None], uniform=uniform[:, None]
             )
     return found
+
+
+def wall_likelihoods(
+    decoded: Floats, cells: Codes, classes: Sequence[str]
+) -> Mapping[str, Likelihoods]:
+    """(N, size * size) the probability of the truth whether a cell is a wall, from
+    probabilities (N, size, size, C); uniform over yes and no.
+
+    Only cells within the outermost ones count, which are walls anyway. Nothing where no
+    map has walls.
+    """
+    if WALL not in classes:
+        return {}
+    inside = interior(cells != classes.index(PAD))
+    code = classes.index(WALL)
+    is_wall = cells == code
+    if not (is_wall & inside).any():
+        return {}
+
+    # No cell inside a map is padding, which is known.
+    on_map = np.delete(decoded, classes.index(PAD), axis=-1).sum(axis=-1, dtype=np.float64)
+    uniform = np.full(cells.shape, 0.5)
+    wall = np.divide(decoded[..., code], on_map, out=uniform.copy(), where=on_map > 0)
+    of_truth = np.where(is_wall, wall, 1 - wall)
+    fitted = np.where(inside, of_truth, np.nan)
+    n_turns = len(cells)
+    return {
+        WALL: Likelihoods(
+            fitted=fitted.reshape(n_turns, -1), uniform=uniform.reshape(n_turns, -1)
+        )
+    }
 
 
 def _has_one_place(name: str, true: Bools) -> bool:
