@@ -31,8 +31,8 @@ class ProbeLabels:
     """The truth that a probe decodes, one entry for each turn of a trajectory."""
 
     values: NDArray[np.int64] | NDArray[np.float64]
-    """(T, ...); the trailing shape is the same for every trajectory. NaN marks a turn
-    that the probe leaves out.
+    """(T, ...); the trailing shape is the same for every trajectory. A turn with
+    NaN has no label: the probe leaves it out, and no control gives it one.
     """
     classes: tuple[str, ...] = ()
     """Names of the values 0, 1, ..., the same for every trajectory; empty where they

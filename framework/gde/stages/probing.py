@@ -432,7 +432,7 @@ def controlled(
 
     if control == "shuffled":
         labels = dataset.labels.copy()
-        # Turns whose labels are NaN are left out by the probe, and stay so.
+        # Turns without a label stay without one.
         of_turns = labels.reshape(len(labels), -1)
         trained = np.flatnonzero(~held_out & ~np.isnan(of_turns).any(axis=1))
         labels[trained] = dataset.labels[rng.permutation(trained)]

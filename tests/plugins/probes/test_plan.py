@@ -10,6 +10,7 @@ from gde.data.observation import Observation
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.stages.probing import controlled
 from gde.testing.samples import sample_evidence
 from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.plans.probe import PlanProbe
@@ -101,6 +102,29 @@ def test_shuffled_activations_hold_no_plan() -> None:
     assert found["prefix.1"] < 0.5
 
 
+def test_shuffled_plans_leave_the_turns_without_a_plan_in_place() -> None:
+    """All others change places, among the training turns alone."""
+    walk = walked(*np.random.default_rng(0).choice(ACTIONS, size=12).tolist())
+    labels = PROBE.labels(walk).values
+    n_turns = len(labels)
+    data = ProbeDataset(
+        inputs=np.zeros((n_turns, 1, WIDTH), np.float32),
+        labels=labels,
+        groups=np.array(["world"] * n_turns),
+    )
+    held_out = np.arange(n_turns) == n_turns - 1
+    of_one = np.zeros(n_turns, np.intp)
+    shuffled = controlled(data, "shuffled", of_one, held_out, rng()).labels
+
+    without = np.isnan(labels).any(axis=1)
+    assert 0 < without.sum() < n_turns
+    assert np.array_equal(np.isnan(shuffled).any(axis=1), without)
+    trained = ~without & ~held_out
+    assert (shuffled[trained] != labels[trained]).any()
+    assert sorted(shuffled[trained].tolist()) == sorted(labels[trained].tolist())
+    assert np.array_equal(shuffled[held_out], labels[held_out])
+
+
 def walked(*actions: str | None) -> Trajectory:
     """An episode with these actions; None is an answer that could not be used."""
     sample = next(one for one in sample_evidence().trajectories if one.turns)
@@ -129,14 +153,14 @@ def test_labels_are_the_actions_taken_and_the_end() -> None:
     first = (
         PlanProbe(replace(CONFIG, turns="first")).labels(walked("UP", "LEFT")).values
     )
-    assert (first[1] == OVER).all() and (first[0, :3] == [1, 3, END]).all()
+    assert np.isnan(first[1]).all() and (first[0, :3] == [1, 3, END]).all()
 
 
 def test_plans_that_are_too_long_are_left_out() -> None:
     labels = PROBE.labels(walked(*["UP"] * 7)).values
-    assert (labels[:2] == OVER).all()
+    assert np.isnan(labels[:2]).all()
     assert labels[2].tolist() == [1, 1, 1, 1, 1, END]
-    none = replace(planted(4, 1), labels=np.full((4, CONFIG.horizon), OVER))
+    none = replace(planted(4, 1), labels=np.full((4, CONFIG.horizon), np.nan))
     with pytest.raises(
         ValueError, match="no training turn has fewer than 6 future actions"
     ):

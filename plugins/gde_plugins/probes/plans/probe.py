@@ -30,7 +30,7 @@ WIDEST = 1024
 END = 0
 """Code of the end of a plan. Actions are counted from 1."""
 OVER = -1
-"""Code of the places after a plan's end, and of turns that are not decoded."""
+"""Code of the places after a plan's end."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,8 +84,8 @@ class PlanProbe:
         """(T, H) the actions taken from each turn on, in the order of the admissible
         ones, then `END`, then `OVER`.
 
-        A turn that is not decoded has `OVER` alone: one with H or more future actions,
-        or, with `turns=first`, any but the first.
+        A turn that is not decoded has NaN: one with H or more future actions, or, with
+        `turns=first`, any but the first.
 
         Raises:
             GdeError: the environment does not list its actions, or not the same in all
@@ -98,7 +98,7 @@ class PlanProbe:
         if self.config.turns == "first":
             decoded = decoded[:1]
 
-        plans = np.full((len(taken), horizon), OVER, dtype=np.int64)
+        plans = np.full((len(taken), horizon), np.nan)
         for turn in decoded:
             # Decisions that named no action changed nothing, so they are no part of the
             # plan.
@@ -109,6 +109,7 @@ class PlanProbe:
             ]
             n_ahead = len(ahead)
             if n_ahead < horizon:
+                plans[turn] = OVER
                 plans[turn, :n_ahead] = ahead
                 plans[turn, n_ahead] = END
         return ProbeLabels(values=plans)
@@ -208,10 +209,11 @@ class PlanProbe:
         """(N,) whether the first n actions are decoded ("prefix.n"); NaN for a plan
         that is shorter, and for a turn that is not decoded.
         """
-        plans = test.labels.astype(np.int64)
+        plans = test.labels
         named = decoded.argmax(axis=-1)
         right = np.logical_and.accumulate(named == plans, axis=1)
-        long = plans != OVER
+        # False for NaN too.
+        long = plans > OVER
         scores = {}
         for n in range(1, plans.shape[1] + 1):
             if long[:, n - 1].any():
@@ -261,10 +263,8 @@ def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
 
 def _plans(dataset: ProbeDataset) -> tuple[Codes, Indices]:
     """(M, H) plans and the rows that have one."""
-    labels = dataset.labels.astype(np.int64)
-    is_decoded = labels[:, 0] != OVER
-    rows = np.flatnonzero(is_decoded)
-    return labels[rows], rows
+    rows = np.flatnonzero(~np.isnan(dataset.labels[:, 0]))
+    return dataset.labels[rows].astype(np.int64), rows
 
 
 def _marginal(plans: Codes, kinds: int) -> Floats:
