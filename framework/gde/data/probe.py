@@ -159,7 +159,11 @@ class ProbeReport:
     rows: tuple[tuple[str, int], ...]
     """(episode key, turn index) of the held-out rows."""
     decoded: NDArray[np.float32]
-    """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
+    """(n_test, ...) the readout's predictions on them, e.g. class probabilities; of
+    random weights, those of the first initialisation.
+    """
+    further: tuple[NDArray[np.float32], ...] = ()
+    """The same of the further initialisations of random weights."""
     classes: tuple[str, ...] = ()
     """Names of the classes, as in `ProbeLabels`."""
     worlds: tuple[str, ...] = ()

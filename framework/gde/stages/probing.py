@@ -28,7 +28,7 @@ from gde.data.probe import (
 from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
-from gde.numerics.stats import initialisation_error
+from gde.numerics.controls import over_initialisations
 from gde.parts.probe import (
     Probe,
     Readout,
@@ -471,26 +471,19 @@ def _scores(
 
 
 def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
-    """The report of several initialisations: their mean numbers and all their scores.
-
-    The squared distances of the bounds from the mean are added up (Zou and Donner
-    2008): that of the mean interval over worlds, and that of Student's interval over
-    initialisations. What one of them could not measure has its reason.
+    """The report of several initialisations: their mean numbers, and what each of them
+    decoded and scored.
     """
     first = reports[0]
     if len(reports) == 1:
         return first
-    by_identity = [{one.identity: one for one in each.measurements} for each in reports]
-    measurements = []
-    for one in first.measurements:
-        same = [found[one.identity] for found in by_identity if one.identity in found]
-        measurements.append(_mean_of(same, len(reports)))
-
+    measurements = over_initialisations([each.measurements for each in reports])
     coded = [each.coded for each in reports]
     codes = _joined([each.scores for each in coded])
     return replace(
         first,
         measurements=tuple(measurements),
+        further=tuple(each.decoded for each in reports[1:]),
         scores=_joined([each.scores for each in reports]),
         coded=replace(first.coded, scores=codes),
     )
@@ -505,35 +498,6 @@ def _joined(
         if all(name in each for each in several):
             shared[name] = np.concatenate([each[name] for each in several])
     return shared
-
-
-def _mean_of(same: Sequence[Measurement], wanted: int) -> Measurement:
-    """The mean of a number over initialisations, with an interval for both samples."""
-    for one in same:
-        if one.value is None:
-            return one
-    first = same[0]
-    if len(same) < wanted:
-        reason = "not measured for every initialisation"
-        return replace(first, value=None, interval=None, reason=reason)
-
-    values = np.array([one.value for one in same], dtype=np.float64)
-    mean = float(values.mean())
-    intervals = [one.interval for one in same if one.interval is not None]
-    interval = None
-    if len(intervals) == wanted:
-        bounds = np.array(intervals)
-        below, above = np.abs(bounds - values[:, None]).mean(axis=0)
-        spread = initialisation_error(values)
-        low = mean - float(np.hypot(below, spread))
-        high = mean + float(np.hypot(above, spread))
-        # What no single one can be, their mean cannot be either.
-        if bounds.min() >= 0:
-            low = max(low, 0.0)
-        if first.unit == "share":
-            high = min(high, 1.0)
-        interval = (low, high)
-    return replace(first, value=mean, interval=interval)
 
 
 def _constant(table: ActivationTable) -> bool:

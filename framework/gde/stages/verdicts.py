@@ -16,14 +16,8 @@ from gde.data.measure import Better, Measures
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict, outcome_of
-from gde.numerics.stats import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    adjusted,
-    difference_from_initialisations,
-    holm,
-    paired_difference,
-)
+from gde.numerics.controls import compare_with_control
+from gde.numerics.stats import Floats, adjusted, holm
 from gde.seeding import generator
 
 Comparisons = Mapping[tuple[Fit, str], Verdict]
@@ -194,21 +188,8 @@ def _compare(ours: ProbeReport, control: ProbeReport, name: str, seed: int) -> V
     counts = np.isfinite(a).all(axis=0) & np.isfinite(b).all(axis=0)
     of_worlds = _world_shares(np.concatenate([a, b])[:, counts], worlds[counts])
     first, *others = of_worlds
-    several = np.array(others)
-    difference = float(first.mean() - several.mean()) if first.size else 0.0
-    untested = Verdict(
-        control=control.fit.control,
-        difference=difference,
-        worlds=len(first),
-        initialisations=len(others),
-    )
-    if len(first) < MINIMUM_CLUSTERS:
-        counted = "1 world" if len(first) == 1 else f"{len(first)} worlds"
-        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
-        return replace(untested, reason=reason)
-    return _tested(
-        untested, first, several, generator(seed, "verdict", control.fit.name, name)
-    )
+    rng = generator(seed, "verdict", control.fit.control, name)
+    return compare_with_control(control.fit.control, first, np.array(others), rng)
 
 
 def _scored(report: ProbeReport, name: str) -> ProbeReport | CodedTurns:
@@ -216,30 +197,6 @@ def _scored(report: ProbeReport, name: str) -> ProbeReport | CodedTurns:
     if name in report.scores:
         return report
     return report.coded
-
-
-def _tested(
-    untested: Verdict, ours: Floats, controls: Floats, rng: np.random.Generator
-) -> Verdict:
-    if len(controls) > 1:
-        mixed = difference_from_initialisations(ours, controls)
-        if mixed is None:
-            return replace(untested, reason="the scores do not differ in any world")
-        return replace(
-            untested,
-            interval=mixed.interval,
-            p=mixed.p_value,
-            detectable=mixed.mde,
-        )
-
-    paired = paired_difference(ours, controls[0], np.arange(len(ours)), rng)
-    return replace(
-        untested,
-        interval=paired.estimate.interval,
-        p=paired.p_value,
-        detectable=paired.mde.value,
-        reason=paired.permutation.reason.removeprefix("not measured: "),
-    )
 
 
 def _world_shares(scores: Floats, worlds: NDArray[np.str_]) -> Floats:

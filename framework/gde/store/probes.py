@@ -20,8 +20,10 @@ from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 DECODED = "decoded"
-SCORES, CODED = "score.", "coded."
-"""Names of arrays in the file of what a fit decoded."""
+FURTHER, SCORES, CODED = "further.", "score.", "coded."
+"""Names of arrays in the file of what a fit decoded; all but the first are followed by
+a number or a name.
+"""
 
 
 def write_readout(
@@ -62,6 +64,8 @@ def write_report(
     """
     if not report.reason:
         of_turns = {DECODED: report.decoded}
+        for number, decoded in enumerate(report.further, start=1):
+            of_turns[f"{FURTHER}{number}"] = decoded
         for name, scores in report.scores.items():
             of_turns[f"{SCORES}{name}"] = scores
         for name, scores in report.coded.scores.items():
@@ -115,6 +119,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         decoded = arrays.pop(DECODED)
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
     coded = stored.get("coded", {"rows": (), "worlds": ()})
+    further = _named(arrays, FURTHER)
     return ProbeReport(
         fit=fit,
         measurements=measurements,
@@ -122,6 +127,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         n_test=stored["n_test"],
         rows=_rows(stored["rows"]),
         decoded=decoded,
+        further=tuple(further[str(i)] for i in range(1, len(further) + 1)),
         classes=tuple(stored["classes"]),
         # Runs of earlier versions have none, and so no verdicts.
         worlds=tuple(stored.get("worlds", ())),

@@ -284,6 +284,8 @@ def test_random_weights_are_averaged_over_their_initialisations(
     # `Scoring` scores a turn by its first activation.
     labels = probe.tested[0].labels
     assert report.scores["mean"] == pytest.approx(np.outer((2, 3, 7), labels))
+    decoded = [each[-1, 0] / labels[-1] for each in (report.decoded, *report.further)]
+    assert decoded == pytest.approx([2, 3, 7])
     (one,) = report.measurements
     assert one.value == pytest.approx(4 * labels.mean())
     assert one.interval is not None

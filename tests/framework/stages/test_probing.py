@@ -12,7 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
-from gde.data.probe import (CONTROLS, Control, Fit, ProbeDataset, ProbeLabels, ProbeReport)
+from gde.data.probe import (
+    CONTROLS,
+    Control,
+    Fit,
+    ProbeDataset,
+    ProbeLabels,
+    ProbeReport,
+)
 from gde.errors import GdeError
 from gde.stages.probing import OF_A_LAYER, controlled, dataset_classes, list_fits
 from gde.store.journal import Journal
@@ -48,7 +55,7 @@ def test_a_dataset_keeps_its_classes_when_rows_are_taken() -> None:
     assert dataset.take(np.array([True, False, True])).classes == ("free", "taken")
 
 
-def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
+def test_a_stored_report_knows_its_classes_and_all_that_was_decoded(tmp_path: Path) -> None:
     report = ProbeReport(
         fit=Fit(probe="p", variant="v", layer=0, position="pre"),
         measurements=(),
@@ -56,12 +63,14 @@ def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
         n_test=1,
         rows=(("0/0/0", 0),),
         decoded=np.zeros((1, 2), np.float32),
+        further=tuple(np.full((1, 2), i, np.float32) for i in range(1, 12)),
         classes=("free", "taken"),
     )
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         write_report(journal, tmp_path, report, "made")
         (again,) = read_reports(journal, tmp_path)
     assert again.classes == report.classes
+    assert [each[0, 0] for each in again.further] == [*range(1, 12)]
 
 
 def test_every_variant_at_every_position_has_all_controls() -> None:

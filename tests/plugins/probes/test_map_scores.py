@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.result import Measurement
 from gde_plugins.probes.maps.estimates import Scores
-from gde_plugins.probes.maps.scores import (interior, score_maps, wall_likelihoods)
+from gde_plugins.probes.maps.scores import interior, score_maps, wall_likelihoods
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

@@ -2,7 +2,7 @@
 that shows the map of before has not.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,23 +73,24 @@ def nowhere(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
     return cells
 
 
-def decoding(evidence: Evidence, **believes: Believes) -> Evidence:
-    """The evidence with a report of all turns for each control."""
+def decoding(evidence: Evidence, **believes: Believes | Sequence[Believes]) -> Evidence:
+    """The evidence with a report of all turns for each control, of one fit or several."""
     reports = []
-    for control, of_turn in believes.items():
-        rows = []
-        maps = []
-        for one in evidence.trajectories:
-            for turn in one.turns:
-                rows.append((str(one.key), turn.index))
-                maps.append(of_turn(one, turn.index))
+    for control, given in believes.items():
+        turns = [(one, turn) for one in evidence.trajectories for turn in one.turns]
+        rows = [(str(one.key), turn.index) for one, turn in turns]
+        decoded = []
+        for of_turn in [given] if callable(given) else given:
+            maps = [of_turn(one, turn.index) for one, turn in turns]
+            decoded.append(np.eye(len(CLASSES), dtype=np.float32)[np.array(maps)])
         report = ProbeReport(
             fit=replace(FIT, control=control),  # type: ignore[arg-type]
             measurements=(),
             n_train=1,
             n_test=len(rows),
             rows=tuple(rows),
-            decoded=np.eye(len(CLASSES), dtype=np.float32)[np.array(maps)],
+            decoded=decoded[0],
+            further=tuple(decoded[1:]),
             classes=CLASSES,
         )
         reports.append(report)
@@ -176,6 +177,29 @@ def test_random_weights_are_compared_in_the_same_worlds(perturbed: Evidence) -> 
     assert "updates.excess" not in weights
 
 
+def test_all_initialisations_of_random_weights_are_compared(
+    perturbed: Evidence,
+) -> None:
+    def sometimes(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+        return (truth if trajectory.key.world == 0 else stale)(trajectory, index)
+
+    one_true = decoding(perturbed, none=truth, untrained=[truth, stale, stale])
+    all_stale = decoding(perturbed, none=truth, untrained=[sometimes, stale, stale])
+    unlike, alike = (found(each, "move_goal", "1") for each in (one_true, all_stale))
+    assert unlike["updates.excess"].value == pytest.approx(2 / 3)
+    assert alike["updates.excess"].value == pytest.approx(1 - 0.1 / 3)
+
+    # The variance between initialisations is in the interval and the p value.
+    p_unlike, p_alike = unlike["updates.p"].value, alike["updates.p"].value
+    assert p_unlike is not None and p_alike is not None
+    assert p_alike < 0.01 and p_unlike > 0.2
+    low, high = unlike["updates.excess"].interval or (0, 0)
+    assert high - low > 1
+    weights = found(one_true, "move_goal", "1", "untrained")["updates.new"]
+    assert weights.value == pytest.approx(1 / 3)
+    assert weights.interval == (0, 1)
+
+
 def test_equal_maps_show_no_difference(perturbed: Evidence) -> None:
     evidence = decoding(perturbed, none=truth, untrained=truth)
     after = found(evidence, "move_goal", "1")
@@ -197,7 +221,7 @@ def test_few_worlds_have_no_interval_and_no_test(perturbed: Evidence) -> None:
     after = found(decoding(evidence, none=truth, untrained=stale), "move_goal", "1")
     assert after["updates.new"].value == 1
     assert after["updates.new"].interval is None
-    assert after["updates.p"].reason == "not measured: 5 pairs, needs 6"
+    assert after["updates.p"].reason == "5 worlds; a test needs 6"
 
 
 def test_an_episode_that_ends_early_is_a_reason(perturbed: Evidence) -> None:

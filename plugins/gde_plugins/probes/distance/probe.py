@@ -232,7 +232,9 @@ class DistanceProbe:
             return {}
         predicted = readout.predict(turns.inputs[chosen]).astype(np.float64)
         found = np.full((len(steps), 1), np.nan)
-        of_chosen, n_values = step_likelihoods(predicted, steps[chosen].astype(np.int64))
+        of_chosen, n_values = step_likelihoods(
+            predicted, steps[chosen].astype(np.int64)
+        )
         found[chosen, 0] = of_chosen
         uniform = np.full(found.shape, 1 / n_values)
         return {"steps": Likelihoods(fitted=found, uniform=uniform)}

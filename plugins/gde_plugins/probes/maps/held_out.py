@@ -30,7 +30,11 @@ class DecodedTurns:
     """Trajectory of each turn."""
     turns: tuple[Turn, ...]
     decoded: Floats
-    """(N, size, size, C) class probabilities."""
+    """(N, size, size, C) class probabilities; of random weights, those of the first
+    initialisation.
+    """
+    further: tuple[Floats, ...] = ()
+    """The same of the further initialisations."""
     cells: Codes
     """(N, size, size) true classes."""
     classes: tuple[str, ...]
@@ -51,6 +55,14 @@ class DecodedTurns:
                 return never_trained(name)
         return ""
 
+    @property
+    def initialisations(self) -> "Iterator[DecodedTurns]":
+        """The turns as each initialisation of random weights decodes them; otherwise
+        these alone.
+        """
+        for decoded in (self.decoded, *self.further):
+            yield replace(self, decoded=decoded, further=())
+
     def take(self, rows: Bools) -> "DecodedTurns":
         """Return the turns where `rows` (N,) is true."""
         chosen = np.flatnonzero(rows)
@@ -59,6 +71,7 @@ class DecodedTurns:
             trajectories=tuple(self.trajectories[row] for row in chosen),
             turns=tuple(self.turns[row] for row in chosen),
             decoded=self.decoded[rows],
+            further=tuple(decoded[rows] for decoded in self.further),
             cells=self.cells[rows],
         )
 
@@ -137,6 +150,7 @@ def _turns_of(
         trajectories=tuple(played),
         turns=tuple(turns),
         decoded=report.decoded[rows],
+        further=tuple(decoded[rows] for decoded in report.further),
         cells=cells,
         classes=report.classes,
         unknown=frozenset(unknown.tolist()),

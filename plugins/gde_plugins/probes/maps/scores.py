@@ -165,7 +165,9 @@ def wall_likelihoods(
         return {}
 
     # No cell inside a map is padding, which is known.
-    on_map = np.delete(decoded, classes.index(PAD), axis=-1).sum(axis=-1, dtype=np.float64)
+    on_map = np.delete(decoded, classes.index(PAD), axis=-1).sum(
+        axis=-1, dtype=np.float64
+    )
     uniform = np.full(cells.shape, 0.5)
     wall = np.divide(decoded[..., code], on_map, out=uniform.copy(), where=on_map > 0)
     of_truth = np.where(is_wall, wall, 1 - wall)

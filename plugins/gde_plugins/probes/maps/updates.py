@@ -13,9 +13,11 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import unmeasured
+from gde.data.verdict import Verdict
+from gde.numerics.controls import compare_with_control, over_initialisations
 from gde.numerics.stats import (
-    Difference,
     adjusted,
+    cluster_means,
     cluster_share,
     holm,
     paired_difference,
@@ -38,6 +40,7 @@ NONE_PERTURBED = (
 NONE_SO_LATE = "no held-out episode has such a turn with the thing at another place"
 NONE_BEFORE = "the probe decoded no turn before the perturbation of these episodes"
 NONE_UNPERTURBED = "no held-out episode without perturbation has such a turn"
+UNTRAINED = "untrained"
 NO_WEIGHTS = "no probe was fitted to random weights on these turns"
 
 
@@ -56,11 +59,12 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
     - "updates.change": "updates.new" less "updates.before", paired by world.
     - "updates.unperturbed": share of the turns of the same numbers, in episodes without
       perturbation, with the thing decoded at its place.
-    - "updates.excess": "updates.new" less that of the same probe on random weights
-      (the first initialisation), paired by world. "updates.p" is its p value, with
-      Holm's correction over the turns of a fit.
+    - "updates.excess": "updates.new" less that of the same probe on random weights,
+      paired by world. "updates.p" is its p value, with Holm's correction over the turns
+      of a fit.
 
-    All but "updates.before" are by turns since the perturbation ("since"). There is one
+    Of random weights, every number is the mean over initialisations, and intervals
+    contain the variance between them. All but "updates.before" are by turns since the perturbation ("since"). There is one
     of each for every fit of a probe of maps, controls included ("fit"). Shares count
     turns, and differences weigh all worlds alike. Probes are fitted to whole runs, so
     parts of a run have no such numbers.
@@ -75,11 +79,17 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
     measurements: list[Measurement] = []
     for fit in fits:
         for perturbation in MOVED:
-            moved = _moved(fit, perturbation)
-            if moved.is_later.any():
-                found = _measured(moved, fits, evidence.seed)
-                of_kind = [_labelled(one, perturbation=perturbation) for one in found]
-                measurements += fit.under(of_kind)
+            of_each = [_moved(one, perturbation) for one in fit.initialisations]
+            # The turns are the same for all initialisations.
+            moved, *_ = of_each
+            if not moved.is_later.any():
+                continue
+            measured = [[*_measured(each, evidence.seed)] for each in of_each]
+            found = over_initialisations(measured)
+            if fit.where["fit"] == "none" and not fit.untrained(MOVED[perturbation]):
+                found += _against_random_weights(moved, fits, evidence.seed)
+            of_kind = [_labelled(one, perturbation=perturbation) for one in found]
+            measurements += fit.under(of_kind)
     return measurements or [unmeasured("updates.new", "share", NONE_PERTURBED)]
 
 
@@ -171,10 +181,8 @@ def _place(trajectory: Trajectory, index: int, thing: str) -> tuple[int, int]:
     return CellMap.from_record(trajectory.world, state).place_of(thing)
 
 
-def _measured(
-    moved: _Moved, fits: Sequence[DecodedTurns], seed: int
-) -> Iterator[Measurement]:
-    """Return all measurements of one fit and perturbation, see `updates`."""
+def _measured(moved: _Moved, seed: int) -> Iterator[Measurement]:
+    """Return the measurements of one fit and perturbation alone, see `updates`."""
     untrained = moved.fit.untrained(MOVED[moved.perturbation])
     if untrained:
         yield unmeasured("updates.new", "share", untrained)
@@ -185,8 +193,6 @@ def _measured(
     for since in SINCE:
         for one in _shares(moved, since, seed):
             yield _labelled(one, since=since)
-    if moved.fit.where["fit"] == "none":
-        yield from _against_random_weights(moved, fits, seed)
 
 
 def _shares(moved: _Moved, since: str, seed: int) -> Iterator[Measurement]:
@@ -261,14 +267,16 @@ def _against_random_weights(
     moved: _Moved, fits: Sequence[DecodedTurns], seed: int
 ) -> Iterator[Measurement]:
     """Return "updates.excess" and "updates.p"."""
-    wanted = {**moved.fit.where, "fit": "untrained"}
-    hits: Mapping[tuple[str, int], bool] = {}
+    wanted = {**moved.fit.where, "fit": UNTRAINED}
+    hits: Mapping[tuple[str, int], Bools] = {}
     for fit in fits:
         if fit.where == wanted:
-            hits = _hits(_moved(fit, moved.perturbation))
+            hits = _hits(
+                [_moved(one, moved.perturbation) for one in fit.initialisations]
+            )
 
     compared = {since: _compared(moved, hits, since, seed) for since in SINCE}
-    found = [None if one is None else one.p_value for one in compared.values()]
+    found = [None if one is None else one.verdict.p for one in compared.values()]
     corrected = adjusted(found, holm)
     for (since, one), p in zip(compared.items(), corrected, strict=True):
         if one is None:
@@ -277,24 +285,58 @@ def _against_random_weights(
             nothing.append(unmeasured("updates.p", "probability", reason))
             yield from (_labelled(each, since=since) for each in nothing)
             continue
-        excess = one.estimate.measurement("updates.excess", "share")
-        yield _labelled(excess, since=since)
-        yield _labelled(_p_value(one, p), since=since)
+        yield _labelled(one.excess, since=since)
+        yield _labelled(one.p_value(p), since=since)
 
 
-def _hits(moved: _Moved) -> Mapping[tuple[str, int], bool]:
-    """Return whether the thing is decoded at its place, by episode and turn."""
+def _hits(several: Sequence[_Moved]) -> Mapping[tuple[str, int], Bools]:
+    """Return whether each initialisation has the thing decoded at its place, by episode
+    and turn.
+    """
+    first, *_ = several
+    at_true = np.array([each.at_true for each in several])
     hits = {}
-    for row in np.flatnonzero(moved.is_later):
-        trajectory = moved.fit.trajectories[row]
-        turn = moved.fit.turns[row]
-        hits[str(trajectory.key), turn.index] = bool(moved.at_true[row])
+    for row in np.flatnonzero(first.is_later):
+        trajectory = first.fit.trajectories[row]
+        turn = first.fit.turns[row]
+        hits[str(trajectory.key), turn.index] = at_true[:, row]
     return hits
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """The hits of some turns against those of random weights."""
+
+    verdict: Verdict
+    n_turns: int
+
+    @property
+    def excess(self) -> Measurement:
+        return Measurement(
+            name="updates.excess",
+            value=self.verdict.difference,
+            unit="share",
+            n=self.n_turns,
+            interval=self.verdict.interval,
+            clusters=self.verdict.worlds,
+        )
+
+    def p_value(self, corrected: float | None) -> Measurement:
+        """Return the corrected p value, or the reason why there is no test."""
+        if corrected is None:
+            return unmeasured("updates.p", "probability", self.verdict.reason)
+        return Measurement(
+            name="updates.p",
+            value=corrected,
+            unit="probability",
+            n=self.n_turns,
+            clusters=self.verdict.worlds,
+        )
+
+
 def _compared(
-    moved: _Moved, hits: Mapping[tuple[str, int], bool], since: str, seed: int
-) -> Difference | None:
+    moved: _Moved, hits: Mapping[tuple[str, int], Bools], since: str, seed: int
+) -> _Compared | None:
     """Compare the hits with those of random weights; None where no turn has both."""
     rows = []
     theirs = []
@@ -307,22 +349,13 @@ def _compared(
             theirs.append(hits[place])
     if not rows:
         return None
+
+    worlds = moved.fit.groups[rows]
+    ours = cluster_means(moved.at_true[rows], worlds)
+    of_each = [cluster_means(each, worlds) for each in np.array(theirs).T]
     rng = _generator(moved, seed, "updates.excess", since)
-    return paired_difference(moved.at_true[rows], theirs, moved.fit.groups[rows], rng)
-
-
-def _p_value(compared: Difference, p: float | None) -> Measurement:
-    """Return the corrected p value, or the reason why there is no test."""
-    if p is None:
-        return unmeasured("updates.p", "probability", compared.permutation.reason)
-    estimate = compared.estimate
-    return Measurement(
-        name="updates.p",
-        value=p,
-        unit="probability",
-        n=estimate.n,
-        clusters=estimate.n_clusters,
-    )
+    verdict = compare_with_control(UNTRAINED, ours, np.array(of_each), rng)
+    return _Compared(verdict=verdict, n_turns=len(rows))
 
 
 def _generator(moved: _Moved, seed: int, name: str, since: str) -> np.random.Generator:

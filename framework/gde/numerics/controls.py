@@ -1,0 +1,116 @@
+"""Comparison with a control of a probe, which is fitted once or to several random
+initialisations of a model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gde.data.result import Measurement
+from gde.data.verdict import Verdict
+from gde.numerics.stats import (
+    MINIMUM_CLUSTERS,
+    Floats,
+    difference_from_initialisations,
+    initialisation_error,
+    paired_difference,
+)
+
+
+def compare_with_control(
+    control: str, ours: Floats, controls: Floats, rng: np.random.Generator
+) -> Verdict:
+    """Test a number against that of a control in the same worlds, without correction.
+
+    One fit of the control is tested by sign flips of worlds; of several, worlds and
+    initialisations are both samples.
+
+    Args:
+        control: its name.
+        ours: (G,) the number in each world.
+        controls: (K, G) the same of each of K fits of the control.
+        rng: for resampling.
+    """
+    n_fits, n_worlds = controls.shape
+    difference = float(ours.mean() - controls.mean()) if n_worlds else 0.0
+    untested = Verdict(
+        control=control,
+        difference=difference,
+        worlds=n_worlds,
+        initialisations=n_fits,
+    )
+    if n_worlds < MINIMUM_CLUSTERS:
+        counted = "1 world" if n_worlds == 1 else f"{n_worlds} worlds"
+        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
+        return replace(untested, reason=reason)
+
+    if n_fits > 1:
+        mixed = difference_from_initialisations(ours, controls)
+        if mixed is None:
+            return replace(untested, reason="the scores do not differ in any world")
+        return replace(
+            untested,
+            interval=mixed.interval,
+            p=mixed.p_value,
+            detectable=mixed.mde,
+        )
+
+    paired = paired_difference(ours, controls[0], np.arange(n_worlds), rng)
+    return replace(
+        untested,
+        interval=paired.estimate.interval,
+        p=paired.p_value,
+        detectable=paired.mde.value,
+        reason=paired.permutation.reason.removeprefix("not measured: "),
+    )
+
+
+def over_initialisations(
+    several: Sequence[Sequence[Measurement]],
+) -> list[Measurement]:
+    """The mean of each number over the initialisations of random weights, given those
+    of each.
+
+    The squared distances of the bounds from the mean are added up (Zou and Donner
+    2008): that of the mean interval over worlds, and that of Student's interval over
+    initialisations. What one of them could not measure has its reason.
+    """
+    first, *others = several
+    if not others:
+        return list(first)
+    by_identity = [{one.identity: one for one in each} for each in several]
+    averaged = []
+    for one in first:
+        same = [found[one.identity] for found in by_identity if one.identity in found]
+        averaged.append(_mean_of(same, len(several)))
+    return averaged
+
+
+def _mean_of(same: Sequence[Measurement], wanted: int) -> Measurement:
+    """The mean of a number over initialisations, with an interval for both samples."""
+    for one in same:
+        if one.value is None:
+            return one
+    first = same[0]
+    if len(same) < wanted:
+        reason = "not measured for every initialisation"
+        return replace(first, value=None, interval=None, reason=reason)
+
+    values = np.array([one.value for one in same], dtype=np.float64)
+    mean = float(values.mean())
+    intervals = [one.interval for one in same if one.interval is not None]
+    interval = None
+    if len(intervals) == wanted:
+        bounds = np.array(intervals)
+        below, above = np.abs(bounds - values[:, None]).mean(axis=0)
+        spread = initialisation_error(values)
+        low = mean - float(np.hypot(below, spread))
+        high = mean + float(np.hypot(above, spread))
+        # What no single one can be, their mean cannot be either.
+        if bounds.min() >= 0:
+            low = max(low, 0.0)
+        if first.unit == "share":
+            high = min(high, 1.0)
+        interval = (low, high)
+    return replace(first, value=mean, interval=interval)
