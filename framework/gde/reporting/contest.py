@@ -1,13 +1,21 @@
 """A contest in numbers and sentences: headlines and clear differences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gde.data.measure import Measure
 from gde.data.result import Measurement
-from gde.reporting.findings import headlines
-from gde.reporting.wording import bounds, inline, labels_text, number, plural, quantity
+from gde.reporting.findings import Beside, Probed, headlines, probed
+from gde.reporting.wording import (
+    bounds,
+    inline,
+    labels_text,
+    number,
+    place_text,
+    plural,
+    quantity,
+)
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared, Row
 
@@ -25,10 +33,18 @@ class Contended:
     title: str
     numbers: Mapping[str, Measurement | None]
     """Variant to number; None where it has none."""
+    probe: str = ""
+    """The probe that it is of, whose numbers have verdicts; empty for a metric."""
 
 
 def contended(found: Contest) -> list[Contended]:
-    """The headlines of all variants, each with the numbers of all."""
+    """The headlines of all variants, each with the numbers of all: of metrics, then of
+    probes.
+    """
+    return [*_of_metrics(found), *_of_probes(found)]
+
+
+def _of_metrics(found: Contest) -> list[Contended]:
     # The first variant that has a number gives its measure: the same parts measure all
     # variants.
     examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
@@ -51,6 +67,45 @@ def contended(found: Contest) -> list[Contended]:
                     numbers[name] = one
         listed.append(Contended(measure=measure, title=title, numbers=numbers))
     return listed
+
+
+def _of_probes(found: Contest) -> Iterator[Contended]:
+    """The headlines of each probe's main fit."""
+    by_probe: dict[str, dict[str, Probed]] = {}
+    for variant, result in found.results.items():
+        for one in probed(result):
+            by_probe.setdefault(one.fit.probe, {})[variant] = one
+
+    for probe, of_variants in by_probe.items():
+        # The layers of another model may be others.
+        places = {place_text(one.fit) for one in of_variants.values()}
+        whose = f"{probe} ({'; '.join(sorted(places))})"
+        examples: dict[str, Beside] = {}
+        for one in of_variants.values():
+            for example in one.numbers:
+                examples.setdefault(example.measure.name, example)
+
+        for example in examples.values():
+            numbers: dict[str, Measurement | None] = dict.fromkeys(found.results)
+            for variant, one in of_variants.items():
+                numbers[variant] = _number(one, example.measure)
+            title, _ = example.measure.titled(example.ours.where)
+            yield Contended(
+                measure=example.measure,
+                title=f"{whose}: {inline(title)}",
+                numbers=numbers,
+                probe=probe,
+            )
+
+
+def _number(one: Probed, measure: Measure) -> Measurement | None:
+    """A headline of a probe with its verdict, or why the probe has none."""
+    for number in one.numbers:
+        if number.measure.name == measure.name:
+            return number.ours
+    if not one.reason:
+        return None
+    return Measurement(name=measure.name, value=None, unit="", n=0, reason=one.reason)
 
 
 def verdicts(found: Contest) -> list[str]:

@@ -55,7 +55,9 @@ def test_a_dataset_keeps_its_classes_when_rows_are_taken() -> None:
     assert dataset.take(np.array([True, False, True])).classes == ("free", "taken")
 
 
-def test_a_stored_report_knows_its_classes_and_all_that_was_decoded(tmp_path: Path) -> None:
+def test_a_stored_report_knows_its_classes_and_all_that_was_decoded(
+    tmp_path: Path,
+) -> None:
     report = ProbeReport(
         fit=Fit(probe="p", variant="v", layer=0, position="pre"),
         measurements=(),

@@ -105,13 +105,18 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     )
 
 
-def _sides(one: Contended) -> list[tuple[str, Measurement | None, str]]:
-    """Each variant with its number and its picture, all on one scale."""
+def _sides(one: Contended) -> list[tuple[str, Measurement | None, str, str]]:
+    """Each variant with its number, its picture, all on one scale, and the verdict
+    against the strongest control of a probe.
+    """
     scale = Scale.of(number for number in one.numbers.values() if number is not None)
     sides = []
     for variant, own in one.numbers.items():
         drawn = scale.picture(own) if own is not None else ""
-        sides.append((variant, own, drawn))
+        against = ""
+        if one.probe and own is not None:
+            against = against_control(own)
+        sides.append((variant, own, drawn, against))
     return sides
 
 

@@ -1,11 +1,13 @@
 """A contest on one screen: all headlines, and the clearest differences."""
 
+from collections.abc import Sequence
 from textwrap import shorten
 
 from gde.data.result import Measurement
-from gde.reporting.contest import LISTED, cautions, contended, verdicts
+from gde.data.verdict import Verdict
+from gde.reporting.contest import LISTED, Contended, cautions, contended, verdicts
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain, wrapped
-from gde.reporting.wording import counted, estimate
+from gde.reporting.wording import CONTROLS, counted, estimate, number
 from gde.runs.contest import Contest
 
 CAUTIONS = 2
@@ -18,10 +20,11 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     """Lines of at most 80 columns that leave room for the command's own lines."""
     width = max(len(name) for name in found.results)
     lines = []
-    for one in contended(found):
+    for one in _leading_first(contended(found)):
         lines.append(shorten(one.title, WIDTH, placeholder=CUT))
         for name, number in one.numbers.items():
-            lines.append(f"  {name.ljust(width)}  {_in_words(number)}")
+            text = _in_words(number, bool(one.probe))
+            lines.append(f"  {name.ljust(width)}  {text}")
 
     sentences = []
     for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
@@ -36,9 +39,33 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     return plain([*lines, "", *sentences])
 
 
-def _in_words(one: Measurement | None) -> str:
+def _leading_first(every: Sequence[Contended]) -> list[Contended]:
+    """The first headline of the metrics and of each probe, then all others: there may
+    be room for few.
+    """
+    leading = {one.probe: one for one in reversed(every)}
+    first = [one for one in every if leading[one.probe] is one]
+    others = [one for one in every if leading[one.probe] is not one]
+    return first + others
+
+
+def _in_words(one: Measurement | None, of_probe: bool) -> str:
     if one is None:
         return "not measured"
     if one.value is None:
         return estimate(one)
+    if of_probe:
+        return f"{estimate(one)}, {_against(one.verdict)}"
     return f"{estimate(one)}, n {counted(one.n, one.clusters)}"
+
+
+def _against(verdict: Verdict | None) -> str:
+    """The p value against the strongest control; a worse probe is said to be so."""
+    if verdict is None:
+        return "no control"
+    name, _ = CONTROLS[verdict.control]
+    if verdict.p is None:
+        return f"not tested against {name}"
+    p_value = f"p {number(verdict.p, 'probability')}"
+    relation = "worse than" if verdict.outcome == "worse" else "against"
+    return f"{p_value} {relation} {name}"

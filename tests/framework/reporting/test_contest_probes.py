@@ -1,0 +1,90 @@
+"""The headlines of probes of several variants: on one screen and on one page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gde.data.probe import Fit
+from gde.data.result import Measurement, Result
+from gde.reporting.contest import Contended, contended
+from gde.reporting.page.contest_page import contest_page
+from gde.reporting.probe_differences import against_control
+from gde.reporting.terminal.contest_screen import contest_screen
+from gde.runs.contest import Contest
+
+REASON = "no turn has activations"
+
+
+@pytest.fixture
+def found(result: Result) -> Contest:
+    """One variant with a probe, one whose probe found nothing, and one without."""
+    metrics = [one for one in result.measurements if Fit.of(one) is None]
+    nothing = Measurement(
+        name="cogmap",
+        value=None,
+        unit="",
+        n=0,
+        where=Fit(probe="cogmap", variant="mlp", layer=3, position="pre").where,
+        reason=REASON,
+        source="cogmap",
+    )
+    results = {
+        "probed": result,
+        "mute": replace(result, measurements=(*metrics, nothing)),
+        "bare": replace(result, measurements=tuple(metrics)),
+    }
+    return Contest(folder=Path("contest"), results=results)
+
+
+def of_probes(found: Contest) -> dict[str, Contended]:
+    return {one.measure.name: one for one in contended(found) if one.probe}
+
+
+def test_a_headline_of_a_probe_is_that_of_its_main_fit(
+    found: Contest, result: Result
+) -> None:
+    listed = of_probes(found)
+    assert {"cogmap.distance.agent", "cogmap.top1.goal"} <= listed.keys()
+    one = listed["cogmap.distance.agent"]
+    assert one.title == "cogmap (mlp, layer 3, before reasoning): agent distance"
+    ours = one.numbers["probed"]
+    assert ours in result.measurements
+    # The verdict is the one that the variant's own result has.
+    assert ours is not None and ours.verdict is not None
+    assert one.numbers["bare"] is None
+    mute = one.numbers["mute"]
+    assert mute is not None and mute.reason == REASON
+
+
+def test_the_page_shows_every_verdict(found: Contest) -> None:
+    text = contest_page(found)
+    for one in of_probes(found).values():
+        assert one.title in text
+        ours = one.numbers["probed"]
+        assert ours is not None and against_control(ours) in text
+
+
+def test_the_screen_begins_with_a_number_of_each_source(found: Contest) -> None:
+    lines = contest_screen(found)
+    assert max(map(len, lines)) <= 80
+    titles = [line for line in lines if line and not line.startswith(" ")]
+    assert titles[:2] == [
+        "Success rate",
+        "cogmap (mlp, layer 3, before reasoning): agent distance",
+    ]
+    shown = lines[lines.index(titles[1]) + 1]
+    assert "p 0.031 against coordinates only" in shown
+    assert REASON in lines[lines.index(titles[1]) + 2]
+
+
+def test_a_worse_probe_is_said_to_be_so(found: Contest, result: Result) -> None:
+    swapped = []
+    for one in result.measurements:
+        verdict = one.verdict
+        if verdict is not None:
+            verdict = replace(verdict, outcome="worse", p=0.02)
+        swapped.append(replace(one, verdict=verdict))
+    worse = replace(result, measurements=tuple(swapped))
+    lines = contest_screen(replace(found, results={"probed": worse}))
+    assert any("p 0.020 worse than coordinates only" in line for line in lines)
