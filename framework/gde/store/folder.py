@@ -203,12 +203,13 @@ def _measurement_row(measurement: Measurement) -> Statement:
         measurement.value,
         measurement.unit,
         measurement.n,
+        measurement.clusters,
         low,
         high,
         measurement.reason,
         measurement.source,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
         measurement.name,
         place,
         *values,

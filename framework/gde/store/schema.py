@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 8
+VERSION = 9
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -76,6 +76,7 @@ CREATE TABLE judgements (   -- how the rewards of an episode came about, where t
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
+    clusters INTEGER,           -- of worlds; null where not known
     low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL
 ) STRICT;
 CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL) STRICT;

@@ -161,6 +161,20 @@ def test_a_result_survives_its_file(run: Path) -> None:
     )
 
 
+def test_the_table_of_measurements_tells_the_same_as_the_file(run: Path) -> None:
+    result = RunFolder.open(run).read_result()
+    columns = ("name", "value", "unit", "n", "clusters", "reason", "source")
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection:
+        query = f"SELECT {', '.join(columns)}, low, high FROM measurements"
+        stored = connection.execute(query).fetchall()
+    expected = []
+    for each in result.measurements:
+        low, high = each.interval or (None, None)
+        expected.append((*(getattr(each, name) for name in columns), low, high))
+    assert stored == expected
+    assert any(each.clusters for each in result.measurements)
+
+
 def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
     from gde import rescore, resume
 
