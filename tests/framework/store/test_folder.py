@@ -187,3 +187,25 @@ def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
             again(run, catalogue=catalogue)
     (run / "plan.toml").write_text(text)
     assert rescore(run, catalogue=catalogue).status == "ok"
+
+
+def test_the_plan_of_an_older_gde_is_not_called_changed(
+    run: Path, catalogue: Catalogue
+) -> None:
+    """It lacks a field, and so had another hash."""
+    from gde import rescore, resume
+
+    with closing(RunFolder.open(run).journal()) as journal:
+        begun = journal.noted("provenance")
+        del begun["plan"]["run"]["learning"]
+        journal.note("provenance", {**begun, "plan_hash": "0123456789ab"})
+    text = (run / "plan.toml").read_text().replace("learning = true\n", "")
+    # What changes no result may be changed in any plan.
+    text = text.replace("concurrency = 32", "concurrency = 2")
+    (run / "plan.toml").write_text(text)
+    for again in (rescore, resume):
+        assert again(run, catalogue=catalogue).status == "ok"
+
+    (run / "plan.toml").write_text(text.replace("episodes = 3", "episodes = 2"))
+    with pytest.raises(GdeError, match=r"plan\.toml was changed"):
+        rescore(run, catalogue=catalogue)
