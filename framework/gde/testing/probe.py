@@ -100,7 +100,7 @@ def _labels(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
     )
     promise(not np.isinf(values).any(), "labels must not be infinite")
     promise(
-        np.array_equal(values, probe.labels(trajectory).values),
+        np.array_equal(values, probe.labels(trajectory).values, equal_nan=True),
         "labels must be the same in a second call",
     )
     promise(
