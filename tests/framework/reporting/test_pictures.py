@@ -107,10 +107,28 @@ def test_a_map_is_drawn_at_its_own_extent_truth_and_decoded() -> None:
         decoded_picture(certain(ROOM.padded(9), 7), ROOM),
     ):
         assert 'viewBox="0 0 6 3"' in picture
-        drawn = [
-            path.get("d", "") for path in ElementTree.fromstring(picture).iter("path")
-        ]
-        assert sum(each.count("M") for each in drawn if "h0.92" in each) == 18
+        assert sum(n_cells(picture).values()) == 18
+
+
+def n_cells(picture: str) -> dict[str, int]:
+    """Class of a path to the number of cells that it goes through."""
+    found = {}
+    for path in ElementTree.fromstring(picture).iter("path"):
+        if path.get("class", "").startswith("cell "):
+            lengths = re.findall(r"h(\d+)", path.get("d", ""))
+            found[path.get("class", "")] = sum(map(int, lengths))
+    return found
+
+
+def test_cells_side_by_side_are_one_line() -> None:
+    """So that a map of 25 x 25 takes some thousand characters, not 14,000."""
+    rows = ["#" * 25, *["#" + "_" * 23 + "#"] * 23, "#" * 25]
+    drawn = true_picture(shown({"rows": rows}), [], None)
+    assert n_cells(drawn) == {
+        "cell tone-free shade4": 23 * 23,
+        "cell tone-wall shade4": 4 * 24,
+    }
+    assert len(drawn) < 1500
 
 
 def test_every_kind_has_a_colour_of_its_own() -> None:
@@ -139,11 +157,7 @@ def test_things_have_letters_and_face_some_way() -> None:
 
 def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
     picture = true_picture(COLOURED, [], None)
-    cells = {
-        one.get("class"): one.get("d", "").count("M")
-        for one in ElementTree.fromstring(picture).iter("path")
-    }
-    assert cells == {
+    assert n_cells(picture) == {
         "cell tone-free shade4": 1,
         "cell tone-red shade4": 2,
         "cell tone-blue shade4": 1,

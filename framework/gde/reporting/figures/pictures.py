@@ -8,7 +8,7 @@ used as a style.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, groupby
 from math import atan2, degrees
 
 import numpy as np
@@ -17,10 +17,6 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import COLORS, PAD, CellMap, Position, Thing, decoded_classes
 
-GAP = 0.04
-"""Space around a square, in cells."""
-SQUARE = "h0.92v0.92h-0.92z"
-"""The outline of a square from its corner."""
 SHADES = 4
 """Steps in which opacity shows a cell's probability."""
 TONES: Mapping[str, str] = {
@@ -219,7 +215,7 @@ def _thing_key(thing: Thing) -> tuple[str, str]:
 
 
 def _cell_key(tone: str) -> str:
-    return f'<path class="cell tone-{tone} shade{SHADES}" d="M{GAP} {GAP}{SQUARE}"/>'
+    return f'<path class="cell tone-{tone} shade{SHADES}" d="M0 .5h1"/>'
 
 
 def _key(drawing: str) -> str:
@@ -268,24 +264,29 @@ def _cells(
 ) -> list[str]:
     """Draw all cells, those of one class and shade as one path.
 
+    The path goes through the middle of the cells; its dashes are their squares.
+
     Args:
         codes: (height, width) class of each cell.
         shades: (height, width) from 1 to `SHADES`.
         tones: the style of each class.
     """
-    # A page holds tens of thousands of cells: an element for each would make it slow.
-    squares: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    for (row, column), code in np.ndenumerate(codes):
-        corner = f"M{column + GAP:g} {row + GAP:g}"
-        squares[int(code), int(shades[row, column])].append(f"{corner}{SQUARE}")
+    # A page holds millions of cells: an element for each, or the outline of each, would
+    # make it slow and large.
+    lines: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+    for row, cells in enumerate(np.stack([codes, shades], axis=-1).tolist()):
+        column = 0
+        for (code, shade), alike in groupby(cells):
+            length = len(list(alike))
+            lines[code, shade].append(f"M{column} {row}h{length}")
+            column += length
 
     # Sorted, so that equal maps give equal text.
     paths = []
-    for (kind, shade), of_class in sorted(squares.items()):
-        classes = f"cell tone-{tones[kind]} shade{shade}"
-        outline = "".join(of_class)
-        paths.append(f'<path class="{classes}" d="{outline}"/>')
-    return paths
+    for (code, shade), of_class in sorted(lines.items()):
+        classes = f"cell tone-{tones[code]} shade{shade}"
+        paths.append(f'<path class="{classes}" d="{"".join(of_class)}"/>')
+    return ['<g transform="translate(0 .5)">', *paths, "</g>"]
 
 
 def _in_words(thing: Thing) -> str:
