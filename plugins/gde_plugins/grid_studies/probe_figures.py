@@ -18,7 +18,7 @@ from gde.data.trajectory import Trajectory
 from gde.reporting.figures.drawing import numbers
 from gde_plugins.grid_studies.config import InputForm
 from gde_plugins.grid_studies.lookup import find
-from gde_plugins.grid_studies.rows import GUESSES, HORIZON, POSITIONS, PREFIXES
+from gde_plugins.grid_studies.rows.plans import GUESSES, HORIZON, POSITIONS, PREFIXES
 
 COLOURS: Mapping[str, str] = {
     "empty": "#f4f4f4",

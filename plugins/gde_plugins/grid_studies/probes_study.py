@@ -28,15 +28,10 @@ from gde_plugins.grid_studies.probe_figures import (
     size_figure,
 )
 from gde_plugins.grid_studies.published_agent import published
-from gde_plugins.grid_studies.rows import (
-    LAYERS_SIZE,
-    belief_rows,
-    cause_rows,
-    distance_rows,
-    layer_rows,
-    plan_rows,
-    size_rows,
-)
+from gde_plugins.grid_studies.rows.beliefs import belief_rows
+from gde_plugins.grid_studies.rows.causes import cause_rows
+from gde_plugins.grid_studies.rows.maps import LAYERS_SIZE, layer_rows, size_rows
+from gde_plugins.grid_studies.rows.plans import distance_rows, plan_rows
 
 CAUSES_WORLDS = 400
 """Grids whose held-out turns are asked again with the residual stream changed; of one

@@ -29,13 +29,9 @@ from gde_plugins.grid_studies.probe_figures import (
     size_figure,
 )
 from gde_plugins.grid_studies.probes_study import ProbesStudy
-from gde_plugins.grid_studies.rows import (
-    PREFIXES,
-    SHIFT,
-    TABLE_2,
-    WRONG_LAYER,
-    distance_rows,
-)
+from gde_plugins.grid_studies.rows.beliefs import TABLE_2
+from gde_plugins.grid_studies.rows.causes import SHIFT, WRONG_LAYER
+from gde_plugins.grid_studies.rows.plans import PREFIXES, distance_rows
 from gde_plugins.probes.config import PlanConfig
 
 

@@ -3,21 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from gde.data.cell_map import Position
-from gde.data.completion import ChatRequest, Completion
+from gde.data.completion import Completion
 from gde.data.evidence import Evidence
-from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
-from gde.seeding import derive, generator
 from gde_plugins.probes.causes.cases import Case, Change
 from gde_plugins.probes.causes.changes import (
     Trial,
@@ -29,18 +20,12 @@ from gde_plugins.probes.causes.changes import (
     steering_by_means,
 )
 from gde_plugins.probes.causes.class_means import FEWEST
-from gde_plugins.probes.causes.counterfactuals import (
-    Counterfactual,
-    Different,
-    counterfactual_of,
-)
+from gde_plugins.probes.causes.counterfactuals import Different
 from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
-from gde_plugins.probes.causes.layers import Layer, Prompt, captured, load_layers
-from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
+from gde_plugins.probes.causes.replay import action_for
+from gde_plugins.probes.causes.trials import ReplayedTurns
 from gde_plugins.probes.config import CausesConfig
 
-PROMPTS = 256
-"""Maximum number of prompts for estimating directions."""
 NAME = "causes.effect"
 
 
@@ -100,10 +85,10 @@ class Causes:
             return [
                 unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")
             ]
-        tests = _Tests(
+        turns = ReplayedTurns(
             config=config, context=self.context, evidence=evidence, reports=fitted
         )
-        return asyncio.run(tests.run())
+        return asyncio.run(_Tests(config=config, turns=turns).run())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,12 +96,7 @@ class _Tests:
     """The tests of one run."""
 
     config: CausesConfig
-    context: Context
-    evidence: Evidence
-    reports: Sequence[ProbeReport]
-    """Layers of the probe."""
-    turn_of: dict[str, tuple[Trajectory, Turn]] = field(default_factory=dict)
-    """Maps the identity of a request to its turn."""
+    turns: ReplayedTurns
     action_of: dict[tuple[str, str], str | None] = field(default_factory=dict)
     """Maps the identities of a request and of the answered one to the action."""
 
@@ -129,22 +109,24 @@ class _Tests:
 
     async def _test(self, different: Different) -> list[Measurement]:
         """Patch, steer and ablate one thing."""
-        trials = await self._trials(different)
+        trials = await self.turns.trials(different)
         if not trials:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
             nothing = unmeasured(NAME, "share", reason)
             return [replace(nothing, where={"thing": different})]
 
-        patched = [*patching(self.layers, trials, different)]
+        patched = [*patching(self.turns.layers, trials, different)]
         found = await self._effects(trials, patched)
 
         # Only things that are in one cell, as walls are not, have a direction from
         # place to place.
         if different != "wall":
             found += await self._steer(different, trials)
-            rng = self._rng("ablate")
+            rng = self.turns.rng("ablate")
             ablated = [
-                *ablation(self.layers, len(trials), different, self.classes, rng)
+                *ablation(
+                    self.turns.layers, len(trials), different, self.turns.classes, rng
+                )
             ]
             found += await self._effects(trials, ablated, harmful=True)
         return [replace(each, name=f"causes.{each.name}") for each in found]
@@ -153,7 +135,7 @@ class _Tests:
         self, different: Different, trials: Sequence[Trial]
     ) -> list[Measurement]:
         """Steer one thing along both kinds of directions."""
-        with_means = have_means(self.layers, trials, different)
+        with_means = have_means(self.turns.layers, trials, different)
         found = []
         if not with_means:
             reason = f"no turn's row and column of the {different} have {FEWEST} training prompts; run more episodes"
@@ -163,11 +145,16 @@ class _Tests:
         for steer, steered in ((steering, trials), (steering_by_means, with_means)):
             if not steered:
                 continue
-            rng = self._rng("steer")
+            rng = self.turns.rng("steer")
             changes = []
             decoded = []
             for change, of_probe in steer(
-                self.layers, steered, different, self.classes, self.config.doses, rng
+                self.turns.layers,
+                steered,
+                different,
+                self.turns.classes,
+                self.config.doses,
+                rng,
             ):
                 changes.append(change)
                 if of_probe is not None:
@@ -194,14 +181,14 @@ class _Tests:
             counterfactuals = []
 
         replays = Replays(
-            model=self.model,
+            model=self.turns.model,
             cases=cases,
             read=self._read,
             samples=self.config.samples,
             counterfactuals=counterfactuals,
             pattern=self.config.reasoning,
         )
-        found = await causal_effects(replays, changes, self._rng("effects"))
+        found = await causal_effects(replays, changes, self.turns.rng("effects"))
         verdicts = []
         for change in changes:
             # Controls, and prompts that replace the case's own, are not on trial.
@@ -220,7 +207,7 @@ class _Tests:
         """The case with the actions of an agent that no longer knows what is
         optimal.
         """
-        _, turn = self.turn_of[case.request.identity]
+        _, turn = self.turns.turn_of[case.request.identity]
         possible = {*(turn.observation.actions or ()), None}
         optimal = turn.optimal or ()
         return replace(case, predicted=frozenset(possible.difference(optimal)))
@@ -230,135 +217,7 @@ class _Tests:
         # Many changes leave an answer as it is, and reading it begins an agent anew.
         key = case.request.identity, answer.request
         if key not in self.action_of:
-            trajectory, turn = self.turn_of[case.request.identity]
-            action = await action_for(self.context, trajectory, turn, answer)
+            trajectory, turn = self.turns.turn_of[case.request.identity]
+            action = await action_for(self.turns.context, trajectory, turn, answer)
             self.action_of[key] = action
         return self.action_of[key]
-
-    @cached_property
-    def model(self) -> Any:
-        """Return the agent's white-box model."""
-        _, turn = self._turns[0]
-        completion = turn.decision.completion
-        assert completion is not None
-        return self.context.model(completion.model)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.reports[0].classes
-
-    @cached_property
-    def layers(self) -> list[Layer]:
-        """Load each layer with its fitted probe and the activations of many prompts."""
-        held_out = set(self.reports[0].rows)
-        prompts = []
-        for trajectory in self.evidence.trajectories:
-            for turn in trajectory.turns:
-                is_held_out = (str(trajectory.key), turn.index) in held_out
-                # The tested worlds must not make the directions that they test.
-                if self._is_marked(turn) and not is_held_out:
-                    prompts.append(Prompt.of(trajectory, turn))
-
-        # Read in the order of the run, whatever the order of the draw.
-        drawn = self._rng("prompts").permutation(len(prompts))[:PROMPTS]
-        chosen = [prompts[i] for i in sorted(drawn.tolist())]
-        return load_layers(self.context, self.model, self.reports, chosen)
-
-    @cached_property
-    def _turns(self) -> list[tuple[Trajectory, Turn]]:
-        """Return the held-out turns that can be tested."""
-        held_out = set(self.reports[0].rows)
-        turns = []
-        for trajectory in self.evidence.trajectories:
-            for turn in trajectory.turns:
-                is_held_out = (str(trajectory.key), turn.index) in held_out
-                if is_held_out and turn.optimal and self._is_marked(turn):
-                    turns.append((trajectory, turn))
-        if not turns:
-            raise GdeError(
-                "no held-out turn has a known optimum and a prompt that can be asked again"
-            )
-        return turns
-
-    def _is_marked(self, turn: Turn) -> bool:
-        """Return whether a turn has a recorded state and the tested position."""
-        completion = turn.decision.completion
-        if completion is None or turn.state is None:
-            return False
-        return self.config.position in completion.positions
-
-    async def _trials(self, different: Different) -> list[Trial]:
-        """Return one turn with its counterfactual from each of `cases` worlds."""
-        # Worlds in random order, so that a small number of cases is a random sample of
-        # them.
-        rng = self._rng("trials", different)
-        worlds: dict[str, list[tuple[Trajectory, Turn]]] = {}
-        for trajectory, turn in self._turns:
-            of_world = worlds.setdefault(trajectory.world.cluster, [])
-            of_world.append((trajectory, turn))
-
-        paired: list[tuple[Trajectory, Turn, Counterfactual]] = []
-        for name in rng.permutation(sorted(worlds)):
-            if len(paired) == self.config.cases:
-                break
-            turns = worlds[name]
-            drawn = int(rng.integers(len(turns)))
-            trajectory, turn = turns[drawn]
-            counterfactual = counterfactual_of(trajectory, turn, different, rng)
-            if counterfactual is not None:
-                paired.append((trajectory, turn, counterfactual))
-
-        if not paired:
-            return []
-        return await self._with_activations(different, paired)
-
-    async def _with_activations(
-        self,
-        different: Different,
-        paired: Sequence[tuple[Trajectory, Turn, Counterfactual]],
-    ) -> list[Trial]:
-        """Trials of these turns, with the activations of both prompts at every
-        layer.
-        """
-        cases = []
-        own_answers: list[Any] = []
-        requests: list[ChatRequest] = []
-        for trajectory, turn, counterfactual in paired:
-            request = await recorded_request(self.context, trajectory, turn)
-            # Answers to the request are read as the agent would have read them in this
-            # turn.
-            self.turn_of[request.identity] = trajectory, turn
-            case = Case(
-                request=request,
-                world=trajectory.world.cluster,
-                predicted=counterfactual.best,
-                statements=_statements(different, counterfactual),
-            )
-            cases.append(case)
-            own_answers.append(turn.decision.completion)
-
-            shown = replace(turn.observation, text=counterfactual.text)
-            requests.append(await request_for(self.context, trajectory, turn, shown))
-
-        answers = await asyncio.gather(*map(self.model.complete, requests))
-        indices = tuple(layer.index for layer in self.layers)
-        position = self.config.position
-        plain = captured(self.model, own_answers, indices, position)
-        patched = captured(self.model, answers, indices, position)
-
-        counterfactuals = [counterfactual for _, _, counterfactual in paired]
-        return list(map(Trial, cases, counterfactuals, requests, plain, patched))
-
-    def _rng(self, *what: str) -> np.random.Generator:
-        seed = derive(self.evidence.seed, "metric", "causes")
-        return generator(seed, *what)
-
-
-def _statements(
-    different: Different, counterfactual: Counterfactual
-) -> dict[str, tuple[str, Position]]:
-    """Return what the reasoning may state: true places, and the counterfactual one."""
-    statements = {thing: (thing, true) for thing, true in counterfactual.true.items()}
-    if different in statements:
-        statements["counterfactual"] = (different, counterfactual.there)
-    return statements

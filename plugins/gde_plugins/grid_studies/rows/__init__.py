@@ -1,0 +1,1 @@
+"""Rows of the representational study: printed numbers beside measured ones."""
