@@ -100,9 +100,9 @@ def _of_probes(found: Contest) -> Iterator[Contended]:
 
 def _number(one: Probed, measure: Measure) -> Measurement | None:
     """A headline of a probe with its verdict, or why the probe has none."""
-    for number in one.numbers:
-        if number.measure.name == measure.name:
-            return number.ours
+    for headline in one.numbers:
+        if headline.measure.name == measure.name:
+            return headline.ours
     if not one.reason:
         return None
     return Measurement(name=measure.name, value=None, unit="", n=0, reason=one.reason)

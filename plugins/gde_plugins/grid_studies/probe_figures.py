@@ -241,7 +241,7 @@ def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
 def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     """A row of data for every reader and number of actions."""
     # Reader to the name of its measurement, and the control that it is of.
-    readers = {PROBE: ("prefix", "none")}
+    readers: dict[str, tuple[str, str]] = {PROBE: ("prefix", "none")}
     for guess in GUESSES:
         readers[guess] = (guess, "none")
     for control in CONTROLS:
@@ -249,13 +249,13 @@ def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
 
     for position, n in product(POSITIONS, range(1, HORIZON + 1)):
         labels = {"position": POSITIONS[position], "actions": n}
-        for reader, (name, control) in readers.items():
+        for reader, (name, fitted) in readers.items():
             one = find(
                 measurements,
                 f"plan.{name}.{n}",
                 variant="oneshot",
                 position=position,
-                control=control,
+                control=fitted,
             )
             if one.value is not None:
                 yield {**labels, "reader": reader, **numbers(one)}

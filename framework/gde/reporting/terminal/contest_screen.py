@@ -22,8 +22,8 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     lines = []
     for one in _leading_first(contended(found)):
         lines.append(shorten(one.title, WIDTH, placeholder=CUT))
-        for name, number in one.numbers.items():
-            text = _in_words(number, bool(one.probe))
+        for name, own in one.numbers.items():
+            text = _in_words(own, bool(one.probe))
             lines.append(f"  {name.ljust(width)}  {text}")
 
     sentences = []

@@ -5,6 +5,7 @@ from itertools import product
 
 from gde.data.json import Labels
 from gde.data.probe import CONTROLS
+from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde_plugins.grid_studies.cogmap_study import (
     DENSITIES,
@@ -55,7 +56,7 @@ def belief_rows(measured: ByForm) -> Iterator[Comparison]:
     """
     for title, name, printed in (*TABLE_2, *BEYOND):
         for form, numbers in measured.items():
-            controls = {}
+            controls: dict[str, Measurement] = {}
             for control in CONTROLS:
                 controls[control] = find(numbers, f"beliefs.{name}", **FIT, fit=control)
             yield Comparison(

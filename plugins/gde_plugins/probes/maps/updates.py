@@ -12,9 +12,9 @@ from gde.data.cell_map import CellMap
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import unmeasured
 from gde.data.verdict import Verdict
 from gde.numerics.controls import compare_with_control, over_initialisations
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import (
     adjusted,
     cluster_means,
@@ -64,10 +64,10 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
       of a fit.
 
     Of random weights, every number is the mean over initialisations, and intervals
-    contain the variance between them. All but "updates.before" are by turns since the perturbation ("since"). There is one
-    of each for every fit of a probe of maps, controls included ("fit"). Shares count
-    turns, and differences weigh all worlds alike. Probes are fitted to whole runs, so
-    parts of a run have no such numbers.
+    contain the variance between them. All but "updates.before" are by turns since the
+    perturbation ("since"). There is one of each for every fit of a probe of maps,
+    controls included ("fit"). Shares count turns, and differences weigh all worlds
+    alike. Probes are fitted to whole runs, so parts of a run have no such numbers.
     """
     if evidence.part:
         return ()
