@@ -55,8 +55,12 @@ def command(
 
 
 def _show(compared: "Compared") -> None:
+    from gde.reporting.asked import asked_lines
+
     for name, side in zip("AB", compared.runs, strict=True):
         tell(f"{name}: {_described(side)}")
+        for line in asked_lines(side.models):
+            tell(f"   {line}")
     whole = [row for row in compared.rows if not row.where]
     show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
     more_fits = _show_probes(compared.probes)
@@ -103,9 +107,11 @@ def _probe_lines(row: "ProbeRow") -> list[tuple[str, ...]]:
 
 
 def _described(side: "Side") -> str:
+    from gde.reporting.asked import agent_text
+
     of = side.subject
-    model = f" with {of.model}" if of.model else ""
-    return f"{of.agent}{model} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
+    agent = agent_text(of, side.models)
+    return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
 
 
 def _cells(row: "Row", paired: bool) -> tuple[str, ...]:

@@ -92,6 +92,8 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
     else:
         report = Path(result.run) / REPORT
         glance = screen(result, str(report) if report.is_file() else "")
+        for line in glance.header:
+            tell(line)
         if show_all:
             show_measurements(result.measurements)
         else:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import EXIT_PARTIAL, interval, number, say, show_json, show_table
+from gde.cli.output import (
+    EXIT_PARTIAL,
+    interval,
+    number,
+    say,
+    show_json,
+    show_table,
+    tell,
+)
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -128,11 +136,14 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
 
 def _show(study: "Study", as_json: bool) -> None:
+    from gde.reporting.asked import asked_lines
     from gde.runs.reproducing import study_json
 
     if as_json:
         show_json(study_json(study))
         return
+    for line in asked_lines(study.models):
+        tell(line)
     for heading in dict.fromkeys(row.table for row in study.rows):
         _show_table(heading, [row for row in study.rows if row.table == heading])
     for notice in study.notices:

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from gde.data.frame import beside, frame
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
+from gde.data.model_use import ModelUse
 from gde.data.trajectory import Status
 from gde.data.verdict import Verdict
 
@@ -258,6 +259,8 @@ class Result:
     subject: Subject = field(default_factory=Subject)
     measures: tuple[Measure, ...] = ()
     """The meanings of the measurements, as declared by their parts."""
+    models: tuple[ModelUse, ...] = ()
+    """The language models that answered, with what their answers took."""
 
     @property
     def meanings(self) -> Measures:

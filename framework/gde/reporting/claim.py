@@ -7,6 +7,7 @@ from gde.data.probe import Fit, ProbeReport
 from gde.data.result import FEW_WORLDS, Measurement, Result
 from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
+from gde.reporting.asked import agent_text
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     POSITIONS,
@@ -72,7 +73,7 @@ def _behaviour(result: Result) -> str:
     of = result.subject
     worlds = plural(of.worlds, f"{of.environment} world")
     preposition = "In" if of.worlds == 1 else "Across"
-    subject = f"{preposition} {worlds}, the agent {of.agent}"
+    subject = f"{preposition} {worlds}, the agent {agent_text(of, result.models)}"
 
     # Numbers whose measure has a phrase make a sentence. Of rivals no single number can
     # stand in one.

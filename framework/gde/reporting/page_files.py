@@ -48,6 +48,7 @@ def write_study(study: Study) -> tuple[Path | None, str]:
             study.figures,
             study.notices,
             study.figures_missing,
+            study.models,
         )
     except ModuleNotFoundError as error:
         return None, f"{error.name} is not installed; pip install 'gde-eval[report]'"

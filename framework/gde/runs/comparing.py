@@ -40,6 +40,7 @@ from gde.runs.differences import (
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
+from gde.stages.model_use import models_used
 from gde.store.folder import RunFolder
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]
@@ -205,7 +206,11 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
     with closing(folder.journal(write=False)) as journal:
         plan = current_plan(folder, journal)
         ready = resolve(plan, catalogue, absent=True)
-        side = Side(run=str(run), subject=subject(ready, journal))
+        side = Side(
+            run=str(run),
+            subject=subject(ready, journal),
+            models=models_used(journal, plan),
+        )
         return Opened(ready, side, unfinished(journal))
 
 

@@ -20,6 +20,7 @@ from gde.runs.pipeline import Pipeline, measures_of_probes
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
 from gde.stages.failing import pass_on, reason_of, traceback_of
+from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde.store.journal import REASON, RETRIED, Journal
@@ -84,6 +85,7 @@ def conclude(
         provenance=run.origin(),
         subject=about,
         measures=measures,
+        models=models_used(run.journal, run.ready.plan),
     )
     # The numbers are stored before the reports, which may fail.
     run.folder.write_result(result, run.journal)

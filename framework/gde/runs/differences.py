@@ -7,6 +7,7 @@ import numpy as np
 
 from gde.data.json import Labels
 from gde.data.measure import Better
+from gde.data.model_use import ModelUse
 from gde.data.result import FEW_WORLDS, Measurement, Subject
 from gde.data.verdict import Verdict
 from gde.numerics.by_world import Quantity
@@ -103,6 +104,8 @@ class Side:
     run: str
     """Its folder."""
     subject: Subject
+    models: tuple[ModelUse, ...] = ()
+    """The language models that answered in it."""
 
 
 @dataclass(frozen=True, kw_only=True)

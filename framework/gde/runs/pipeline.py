@@ -35,7 +35,6 @@ from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages import learning
-from gde.stages.budget import cost_note
 from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
@@ -336,18 +335,13 @@ class Pipeline:
 
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
-        plan = self.ready.plan
         found = {
             **provenance(self.ready, self.journal.noted(NOTED) or {}),
             "rolled_out_with": self.journal.noted("provenance"),
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
-        return {
-            **found,
-            **cost_note(self.journal, plan.prices),
-            **reuse_note(self.journal, plan.cache),
-        }
+        return {**found, **reuse_note(self.journal, self.ready.plan.cache)}
 
     def close(self) -> None:
         """Release the models and other resources."""

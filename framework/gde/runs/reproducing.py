@@ -11,6 +11,7 @@ from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.json import Json
+from gde.data.model_use import ModelUse, merged
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
@@ -85,6 +86,12 @@ class Study:
         """The notices about the models for every reader, each once."""
         found = [result.provenance.get("notice") for result in self.results.values()]
         return tuple(dict.fromkeys(str(notice) for notice in found if notice))
+
+    @property
+    def models(self) -> tuple[ModelUse, ...]:
+        """The language models that answered in all its runs together."""
+        uses = [one for result in self.results.values() for one in result.models]
+        return tuple(merged(uses))
 
 
 def reproduce(
@@ -197,6 +204,7 @@ def study_json(study: Study) -> dict[str, Any]:
         "folder": str(study.folder),
         "status": study.status,
         "runs": runs,
+        "models": [asdict(one) for one in study.models],
         "rows": [asdict(row) for row in study.rows],
         "notices": list(study.notices),
     }

@@ -17,6 +17,7 @@ outermost once per episode or part.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
@@ -209,8 +210,15 @@ class Journaled(Decorator):
         )
         if journal is not None:
             completion = journal.secrets.scrubbed_answer(completion)
-            await journal.call(self._scope.name, self._scope.turn, completion)
+            # The cache does not say when an answer was given.
+            day = "" if completion.cached else today()
+            await journal.call(self._scope.name, self._scope.turn, completion, day)
         return completion
+
+
+def today() -> str:
+    """The day in UTC, e.g. "2026-11-23"."""
+    return str(datetime.now(UTC).date())
 
 
 def check_known(scope: Scope, completion: Completion | None) -> None:

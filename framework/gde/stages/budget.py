@@ -14,7 +14,6 @@ from functools import cached_property
 from types import MappingProxyType
 
 from gde.data.completion import Completion
-from gde.data.json import Json
 from gde.data.plan import Plan, Prices
 from gde.errors import RunFailed
 from gde.store.journal import Journal
@@ -42,14 +41,6 @@ class Cost:
     """The known tokens of prompts and answers."""
     silent: int = 0
     """The number of answers whose tokens the model did not report."""
-
-    def __str__(self) -> str:
-        known = (
-            f"cost: {self.money:.4g} for {self.calls} answers, by the models' prices"
-        )
-        if not self.untold:
-            return known
-        return f"{known}; of {self.untold} tokens or price are unknown, so the total is higher"
 
 
 def cost_of(answer: Completion, prices: Prices) -> float | None:
@@ -93,30 +84,6 @@ def cost_before(
         tokens=tokens,
         silent=calls - with_tokens,
     )
-
-
-def cost_note(journal: Journal, prices: Prices) -> Mapping[str, Json]:
-    """The cost for a result's provenance; empty where no model costs anything."""
-    if not any(map(any, prices.values())):
-        return {}
-    cost = cost_before(journal, prices)
-    return {
-        "cost": {
-            "money": cost.money,
-            "answers": cost.calls,
-            "untold": cost.untold,
-            "said": str(cost),
-        }
-    }
-
-
-def spent_before(journal: Journal) -> tuple[int, int | None]:
-    """The number of answers in a journal, and of their tokens.
-
-    None tokens if a model did not report them.
-    """
-    spent = cost_before(journal, NO_PRICES)
-    return spent.calls, None if spent.silent else spent.tokens
 
 
 def gone(spent: Cost) -> Left:

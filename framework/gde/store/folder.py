@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from gde.data.measure import Measure
+from gde.data.model_use import ModelUse
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
@@ -40,6 +41,7 @@ CONTEST = "contest.toml"
 MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
+MODELS = TypeAdapter(tuple[ModelUse, ...])
 SUBJECT = TypeAdapter(Subject)
 
 
@@ -180,6 +182,7 @@ class RunFolder:
                 provenance=stored["provenance"],
                 subject=SUBJECT.validate_python(stored["subject"]),
                 measures=MEASURES.validate_python(stored["measures"]),
+                models=MODELS.validate_python(stored["models"]),
             )
         except (ValueError, KeyError, OSError) as error:
             first = str(error).splitlines()[0]

@@ -28,6 +28,10 @@ REASON = 300
 """The most characters of a reason in the name of such a note."""
 TRACEBACKS = 30
 """The most such notes of a run."""
+ASKED = "asked "
+"""How the name of a note begins that says on which day a part asked a model; part,
+model and day follow as JSON.
+"""
 CLASSES = 3
 """Classes of unusable answers that a result shows."""
 EXAMPLE = 240
@@ -50,6 +54,8 @@ class Journal(Database):
         """Interventions in use, by identity: most calls of a run are made with the same
         few.
         """
+        self._asked: set[str] = set()
+        """The notes of days that this process has written."""
 
     # Writing, while episodes run
 
@@ -82,15 +88,34 @@ class Journal(Database):
         query = f"INSERT INTO turns VALUES ({values}, {checksums.FUNCTION}({values}))"
         await self.commit([(query, row)])
 
-    async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
-        """Write a language model's answer to a request of an episode or part."""
+    async def call(
+        self, scope: str, turn: int | None, completion: Completion, day: str = ""
+    ) -> None:
+        """Write a language model's answer to a request of an episode or part.
+
+        Args:
+            scope: the episode or part.
+            turn: of the episode; None outside of turns.
+            completion: the answer, with its request.
+            day: of the answer, e.g. "2026-11-23"; empty where it is not known.
+        """
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)}, 0)"
         statements: list[Statement] = [
             (query, rows.intervention_row(each)) for each in completion.interventions
         ]
         row = rows.call_row(scope, turn, completion)
         statements.append((f"INSERT INTO calls VALUES ({_places(len(row))}, 0)", row))
+
+        # A note for each day, not a column: all calls of a day would repeat it.
+        note = f"{ASKED}{rows.to_json([_part(scope), completion.model, day])}"
+        is_new = day and note not in self._asked
+        if is_new:
+            statements.append(
+                ("INSERT OR IGNORE INTO facts VALUES (?, '{}', 0)", (note,))
+            )
         await self.commit(statements)
+        if is_new:
+            self._asked.add(note)
 
     async def end(
         self, key: EpisodeKey, ending: Ending, failure: str, final: State | None
@@ -235,6 +260,18 @@ class Journal(Database):
             for row in known
         }
 
+    def days_asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The first and the last day on which a part had answers of a model.
+
+        By the part's scope, which is empty for all episodes, and the model's name.
+        """
+        days: dict[tuple[str, str], list[str]] = {}
+        query = f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"
+        for row in self.signed("facts", query):
+            part, model, day = json.loads(row["name"].removeprefix(ASKED))
+            days.setdefault((part, model), []).append(day)
+        return {place: (min(found), max(found)) for place, found in days.items()}
+
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""
         (row,) = self.query(
@@ -341,6 +378,12 @@ class Journal(Database):
             asked = any(row["completion"] is not None for row in part)
             calls = self.calls(episode) if asked else {}
             yield rows.read_trajectory(episode, heads.get(episode), part, calls)
+
+
+def _part(scope: str) -> str:
+    """A scope whose calls are counted together: a part, or empty for all episodes."""
+    # Those of parts are "KIND LABEL"; the key of an episode has no blank.
+    return scope if " " in scope else ""
 
 
 def _places(n: int) -> str:

@@ -15,6 +15,7 @@ from gde.data.completion import Completion
 from gde.data.evidence import Evidence
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
+from gde.data.model_use import ModelUse, Usage
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS, Fit, ProbeReport
@@ -32,6 +33,16 @@ CLASSES = decoded_classes(KINDS)
 CONDITIONS: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
 NOTICE = "The agent's model is nano, a small model of the same architecture class; it is not GPT-OSS-20B."
 REASONING = "The goal lies below and to the right. A wall blocks the way down, so the path goes right first. "
+
+
+ASKED = ModelUse(
+    name="nano",
+    model="nano",
+    kind="agent",
+    part="gpt-oss",
+    days=("2026-11-23", "2026-11-23"),
+    usage=Usage(calls=180, prompt_tokens=20_000, answer_tokens=4_000, seconds=12.0),
+)
 
 
 def plan() -> Plan:
@@ -290,6 +301,7 @@ def result(evidence: Evidence) -> Result:
         provenance=provenance,
         subject=subject(evidence),
         measures=measures(),
+        models=(ASKED,),
     )
 
 

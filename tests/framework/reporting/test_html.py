@@ -229,6 +229,16 @@ def test_the_notice_follows_the_claim_and_comes_before_any_table(
     assert places == sorted(places)
 
 
+def test_the_page_names_the_model_and_what_it_took(
+    result: Result, evidence: Evidence
+) -> None:
+    text = Page(page(PLAN, result, evidence)).text
+    claimed = text.index("the agent gpt-oss with nano reached")
+    asked = text.index("gpt-oss with nano, 23 Nov 2026; 180 calls")
+    assert claimed < asked < text.index("About the model.")
+    assert "no prices set" in text
+
+
 def test_pictures_and_tables_speak_to_those_who_do_not_see_them(
     result: Result, evidence: Evidence
 ) -> None:
@@ -361,6 +371,7 @@ def test_what_a_run_contains_cannot_become_markup(
             ),
         ),
         provenance={"notice": HOSTILE, HOSTILE: HOSTILE},
+        models=(replace(result.models[0], name=HOSTILE, part=HOSTILE),),
     )
     plan = replace(PLAN, agent=Choice(name=HOSTILE), environment=Choice(name=HOSTILE))
     text = page(plan, hostile, replace(evidence, trajectories=(episode,)))
@@ -469,5 +480,5 @@ def test_a_browser_lays_the_page_out_and_plays_the_episode_of_a_link(
     assert str(escape("<script>document.title")).replace("&#39;", "'") in shown
     assert (
         re.findall("<title>(.*?)</title>", shown)[0]
-        == "gpt-oss in grid \u00b7 gde report"
+        == "gpt-oss with nano in grid \u00b7 gde report"
     )

@@ -19,7 +19,7 @@ LONG = (
 
 
 def lines(shown: Screen) -> list[str]:
-    return [*shown.finding, *shown.notes]
+    return [*shown.header, *shown.finding, *shown.notes]
 
 
 def fits(shown: Screen) -> bool:
@@ -116,6 +116,10 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
         measures=(*result.measures, *measures),
         failures=failures,
         provenance={"notice": LONG},
+        models=tuple(
+            replace(result.models[0], part=f"agent{i}", answered_by=(LONG,))
+            for i in range(n)
+        ),
     )
     shown = screen(crowded, "runs/example/report.html")
     assert fits(shown)
@@ -126,6 +130,17 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
     )
     assert "reached the goal in" in " ".join(shown.finding)
     assert any(line.startswith("cogmap (mlp") for line in shown.finding)
+
+
+def test_the_header_says_which_model_was_asked_when_and_for_how_much(
+    result: Result,
+) -> None:
+    shown = screen(result)
+    assert shown.header == (
+        "gpt-oss with nano, 23 Nov 2026; 180 calls, 24 k tokens, 12 s, no prices set",
+    )
+    assert "the agent gpt-oss with nano reached" in " ".join(shown.finding)
+    assert screen(replace(result, models=())).header == ()
 
 
 def test_rivals_stand_together_the_best_first(result: Result) -> None:

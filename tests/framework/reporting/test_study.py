@@ -1,6 +1,7 @@
 """The page of a reproduced study."""
 
 from gde.data.figure import Figure
+from gde.data.model_use import ModelUse, Usage
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde.reporting.page.study_page import comparison_tables, study_page
@@ -80,3 +81,17 @@ def test_a_page_without_figures_says_why() -> None:
     assert "figures need altair" in study_page(
         "meg", [row("k", 1.0, 2.0)], [], [], "figures need altair"
     )
+
+
+def test_the_page_names_the_models_that_answered() -> None:
+    use = ModelUse(
+        name=f"big{HOSTILE}",
+        model=f"big{HOSTILE}",
+        kind="agent",
+        part="gpt-oss",
+        days=("2026-11-23", "2026-11-23"),
+        usage=Usage(calls=640, prompt_tokens=9, answer_tokens=1, cost=0.84),
+    )
+    text = study_page("telos", [], [], [], models=[use])
+    assert "gpt-oss with big&lt;script" in text and HOSTILE not in text
+    assert "640 calls, 10 tokens (9 in, 1 out), cost 0.84" in text

@@ -27,6 +27,7 @@ from gde.reporting.viewer.library import library, state
 from gde.reporting.viewer.server import serve
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.contest import contest
+from gde.runs.evaluating import evaluate
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
 
@@ -114,6 +115,20 @@ def test_a_line_tells_how_a_run_is(root: Path) -> None:
     (root / "begun" / HOLDER).write_text("process 1")
     assert state("it", root / "begun").live
     (root / "begun" / HOLDER).unlink()
+
+
+def test_the_list_names_models_and_what_they_took(
+    tmp_path: Path, parts: Catalogue
+) -> None:
+    environment = Choice(name="corridor", config={"length": 5})
+    plan = Plan(environment=environment, agent="asking", episodes=2, reporters=[])
+    evaluate(plan, tmp_path / "run", parts)
+    asked = state("run", tmp_path / "run")
+    assert (asked.model, asked.usage.calls) == ("planted", asked.turns)
+    app = create_app(tmp_path, parts)
+    with closing(TestClient(app, base_url="http://127.0.0.1")) as client:
+        text = client.get("/").text
+    assert "<small>planted, " in text and "no prices" in text
 
 
 def test_a_folder_that_cannot_be_read_is_a_line_with_the_reason(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.files import write_whole
+from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.claim import claim
 from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import picture
@@ -69,6 +70,8 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
+        agent=agent_text(result.subject, result.models),
+        asked=asked_lines(result.models),
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
         cards=drawn_cards,

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from gde.data.figure import Figure
+from gde.data.model_use import ModelUse
 from gde.parts.reproduction import Comparison
+from gde.reporting.asked import asked_lines
 from gde.reporting.figures.drawing import picture
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
@@ -16,6 +18,7 @@ def study_page(
     figures: Sequence[Figure],
     notices: Sequence[str],
     missing: str = "",
+    models: Sequence[ModelUse] = (),
 ) -> str:
     """The page's HTML. Equal arguments give equal text.
 
@@ -25,9 +28,11 @@ def study_page(
         figures: figures to draw.
         notices: what every reader must know about the models.
         missing: why there are no figures.
+        models: the language models that answered.
     """
     return template("study.html.j2").render(
         name=name,
+        asked=asked_lines(models),
         notices=notices,
         tables=comparison_tables(rows),
         figures=[picture(figure) for figure in figures],

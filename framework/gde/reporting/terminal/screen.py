@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten, wrap
 
+from gde.data.model_use import ModelUse
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
+from gde.reporting.asked import asked_lines
 from gde.reporting.claim import Claim, claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
@@ -15,6 +17,7 @@ from gde.reporting.wording import (
     fit_text,
     labels_text,
     number,
+    plural,
     quantity,
     values_text,
 )
@@ -31,8 +34,10 @@ CAUTIONS = 9
 """Lines of all cautions."""
 NOTICE = 2
 """Lines of the notice about the model."""
-COST = 2
-"""Lines of each note on cost."""
+ASKED = 2
+"""Lines about each model that was asked."""
+CACHE = 2
+"""Lines of the note on the cache."""
 FAILURES = 3
 """Lines of all failures."""
 SEEN = 2
@@ -47,6 +52,8 @@ class Screen:
     A path must stay in one piece.
     """
 
+    header: tuple[str, ...]
+    """The language models that were asked, and what their answers took."""
     finding: tuple[str, ...]
     """The claim and the numbers."""
     notes: tuple[str, ...]
@@ -60,13 +67,14 @@ def screen(result: Result, report: str = "") -> Screen:
         result: the result.
         report: the path of its report; empty for none.
     """
+    header = asked(result.models, 1)
     opening = claim(result)
     sentences = f"{opening.behaviour} {opening.belief}".strip()
     finding = wrapped(sentences, CLAIM)
 
     notes = _cautions(opening)
     notes += _failures(result)
-    notes += _costs(result)
+    notes += _cache(result)
     notes += wrapped(_notice(result), NOTICE)
     n_paths = 2 if report else 1
 
@@ -82,7 +90,7 @@ def screen(result: Result, report: str = "") -> Screen:
         [_headline_table(found), *brief[:1]],
         [_headline_table(without_phrase), *brief[:1]],
     ]
-    room = max(0, HEIGHT - len(finding) - len(notes) - n_paths)
+    room = max(0, HEIGHT - len(header) - len(finding) - len(notes) - n_paths)
     for tables in choices:
         shown = _stacked(tables)
         if len(shown) <= room:
@@ -97,7 +105,19 @@ def screen(result: Result, report: str = "") -> Screen:
     notes.append(
         f"{result.status}: {result.run} ({more}all {n_numbers} numbers: --all)"
     )
-    return Screen(finding=plain(finding), notes=plain(notes))
+    return Screen(header=plain(header), finding=plain(finding), notes=plain(notes))
+
+
+def asked(uses: Iterable[ModelUse], most: int) -> list[str]:
+    """The lines about the first models that were asked, and the number of others."""
+    texts = asked_lines(uses, brief=True)
+    more = len(texts) - most
+    if more > 0:
+        texts[most - 1] += f"; and {plural(more, 'more use')} of models (--json)"
+    lines = []
+    for text in texts[:most]:
+        lines += wrapped(text, ASKED, indent="  ")
+    return lines
 
 
 def plain(lines: Iterable[str]) -> tuple[str, ...]:
@@ -236,15 +256,12 @@ def _notice(result: Result) -> str:
     return f"{first}." if end else first
 
 
-def _costs(result: Result) -> list[str]:
-    """Money spent and answers reused, where the plan names prices or a cache."""
-    lines = []
-    for name in ("cost", "cache"):
-        note = result.provenance.get(name)
-        if isinstance(note, Mapping):
-            text = str(note.get("said", ""))
-            lines += wrapped(text, COST)
-    return lines
+def _cache(result: Result) -> list[str]:
+    """The answers that were reused, where the plan names a cache."""
+    note = result.provenance.get("cache")
+    if not isinstance(note, Mapping):
+        return []
+    return wrapped(str(note.get("said", "")), CACHE)
 
 
 def wrapped(text: str, lines: int, indent: str = "") -> list[str]:

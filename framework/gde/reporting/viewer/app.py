@@ -22,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gde.errors import GdeError
+from gde.reporting.asked import days_text, money, seconds_text
 from gde.reporting.page.contest_page import contest_page
 from gde.reporting.page.html import page
 from gde.reporting.page.templates import content_policy, source, template
@@ -114,7 +115,14 @@ class Pages:
         for name, path in library(self._root).items():
             states.append(state(name, path))
         any_live = any(each.live for each in states)
-        return self._page("runs", states=states, live=any_live)
+        return self._page(
+            "runs",
+            states=states,
+            live=any_live,
+            days_text=days_text,
+            seconds_text=seconds_text,
+            money=money,
+        )
 
     def run(self, request: Request) -> Response:
         """The report of a finished run from its record; a live page for a running one."""

@@ -5,14 +5,16 @@ Nothing is written, and nothing in the runs is executed.
 
 import time
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
+from gde.data.model_use import Usage, total
 from gde.errors import GdeError
+from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
-from gde.stages.budget import spent_before
-from gde.stages.models import NOTED
+from gde.stages.model_use import models_used
 from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import HOLDER
@@ -34,6 +36,7 @@ class RunState:
     agent: str = ""
     environment: str = ""
     model: str = ""
+    """The language models that were asked, each once."""
     status: str
     """The status of its result, or "running", "unfinished", "unreadable"."""
     done: int = 0
@@ -41,9 +44,10 @@ class RunState:
     total: int = 0
     """Episodes of the plan."""
     turns: int = 0
-    calls: int = 0
-    tokens: int | None = 0
-    """Tokens of all calls; None where a server did not count them."""
+    usage: Usage = field(default_factory=Usage)
+    """What the answers of all models took."""
+    days: tuple[str, ...] = ()
+    """The first and the last day on which models answered."""
     found: str = ""
     """The first headline with its interval, or why there is none."""
 
@@ -103,20 +107,22 @@ def state(name: str, path: Path) -> RunState:
         folder = RunFolder.open(path)
         plan = folder.plan()
         with closing(folder.journal(write=False)) as journal:
-            calls, tokens = spent_before(journal)
+            models = models_used(journal, plan)
+            names = dict.fromkeys(map(model_text, models))
+            days = sorted(chain.from_iterable(one.days for one in models))
             status, found = _status(folder, journal)
             return RunState(
                 name=name,
                 contest=contest if contest != name else "",
                 agent=plan.agent.label,
                 environment=plan.environment.label,
-                model=", ".join(journal.noted(NOTED) or ()),
+                model=", ".join(names),
                 status=status,
                 done=len(journal.finished()),
                 total=int(journal.noted("episodes") or 0),
                 turns=journal.last_turn(),
-                calls=calls,
-                tokens=tokens,
+                usage=total(one.usage for one in models),
+                days=tuple(days[:1] + days[-1:]),
                 found=found,
             )
     except (GdeError, OSError, ValueError) as error:

@@ -1,0 +1,106 @@
+"""What a run asked of its language models, and what the answers took."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+AGENT = "agent"
+"""The kind of part on whose behalf episodes ask."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What a number of answers took.
+
+    Answers from the cache of earlier runs took nothing.
+    """
+
+    calls: int = 0
+    """Answers that models gave to this run."""
+    cached: int = 0
+    """Answers from the cache, besides."""
+    prompt_tokens: int = 0
+    """The known ones."""
+    answer_tokens: int = 0
+    """The known ones, reasoning included."""
+    untold: int = 0
+    """Calls whose tokens the server did not report in full, so that tokens and cost are
+    higher.
+    """
+    seconds: float | None = field(default=None, compare=False)
+    """The sum of the models' response times, waiting included; None where none is
+    known. Runs of the same plan differ in it, and equality ignores it.
+    """
+    cost: float | None = None
+    """Money in the currency of the prices; None where a model that was asked has no
+    price.
+    """
+
+    @property
+    def tokens(self) -> int:
+        """The known tokens of prompts and answers."""
+        return self.prompt_tokens + self.answer_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelUse:
+    """A language model, as one part of a run asked it."""
+
+    name: str
+    """As the user named it."""
+    model: str
+    """What the model's plugin says that it is, e.g. "openai:NAME@URL" for a name of
+    the user's own.
+    """
+    kind: str
+    """The kind of the part that asked: "agent", "reward_model", "metric" ..."""
+    part: str
+    """The label of the part that asked."""
+    answered_by: tuple[str, ...] = ()
+    """The names that the model gave itself in its answers."""
+    days: tuple[str, ...] = field(default=(), compare=False)
+    """The first and the last day on which it answered, e.g. "2026-11-23", in UTC. Empty
+    where it is not known. Equality ignores them.
+    """
+    usage: Usage
+
+    def __post_init__(self) -> None:
+        # A result may come from anyone. The error says what is wrong.
+        for day in self.days:
+            date.fromisoformat(day)
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """The sum; without a cost if one of them has none."""
+    each = list(usages)
+    costs = [one.cost for one in each if one.cost is not None]
+    seconds = [one.seconds for one in each if one.seconds is not None]
+    return Usage(
+        calls=sum(one.calls for one in each),
+        cached=sum(one.cached for one in each),
+        prompt_tokens=sum(one.prompt_tokens for one in each),
+        answer_tokens=sum(one.answer_tokens for one in each),
+        untold=sum(one.untold for one in each),
+        seconds=sum(seconds) if seconds else None,
+        cost=sum(costs) if each and len(costs) == len(each) else None,
+    )
+
+
+def merged(uses: Iterable[ModelUse]) -> list[ModelUse]:
+    """The uses of several runs: one for each part and model, in their first order."""
+    found: dict[tuple[str, str, str, str], ModelUse] = {}
+    for one in uses:
+        place = (one.kind, one.part, one.name, one.model)
+        known = found.get(place)
+        if known is None:
+            found[place] = one
+            continue
+
+        days = sorted([*known.days, *one.days])
+        found[place] = replace(
+            known,
+            answered_by=tuple(dict.fromkeys([*known.answered_by, *one.answered_by])),
+            days=tuple(days[:1] + days[-1:]),
+            usage=total([known.usage, one.usage]),
+        )
+    return list(found.values())

@@ -1,0 +1,146 @@
+"""The language models behind a result in words: which they are, when, at what cost."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+from gde.data.model_use import AGENT, ModelUse, Usage
+from gde.data.result import Subject
+from gde.reporting.wording import SPACE, plural
+from gde.request.secrets import host_of
+
+ADDRESS = re.compile(r"https?://\S+")
+THOUSAND = 1000
+"""From ten times as many on, a number is shown in thousands or millions."""
+NO_PRICE = "no prices set"
+
+
+def agent_text(of: Subject, models: Iterable[ModelUse]) -> str:
+    """An agent with its language model, as far as the models that answered tell it."""
+    model = agent_model(of, models)
+    return f"{of.agent} with {model}" if model else of.agent
+
+
+def agent_model(of: Subject, models: Iterable[ModelUse]) -> str:
+    """The language model of an agent; empty where it has none."""
+    for one in models:
+        if one.kind == AGENT and one.name == of.model:
+            return model_text(one)
+    return named(of.model)
+
+
+def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:
+    """A line for each part and each model that it asked.
+
+    Args:
+        uses: the uses of models.
+        brief: whether a terminal's line must do.
+    """
+    lines = []
+    for one in uses:
+        part = one.part
+        if one.kind != AGENT:
+            part = f"{one.kind.replace('_', ' ')} {part}"
+
+        more = [days_text(one.days)] if one.days else []
+        # A name that the line already has says nothing new.
+        model = model_text(one)
+        own_names = [name for name in one.answered_by if name not in model]
+        if own_names:
+            more.append(f"which calls itself {' and '.join(own_names)}")
+        about = ", ".join([f"{part} with {model}", *more])
+        lines.append(f"{about}; {usage_text(one.usage, brief)}")
+    return lines
+
+
+def model_text(use: ModelUse) -> str:
+    """A model as the user named it, with its host instead of its address.
+
+    A name of the user's own is followed by what it stands for.
+    """
+    model = named(use.model, use.answered_by)
+    if use.name == use.model:
+        return model
+    if ADDRESS.search(use.name):
+        return named(use.name, use.answered_by)
+    return f"{use.name} ({model.replace(' (', ', ').removesuffix(')')})"
+
+
+def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
+    """The name of a model with its host instead of its address.
+
+    Args:
+        name: as in a plan, e.g. "openai:NAME@URL" or "openai:URL".
+        answered_by: the names that it gave itself; a single one stands in for a missing
+            NAME.
+    """
+    found = ADDRESS.search(name)
+    if found is None:
+        return name
+    plugin, _, model = name[: found.start()].rstrip("@").partition(":")
+    if not model and len(answered_by) == 1:
+        model = answered_by[0]
+    shown = f"{plugin}:{model}" if model else plugin
+    return f"{shown} ({host_of(found[0])})"
+
+
+def usage_text(usage: Usage, brief: bool = False) -> str:
+    """Calls, tokens, seconds and cost."""
+    parts = [plural(usage.calls, "call")]
+    if usage.cached:
+        parts.append(f"{usage.cached} more from the cache")
+
+    if usage.tokens:
+        prompt = amount(usage.prompt_tokens)
+        answer = amount(usage.answer_tokens)
+        in_and_out = "" if brief else f" ({prompt} in, {answer} out)"
+        parts.append(f"{amount(usage.tokens)} tokens{in_and_out}")
+    if usage.untold:
+        parts.append(f"tokens of {plural(usage.untold, 'call')} unknown")
+
+    if usage.seconds is not None:
+        of = "" if brief else " of model time"
+        parts.append(f"{seconds_text(usage.seconds)}{of}")
+    parts.append(cost_text(usage))
+    return ", ".join(parts)
+
+
+def cost_text(usage: Usage) -> str:
+    """The cost, or that there is no price to compute it with."""
+    if usage.cost is None:
+        return NO_PRICE
+    lowest = "at least " if usage.untold else ""
+    return f"cost {lowest}{money(usage.cost)}"
+
+
+def money(cost: float) -> str:
+    """An amount of money: two decimals, or two digits of a smaller one."""
+    return f"{cost:.2f}" if cost >= 0.1 or not cost else f"{cost:.2g}"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time in seconds: two digits of less than ten."""
+    if seconds < 0.1:
+        return f"< 0.1{SPACE}s"
+    return f"{seconds:,.0f}{SPACE}s" if seconds >= 10 else f"{seconds:.2g}{SPACE}s"
+
+
+def amount(number: float) -> str:
+    """A number of tokens or calls, large ones in thousands or millions."""
+    if number < 10 * THOUSAND:
+        return f"{number:,.0f}" if number >= 10 or number % 1 == 0 else f"{number:.1f}"
+    if number < THOUSAND**2:
+        return f"{number / THOUSAND:.0f}{SPACE}k"
+    return f"{number / THOUSAND**2:.1f}{SPACE}M"
+
+
+def days_text(days: tuple[str, ...]) -> str:
+    """The first and the last of some days: "23 Nov 2026", "23 to 24 Nov 2026"."""
+    first = date.fromisoformat(days[0])
+    last = date.fromisoformat(days[-1])
+    end = f"{last.day}{SPACE}{last:%b}{SPACE}{last.year}"
+    if first == last:
+        return end
+    if first.replace(day=1) == last.replace(day=1):
+        return f"{first.day} to {end}"
+    return f"{first.day}{SPACE}{first:%b}{SPACE}{first.year} to {end}"

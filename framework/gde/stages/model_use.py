@@ -1,0 +1,69 @@
+"""What a run has asked of its language models, from the journal's calls."""
+
+import json
+from collections.abc import Mapping
+from sqlite3 import Row
+
+from gde.data.completion import Completion
+from gde.data.model_use import AGENT, ModelUse, Usage
+from gde.data.plan import Plan
+from gde.stages.budget import cost_of
+from gde.stages.models import NOTED
+from gde.store.journal import Journal
+
+BY_PART = """
+SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
+    json_group_array(DISTINCT answered_by) AS answered_by,
+    count(*) FILTER (WHERE NOT cached) AS calls,
+    count(*) FILTER (WHERE cached) AS cached,
+    count(n_prompt + n_completion) FILTER (WHERE NOT cached) AS told,
+    coalesce(sum(n_prompt) FILTER (WHERE NOT cached), 0) AS prompt,
+    coalesce(sum(n_completion) FILTER (WHERE NOT cached), 0) AS answer,
+    sum(seconds) FILTER (WHERE NOT cached) AS seconds
+FROM calls GROUP BY 1, model ORDER BY 1, model
+"""
+"""Scopes of parts are "KIND LABEL"; those of episodes have no blank."""
+
+
+def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
+    """The models that answered in a run, those of its episodes first."""
+    noted: Mapping[str, Mapping[str, str]] = journal.noted(NOTED) or {}
+    days = journal.days_asked()
+
+    found = []
+    for row in journal.query(BY_PART):
+        name = row["model"]
+        kind, _, label = row["part"].partition(" ")
+        answered_by = sorted(filter(None, json.loads(row["answered_by"])))
+        one = ModelUse(
+            name=name,
+            model=noted.get(name, {}).get("name", name),
+            kind=kind or AGENT,
+            part=label or plan.agent.label,
+            answered_by=tuple(answered_by),
+            days=days.get((row["part"], name), ()),
+            usage=_usage(row, plan),
+        )
+        found.append(one)
+    return tuple(found)
+
+
+def _usage(row: Row, plan: Plan) -> Usage:
+    # Prices are per token, so the sums cost as much as the single answers.
+    together = Completion(
+        text="",
+        reasoning=None,
+        finish="stop",
+        model=row["model"],
+        n_prompt=row["prompt"],
+        n_completion=row["answer"],
+    )
+    return Usage(
+        calls=row["calls"],
+        cached=row["cached"],
+        prompt_tokens=row["prompt"],
+        answer_tokens=row["answer"],
+        untold=row["calls"] - row["told"],
+        seconds=row["seconds"],
+        cost=cost_of(together, plan.prices),
+    )

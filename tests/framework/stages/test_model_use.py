@@ -1,0 +1,108 @@
+"""What a run asked of models is summed by part and model, from the journal alone."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gde import Plan
+from gde.data.completion import Completion
+from gde.data.model_use import ModelUse, Usage, merged, total
+from gde.stages.model_use import models_used
+from gde.stages.models import NOTED
+from gde.store.journal import Journal
+
+PLAN = Plan(environment="corridor", agent="asking")
+ANSWER = Completion(
+    text="RIGHT",
+    reasoning=None,
+    finish="stop",
+    model="big",
+    n_prompt=90,
+    n_completion=10,
+    seconds=0.5,
+    answered_by="big-2026",
+)
+DAY = "2026-11-23"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        yield journal
+
+
+def write(journal: Journal, scope: str, *answers: Completion, day: str = DAY) -> None:
+    async def call() -> None:
+        for i, one in enumerate(answers):
+            named = replace(one, request=f"{scope} {day} {i} {one.model}")
+            await journal.call(scope, None, named, day)
+
+    asyncio.run(call())
+
+
+def test_calls_are_summed_by_part_and_model(journal: Journal) -> None:
+    journal.add_note(NOTED, {"big": {"name": "server:big@https://host/v1"}})
+    write(journal, "0/0/0", ANSWER, replace(ANSWER, model="small", seconds=None))
+    write(journal, "0/1/0", ANSWER, day="2026-11-25")
+    write(journal, "reward_model judge", ANSWER)
+
+    agent, other, judge = models_used(journal, PLAN)
+    assert (agent.kind, agent.part, agent.name) == ("agent", "asking", "big")
+    assert agent.model == "server:big@https://host/v1"
+    assert agent.answered_by == ("big-2026",)
+    assert agent.days == ("2026-11-23", "2026-11-25")
+    assert agent.usage == Usage(calls=2, prompt_tokens=180, answer_tokens=20)
+    assert agent.usage.seconds == 1.0
+    assert (other.name, other.model, other.usage.seconds) == ("small", "small", None)
+    assert (judge.kind, judge.part, judge.days) == ("reward_model", "judge", (DAY, DAY))
+
+
+def test_answers_of_the_cache_took_nothing(journal: Journal) -> None:
+    write(journal, "0/0/0", ANSWER)
+    write(journal, "0/0/1", replace(ANSWER, cached=True), day="")
+    (use,) = models_used(journal, PLAN)
+    assert use.usage == Usage(calls=1, cached=1, prompt_tokens=90, answer_tokens=10)
+    assert use.days == (DAY, DAY)
+
+
+def test_a_cost_needs_a_price_and_says_what_it_lacks(journal: Journal) -> None:
+    write(journal, "0/0/0", ANSWER, replace(ANSWER, n_completion=None))
+    assert [one.usage.cost for one in models_used(journal, PLAN)] == [None]
+    (use,) = models_used(journal, replace(PLAN, prices={"big": (1e6, 2e6)}))
+    assert (use.usage.untold, use.usage.cost) == (1, 90 + 90 + 2 * 10)
+
+
+def test_a_sum_has_no_cost_if_a_part_of_it_has_none() -> None:
+    known = Usage(calls=1, cost=2.0, seconds=1.0)
+    assert total([known, known]) == Usage(calls=2, cost=4.0)
+    assert total([known, Usage(calls=1)]).cost is None
+    assert total([]) == Usage()
+
+
+def test_the_runs_of_a_study_are_merged_by_part_and_model() -> None:
+    one = ModelUse(
+        name="big",
+        model="big",
+        kind="agent",
+        part="asking",
+        answered_by=("a",),
+        days=("2026-11-25", "2026-11-25"),
+        usage=Usage(calls=1),
+    )
+    earlier = replace(one, days=(DAY, DAY), answered_by=("b",))
+    both, judged = merged([one, earlier, replace(one, part="judge")])
+    assert both.days == (DAY, "2026-11-25")
+    assert both.answered_by == ("a", "b")
+    assert (both.usage.calls, judged.usage.calls) == (2, 1)
+
+
+def test_a_day_is_noted_once_however_many_answers_it_has(journal: Journal) -> None:
+    write(journal, "0/0/0", ANSWER, replace(ANSWER, model="small"))
+    write(journal, "0/1/0", ANSWER, ANSWER)
+    ((n,),) = journal.query("SELECT count(*) FROM facts WHERE name LIKE 'asked %'")
+    assert n == 2
+    assert journal.faults() == []
