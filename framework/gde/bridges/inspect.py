@@ -15,9 +15,10 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from gde.bridges.inspect_episodes import Setting, episode
+from gde.bridges.inspect_episodes import RECORD, Setting, episode
 from gde.bridges.inspect_numbers import numbers
 from gde.request.catalogue import Catalogue
+from gde.request.planfile import plan_tables
 
 WORLDS = 20
 # Inspect puts the name of the package before a task's where the package lies among the
@@ -51,6 +52,8 @@ def make_task(
     """
     setting = Setting.of(environment, agent, seed, settings or {})
     named = [metrics] if isinstance(metrics, str) else [*metrics]
+    measured = named or setting.usual_metrics()
+    plan = setting.plan(measured, worlds)
     samples = [
         Sample(id=world, input=setting.objective(world), metadata={"world": world})
         for world in range(worlds)
@@ -58,8 +61,8 @@ def make_task(
     return Task(
         dataset=MemoryDataset(samples, name=environment),
         solver=episode(setting.plain),
-        scorer=numbers(named or setting.usual_metrics(), setting.plain),
-        metadata={"gde": setting.plain},
+        scorer=numbers(measured, setting.plain),
+        metadata={RECORD: {**setting.plain, "plan": plan_tables(plan)}},
     )
 
 

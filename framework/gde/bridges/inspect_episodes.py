@@ -1,24 +1,17 @@
 """An episode of gde as a solver of Inspect: the agent asks Inspect's model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-    get_model,
-)
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from gde.bridges.inspect_messages import chat, conversation
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.data.plan import Choice, Plan
 from gde.data.trajectory import EpisodeKey, Trajectory
@@ -42,11 +35,6 @@ from gde.stages.models import Models
 from gde.stages.rollout import world_seed
 from gde.store.journal import Journal
 
-MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
 FINISHES: Mapping[str, Finish] = {
     "max_tokens": "length",
     "model_length": "length",
@@ -55,6 +43,8 @@ FINISHES: Mapping[str, Finish] = {
 RECORD = "gde"
 """Of a sample's metadata: the trajectory."""
 OF_THE_AGENT = "agent."
+PREFIX = "inspect:"
+"""Before the names of Inspect's models in the record."""
 
 
 class InspectModel:
@@ -65,12 +55,12 @@ class InspectModel:
 
     @property
     def info(self) -> ModelInfo:
-        return ModelInfo(name=str(self._model))
+        return ModelInfo(name=f"{PREFIX}{self._model}")
 
     async def complete(self, request: ChatRequest) -> Completion:
         refuse_interventions(request, self.info)
         refuse_form(request, self.info)
-        asked = [MESSAGES[each.role](content=each.content) for each in request.messages]
+        asked = chat(request.messages)
         drawn = request.sampling
         config = GenerateConfig(
             temperature=drawn.temperature,
@@ -106,12 +96,14 @@ def _completion(output: ModelOutput, request: ChatRequest) -> Completion:
 class _Context(OutsideRun):
     """Has Inspect's model asked, whichever model an agent names."""
 
-    def __init__(self, scope: Scope, seed: int) -> None:
+    def __init__(self, scope: Scope, seed: int, model: str) -> None:
         self._scope = scope
         self.seed = seed
+        self._model = model
+        """The name of Inspect's model, under which the record has its answers."""
 
-    def model(self, name: str) -> LanguageModel:
-        return self._scope.model(name)
+    def model(self, _: str) -> LanguageModel:
+        return self._scope.model(self._model)
 
 
 def usual_agent(environment: str, catalogue: Catalogue) -> str:
@@ -174,6 +166,16 @@ class Setting:
         _configured("agent", agent, own)
         return cls(environment, agent, seed, rest, own)
 
+    def plan(self, metrics: Sequence[str], worlds: int) -> Plan:
+        """The same as a plan of gde; Inspect chooses the model."""
+        return Plan(
+            environment=Choice(name=self.environment, config=self.config),
+            agent=Choice(name=self.agent, config=self.agent_config),
+            metrics=tuple(Choice(name=name) for name in metrics),
+            episodes=worlds,
+            seed=self.seed,
+        )
+
     @property
     def plain(self) -> dict[str, Any]:
         """The setting as plain values for Inspect's log."""
@@ -185,10 +187,7 @@ class Setting:
 
     def usual_metrics(self) -> list[str]:
         """What a run of gde measures of the two where nobody names a metric."""
-        plan = Plan(
-            environment=Choice(name=self.environment, config=self.config),
-            agent=Choice(name=self.agent, config=self.agent_config),
-        )
+        plan = self.plan((), 1)
         return [each.name for each in resolve(plan, Catalogue.default()).plan.metrics]
 
     def make_environment(self) -> Environment:
@@ -197,10 +196,10 @@ class Setting:
         made: Environment = offer.make(config, OutsideRun())
         return made
 
-    def make_agent(self, scope: Scope) -> Agent:
-        """A new agent that asks within the scope."""
+    def make_agent(self, scope: Scope, model: str) -> Agent:
+        """A new agent that asks Inspect's model of this name within the scope."""
         offer, config = _configured("agent", self.agent, self.agent_config)
-        made: Agent = offer.make(config, _Context(scope, self.seed))
+        made: Agent = offer.make(config, _Context(scope, self.seed, model))
         return made
 
     async def play(self, key: EpisodeKey, model: InspectModel) -> Trajectory:
@@ -217,7 +216,7 @@ class Setting:
                 labels={},
                 host=Host(environment),
                 models=Models(lambda _: model, journal),
-                make_agent=self.make_agent,
+                make_agent=partial(self.make_agent, model=model.info.name),
                 journal=journal,
                 lends_world=True,
             )
@@ -261,16 +260,11 @@ def episode(setting: dict[str, Any]) -> Solver:
         key = EpisodeKey(condition=0, world=world, repeat=state.epoch - 1)
         played = await parts.play(key, model)
         state.metadata[RECORD] = trajectory_json(played)
-        for turn in played.turns:
-            state.messages.append(ChatMessageUser(content=turn.observation.text))
-            said = turn.decision.completion
-            state.messages.append(
-                ChatMessageAssistant(
-                    content=said.text if said else turn.decision.action or ""
-                )
-            )
+        # Inspect's own record has the calls of all turns. An agent without memory has
+        # a conversation in each, of which the last one stands here.
+        state.messages = conversation(played.turns[-1])
         state.output = ModelOutput.from_content(
-            model.info.name, played.turns[-1].decision.action or ""
+            str(get_model()), played.turns[-1].decision.action or ""
         )
         state.completed = True
         return state

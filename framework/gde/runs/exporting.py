@@ -10,6 +10,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.runs.conversations import conversations, plain, plain_answer, sent
 from gde.runs.plain import trajectory_json as trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
@@ -42,11 +43,14 @@ def export(run: Path | str, form: Format, file: TextIO) -> int:
     """Write a run to an open text file, and return the number of lines or rows written.
 
     "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
-    "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer",
-    "status", "action"}. "chat": one episode a line as {"episode", "success",
-    "messages": [{"role", "content"}, ...]}. Observations are the
-        user's messages, answers or else actions the assistant's; failed episodes are
-        left out.
+    "messages": one turn a line as {"episode", "turn", "observation", "prompt",
+    "reasoning", "answer", "status", "action"}; the prompt is the list of messages that
+    were sent, empty without a language model. "chat": one conversation a line as
+    {"episode", "turn", "success", "messages": [{"role", "content"}, ...]}, as it was
+    sent and received; the answer has its "reasoning". An agent without memory has a
+    conversation each turn, named by `turn`; one that is sent its earlier turns has one
+    that contains them. Without a language model, observation and action stand for
+    prompt and answer. Failed episodes are left out.
     """
     writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
         "jsonl": _jsonl,
@@ -74,7 +78,8 @@ def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
         yield {
             "episode": str(trajectory.key),
             "turn": turn.index,
-            "prompt": turn.observation.text,
+            "observation": turn.observation.text,
+            "prompt": plain(sent(turn)) if completion else [],
             "reasoning": completion.reasoning if completion else None,
             "answer": completion.text if completion else None,
             "status": decision.status,
@@ -87,26 +92,17 @@ def _chat(run: Path, file: TextIO) -> int:
     played = [
         trajectory for trajectory in trajectories if trajectory.ending != "failed"
     ]
-    return _lines(map(_conversation, played), file)
+    return _lines(chain.from_iterable(map(_conversations, played)), file)
 
 
-def _conversation(trajectory: Trajectory) -> dict[str, Any]:
-    messages: list[dict[str, str]] = []
-    for turn in trajectory.turns:
-        decision = turn.decision
-        # An agent without a language model says nothing, so its action stands for its
-        # answer.
-        if decision.completion:
-            answer = decision.completion.text
-        else:
-            answer = decision.action or ""
-        messages.append({"role": "user", "content": turn.observation.text})
-        messages.append({"role": "assistant", "content": answer})
-    return {
-        "episode": str(trajectory.key),
-        "success": trajectory.success,
-        "messages": messages,
-    }
+def _conversations(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
+    for turn in conversations(trajectory):
+        yield {
+            "episode": str(trajectory.key),
+            "turn": turn.index,
+            "success": trajectory.success,
+            "messages": [*plain(sent(turn)), plain_answer(turn)],
+        }
 
 
 def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:

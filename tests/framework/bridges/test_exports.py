@@ -1,15 +1,30 @@
 """What is written for other tools is what their packages read."""
 
 import json
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gde import Choice, Plan, evaluate, load_evidence, turns_frame
+from gde import (
+    ChatRequest,
+    Choice,
+    Decision,
+    Message,
+    NoConfig,
+    Observation,
+    Offer,
+    Plan,
+    evaluate,
+    load_evidence,
+    turns_frame,
+)
 from gde.bridges.exports import FILE_FORMS, export_file
-from gde.errors import GdeError, MissingExtra
+from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.runs.plain import read_trajectory
@@ -61,18 +76,112 @@ def test_what_is_no_trajectory_is_refused(broken: dict[str, Any]) -> None:
         read_trajectory(broken)
 
 
-def test_a_conversation_has_what_was_shown_and_said(run: Path) -> None:
-    for told, trajectory in zip(
-        lines(run, "chat"), load_evidence(run).trajectories, strict=True
-    ):
-        assert [each["role"] for each in told["messages"]] == [
-            "user",
-            "assistant",
-        ] * len(trajectory.turns)
-        assert [each["content"] for each in told["messages"][::2]] == [
-            t.observation.text for t in trajectory.turns
+RULES = Message(role="system", content="Go right.")
+
+
+@dataclass
+class Told:
+    """Sends its rules every turn, and what was said before if it has a memory."""
+
+    model: LanguageModel
+    memory: int
+
+    def begin(self, brief: Brief) -> None:
+        self.seed = brief.seed
+        self.past: list[Message] = []
+
+    async def act(self, observation: Observation) -> Decision:
+        asked = Message(role="user", content=f"Now: {observation.text}")
+        past = self.past[-2 * self.memory :] if self.memory else []
+        request = ChatRequest(messages=(RULES, *past, asked), seed=self.seed)
+        completion = await self.model.complete(request)
+        self.past += [asked, Message(role="assistant", content=completion.text)]
+        return Decision.act(completion.text, completion)
+
+
+def told(memory: int, folder: Path) -> Path:
+    """A run of one episode with several turns."""
+    offer = Offer(
+        name="told",
+        summary="",
+        config=NoConfig,
+        make=lambda _, context: Told(context.model("planted"), memory),
+    )
+    plan = Plan(
+        environment=Choice(name="corridor", config={"length": 9}),
+        agent=Choice.of(offer),
+        metrics=["success"],
+        reporters=[],
+        episodes=1,
+        seed=1,
+    )
+    evaluate(plan, folder, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    return folder
+
+
+def test_messages_are_as_they_were_sent_and_received(tmp_path: Path) -> None:
+    run = told(0, tmp_path / "run")
+    (trajectory,) = load_evidence(run).trajectories
+    for row, turn in zip(lines(run, "messages"), trajectory.turns, strict=True):
+        assert row["prompt"] == [
+            {"role": "system", "content": "Go right."},
+            {"role": "user", "content": f"Now: {turn.observation.text}"},
         ]
-        assert {each["content"] for each in told["messages"][1::2]} == {"RIGHT"}
+        assert row["observation"] == turn.observation.text
+        assert (row["reasoning"], row["answer"]) == ("I see.", "RIGHT")
+
+
+def test_an_agent_without_memory_has_a_conversation_each_turn(tmp_path: Path) -> None:
+    run = told(0, tmp_path / "run")
+    (trajectory,) = load_evidence(run).trajectories
+    held = lines(run, "chat")
+    assert [each["turn"] for each in held] == [*range(len(trajectory.turns))]
+    for each, turn in zip(held, trajectory.turns, strict=True):
+        roles = [message["role"] for message in each["messages"]]
+        assert roles == ["system", "user", "assistant"]
+        assert each["messages"][1]["content"] == f"Now: {turn.observation.text}"
+        answer = {"role": "assistant", "content": "RIGHT", "reasoning": "I see."}
+        assert each["messages"][2] == answer
+
+
+def test_turns_that_were_sent_again_are_one_conversation(tmp_path: Path) -> None:
+    run = told(9, tmp_path / "run")
+    (trajectory,) = load_evidence(run).trajectories
+    (held,) = lines(run, "chat")
+    n = len(trajectory.turns)
+    assert n > 2
+    roles = [message["role"] for message in held["messages"]]
+    assert roles == ["system"] + ["user", "assistant"] * n
+    assert (held["turn"], held["success"]) == (n - 1, 1.0)
+
+
+def test_a_memory_of_one_turn_leaves_a_conversation_for_each_later_turn(
+    tmp_path: Path,
+) -> None:
+    run = told(1, tmp_path / "run")
+    (trajectory,) = load_evidence(run).trajectories
+    held = lines(run, "chat")
+    assert [each["turn"] for each in held] == [*range(1, len(trajectory.turns))]
+    assert {len(each["messages"]) for each in held} == {5}
+
+
+def test_an_action_stands_for_the_answer_of_an_agent_without_a_model(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(
+        environment=Choice(name="corridor", config={"length": 3}),
+        agent="optimal",
+        metrics=["success"],
+        reporters=[],
+        episodes=1,
+    )
+    run = tmp_path / "run"
+    evaluate(plan, run, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    held = lines(run, "chat")
+    assert [each["messages"][1] for each in held] == [
+        {"role": "assistant", "content": "RIGHT"}
+    ] * len(held)
+    assert all(row["prompt"] == [] for row in lines(run, "messages"))
 
 
 def test_parquet_holds_the_frame_of_turns(run: Path, tmp_path: Path) -> None:
@@ -127,6 +236,15 @@ def test_a_world_without_a_process_has_no_transitions(tmp_path: Path) -> None:
         export_file(tmp_path / "run", "transitions", tmp_path / "steps")
 
 
+def test_a_log_of_inspect_has_one_of_two_endings(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "log.txt"
+    with pytest.raises(
+        ConfigError, match=r"log\.txt: wanted a name that ends in \.eval"
+    ):
+        export_file(run, "inspect", out)
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("form", FILE_FORMS)
 def test_nothing_is_written_over(form: Any, run: Path, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("mine")
@@ -152,4 +270,4 @@ def test_a_package_that_is_missing_is_named_with_its_extra(
     ):
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtra, match=rf"gde-eval\[{extra}\]"):
-            export_file(run, form, tmp_path / "out")  # type: ignore[arg-type]
+            export_file(run, form, tmp_path / "out.eval")  # type: ignore[arg-type]

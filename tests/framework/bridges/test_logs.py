@@ -6,18 +6,23 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gde import load_evidence
+from gde import Choice, Plan, evaluate, load_evidence
 from gde.bridges.lm_eval_logs import read_lm_eval
+from gde.data.result import Result
 from gde.errors import GdeError
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.comparing import compare
-from gde.runs.importing import Log, Sample, import_log
+from gde.runs.importing import Log, Played, Sample, import_log
 from gde.runs.plain import read_trajectory
+from gde.store.folder import RunFolder
 
+CATALOGUE = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
 RIGHT = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
 WRONG = (0.0,) * 9 + (1.0,)
 
@@ -139,12 +144,120 @@ def test_a_run_goes_to_inspect_and_comes_back(tmp_path: Path) -> None:
     kept = [read_trajectory(each.metadata[RECORD]) for each in read.samples]
     assert kept == [*load_evidence(tmp_path / "run").trajectories]
     assert read.results.scores[0].metrics["scores.acc"].value == 0.9
-    again = read_inspect(tmp_path / "run.eval")
-    assert [each.scores["success"] for each in again.samples] == [*RIGHT]
-    assert import_log(again, tmp_path / "again").status == "ok"
+    again = import_log(read_inspect(tmp_path / "run.eval"), tmp_path / "again")
+    assert again.measurements[0].value == 0.9
     (tmp_path / "damaged.eval").write_bytes(b"nothing")
     with pytest.raises(GdeError, match=r"damaged.eval: wanted a log of Inspect"):
         read_inspect(tmp_path / "damaged.eval")
+
+
+def test_a_run_of_gde_comes_back_from_inspect_as_it_was(tmp_path: Path) -> None:
+    inspect_log = pytest.importorskip(
+        "inspect_ai.log", reason="`nox -s bridges` installs it"
+    )
+    from gde.bridges.exports import export_file
+    from gde.bridges.inspect_logs import read_inspect
+
+    run = asked(tmp_path / "run")
+    for ending in ("eval", "json"):
+        out = tmp_path / f"run.{ending}"
+        export_file(tmp_path / "run", "inspect", out)
+        read = read_inspect(out)
+        again = import_log(read, tmp_path / ending, CATALOGUE)
+        assert again.status == "ok"
+        assert again.measurements == run.measurements
+        assert again.subject == run.subject
+        assert again.provenance["notice"] == run.provenance["notice"] != ""
+        first, other = (
+            load_evidence(run.run, CATALOGUE),
+            load_evidence(again.run, CATALOGUE),
+        )
+        assert first.trajectories == other.trajectories
+        assert [one.usage for one in again.models] == [one.usage for one in run.models]
+
+    log = inspect_log.read_eval_log(str(tmp_path / "run.eval"))
+    turn = first.trajectories[0].turns[0].decision.completion
+    assert turn is not None
+    key = str(first.trajectories[0].key)
+    (sample,) = (one for one in log.samples if one.metadata["gde"]["episode"] == key)
+    event = sample.events[0]
+    assert [message.text for message in event.input] == [turn.prompt[0].content]
+    reasoning, text = event.output.choices[0].message.content
+    assert (reasoning.reasoning, text.text) == (turn.reasoning, turn.text)
+
+
+def test_episodes_that_came_back_are_those_of_the_run(tmp_path: Path) -> None:
+    run = asked(tmp_path / "run")
+    again = import_log(played(tmp_path / "run"), tmp_path / "again", CATALOGUE)
+    assert (again.status, again.measurements) == ("ok", run.measurements)
+    assert {"success", "accuracy"} <= {one.name for one in run.measurements}
+    assert again.subject == run.subject
+    (model,) = again.models
+    assert (model.name, model.part, model.days) == ("planted", "asking", ())
+
+
+def test_the_model_that_was_asked_stands_in_the_plan(tmp_path: Path) -> None:
+    asked(tmp_path / "run")
+    log = played(tmp_path / "run")
+    agent = replace(log.plan.agent, config={"model": "another"})
+    other = replace(log, plan=replace(log.plan, agent=agent))
+    again = import_log(other, tmp_path / "again", CATALOGUE)
+    assert again.subject.model == "planted"
+
+
+def test_what_the_maker_of_a_log_had_on_the_machine_is_no_part_of_the_plan(
+    tmp_path: Path,
+) -> None:
+    asked(tmp_path / "run")
+    log = played(tmp_path / "run")
+    plan = replace(log.plan, cache="/etc/cache", executor=Choice(name="processes"))
+    again = import_log(replace(log, plan=plan), tmp_path / "again", CATALOGUE)
+    kept = RunFolder.open(Path(again.run)).plan()
+    assert (kept.cache, kept.executor.name) == ("", "serial")
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        lambda one: (one, one),
+        lambda one: (replace(one, seed="x"),),
+        lambda one: (replace(one, world=None),),
+        lambda _: (),
+    ],
+)
+def test_damaged_episodes_are_refused_before_anything_is_written(
+    break_it: Any, tmp_path: Path
+) -> None:
+    asked(tmp_path / "run")
+    log = played(tmp_path / "run")
+    broken = replace(log, samples=break_it(log.samples[0]))
+    with pytest.raises(GdeError, match="wanted"):
+        import_log(broken, tmp_path / "again", CATALOGUE)
+    assert not (tmp_path / "again").exists()
+
+
+def asked(folder: Path) -> Result:
+    """A run of a model that answers in a corridor, with a repeat and a notice."""
+    plan = Plan(
+        environment=Choice(name="corridor", config={"length": [4, 5]}),
+        agent="asking",
+        metrics=["success", "accuracy"],
+        reporters=[],
+        episodes=2,
+        repeats=2,
+    )
+    return evaluate(plan, folder, CATALOGUE)
+
+
+def played(run: Path) -> Played:
+    """What is read from a log of the run."""
+    folder = RunFolder.open(run)
+    models: Any = folder.read_result().provenance["models"]
+    return Played(
+        plan=folder.plan(),
+        models=models,
+        samples=tuple(load_evidence(run, CATALOGUE).trajectories),
+    )
 
 
 def test_what_inspect_itself_has_scored_is_read(

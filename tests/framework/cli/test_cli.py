@@ -117,7 +117,7 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(
     shown = [*done.stdout.splitlines(), *talk]
     assert len(shown) <= 24 and max(map(len, shown)) <= 80, shown
     assert (
-        "Across 7 corridor worlds, the agent asking reached the goal in 100 %"
+        "Across 7 corridor worlds, the agent asking with planted reached the goal"
         in done.stdout.replace("\n", " ")
     )
     assert "length 5" not in done.stdout, "breakdowns are left to --all"
@@ -125,7 +125,8 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(
     measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]
     assert f"ok: r (all {len(measured)} numbers: --all)" in done.stderr
     everything = gde("rescore", "r", "--all").stdout.strip().splitlines()
-    assert len(everything) == len(measured) + 1
+    assert everything[0].startswith("asking with planted, ")
+    assert len(everything) == len(measured) + 2
 
 
 def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
@@ -361,6 +362,8 @@ def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
     )
     assert gde("export", "r", "--format", "csv", "--out", "r.csv").returncode == 0
     assert "--out r.csv: File exists" in refused(gde("export", "r", "--out", "r.csv"))
+    log = gde("export", "r", "--format", "inspect", "--out", "r.txt")
+    assert "wanted a name that ends in .eval or .json" in refused(log)
     assert "unknown episode '9/9/9'" in refused(gde("view", "r", "9/9/9"))
     assert json.loads(gde("rescore", "r", "--json").stdout)["status"] == "ok"
 
