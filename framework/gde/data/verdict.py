@@ -15,10 +15,12 @@ difference shown.
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The difference between a probe and a control in the same worlds."""
+    """The difference between a probe and a control, or two runs, in the same worlds."""
 
     control: str
-    """The control, as in `Fit.control`; in a comparison of two runs "A", the first."""
+    """The control, as in `Fit.control`; in a comparison of two runs "A", the first; in
+    the ranking of a contest the name of the other variant.
+    """
     difference: float
     """The probe's number minus the control's."""
     interval: tuple[float, float] | None = None

@@ -24,6 +24,7 @@ from gde.runs.comparing import compare_all
 from gde.runs.conclusion import worst_status
 from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
+from gde.runs.ranking import Ranked, rank
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json, taken
 from gde.store.rows import to_json
@@ -52,6 +53,11 @@ class Contest:
         """The worst status of the runs; partial if they could not be compared."""
         worst = worst_status(self.results.values())
         return "partial" if worst == "ok" and self.reason else worst
+
+    @property
+    def ranking(self) -> tuple[Ranked, ...]:
+        """The variants by their first headline; empty where none can be ranked."""
+        return rank(self.results, self.compared, self.folder)
 
 
 def contest(
@@ -201,6 +207,7 @@ def contest_json(found: Contest) -> dict[str, Any]:
         "schema": SCHEMA,
         "contest": str(found.folder),
         "status": found.status,
+        "ranking": [asdict(one) for one in found.ranking],
         "variants": {
             name: result_json(result) for name, result in found.results.items()
         },

@@ -25,7 +25,7 @@ def test_a_contest_is_one_folder_that_every_command_takes(
     gde: Gde, tmp_path: Path
 ) -> None:
     code, out, err = gde(*GOOD, "--out", "c", "--quiet")
-    assert code == 0 and "Success rate" in out
+    assert code == 0 and "by success rate" in out
     assert err.splitlines() == ["report: c/report.html", "ok: c"]
     code, out, _ = gde("resume", "c", "--json")
     assert code == 0 and list(json.loads(out)["variants"]) == ["scripted", "random"]

@@ -95,6 +95,29 @@ def test_page_and_screen_tell_every_variant_and_what_is_clear(found: Contest) ->
     )
 
 
+def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> None:
+    stored = json.loads((found.folder / "contest.json").read_text())
+    order = [one["variant"] for one in stored["ranking"]]
+    assert order == ["scripted", "optimal", "random"]
+    assert [one["rank"] for one in stored["ranking"]] == [1, 1, 3]
+    assert stored["ranking"][2]["verdict"]["outcome"] == "worse"
+    title, _, *rows = contest_screen(found)
+    assert title.startswith("3 variants in corridor by success rate; equal ranks")
+    assert [row.split()[:2] for row in rows[:3]] == [
+        ["1", "scripted"],
+        ["1", "optimal"],
+        ["3", "random"],
+    ]
+    page = write_contest_page(found)
+    assert page is not None
+    text = page.read_text()
+    table = text[text.index('id="ranking"') : text.index("Pairwise differences")]
+    assert (
+        table.index(">scripted<") < table.index(">optimal<") < table.index(">random<")
+    )
+    assert "worse than scripted by" in table
+
+
 def test_variants_that_do_the_same_do_not_differ(
     tmp_path: Path, parts: Catalogue
 ) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
+from gde.data.model_use import merged
 from gde.data.result import Measurement
+from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.contest import (
     LISTED,
     Contended,
@@ -23,6 +25,7 @@ from gde.reporting.probe_differences import (
     difference,
     probe_tables,
 )
+from gde.reporting.ranking import Ranking, ranking
 from gde.reporting.wording import (
     MINUS,
     bounds,
@@ -66,6 +69,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
 
     sentences = verdicts(found)
     headlines = contended(found)
+    ranked = ranking(found)
+    uses = [one for result in found.results.values() for one in result.models]
     differences = []
     for one in found.compared:
         a, b = variants(one, found)
@@ -79,7 +84,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         notice = str(result.provenance.get("notice") or "")
         if notice:
             notices[notice] = None
-        listed.append((name, result, links[name]))
+        agent = agent_text(result.subject, result.models)
+        listed.append((name, agent, result, links[name]))
 
     style = source("style.css")
     script = source("page.js")
@@ -91,6 +97,9 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         verdicts=sentences[:LISTED],
         more=len(sentences) - LISTED,
         cautions=cautions(found),
+        asked=asked_lines(merged(uses)),
+        ranking=None if ranked is None else ranking_table(ranked),
+        ranking_title="" if ranked is None else ranked.title,
         contended=[(one, _sides(one)) for one in headlines],
         quantity=quantity,
         bounds=bounds,
@@ -103,6 +112,36 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         script=script,
         policy=content_policy(style, script),
     )
+
+
+def ranking_table(ranked: Ranking) -> Table:
+    """A row for each variant, the best first; columns that say nothing are left out."""
+    columns = ["rank", ranked.measure.title, "\u2212 best", "usable"]
+    if ranked.asks_models:
+        columns += ["calls", "tokens", "model time"]
+    if ranked.has_costs:
+        columns.append("cost")
+
+    rows = []
+    for one in ranked.lines:
+        cells = [
+            Cell(text=one.rank),
+            Cell(text=one.value, bounds=one.interval),
+            Cell(text=one.against, reason=one.verdict),
+            Cell(text=one.usable),
+        ]
+        if ranked.asks_models:
+            spent = (one.calls, one.tokens, one.seconds)
+            cells += [Cell(text=text) for text in spent]
+        if ranked.has_costs:
+            cells.append(Cell(text=one.cost))
+        rows.append(Row(head=one.variant, hint=one.agent, cells=tuple(cells)))
+
+    note = "Rank: 1 and the number of variants that are better by a paired test (p < 0.05, corrected)."
+    if ranked.asks_models:
+        note += " Calls, tokens, time and cost of language models are per episode"
+        note += "." if ranked.has_costs else "; no prices are set."
+    return table(tuple(columns), rows, note)
 
 
 def _sides(one: Contended) -> list[tuple[str, Measurement | None, str, str]]:

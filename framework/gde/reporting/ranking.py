@@ -1,0 +1,127 @@
+"""The ranking of a contest in words: one line for each variant."""
+
+from dataclasses import dataclass
+
+from gde.data.measure import Measure
+from gde.data.verdict import Verdict
+from gde.reporting.asked import agent_model, agent_text, amount, money, seconds_text
+from gde.reporting.wording import (
+    SPACE,
+    bounds,
+    inline,
+    number,
+    outcome_text,
+    quantity,
+)
+from gde.runs.contest import Contest
+from gde.runs.ranking import Ranked
+
+ABSENT = "\u2013"
+NONE = "0"
+BEST = "best"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A variant in the ranking; a dash for what is not known."""
+
+    rank: str
+    variant: str
+    agent: str
+    """The agent with its language model."""
+    model: str
+    """The language model alone; empty for none."""
+    value: str
+    interval: str
+    against: str
+    """Difference from the best variant, and the p value."""
+    verdict: str
+    """The same in words; empty for the best variant."""
+    usable: str
+    """Share of usable answers."""
+    calls: str
+    """Calls of language models in an episode; the following are per episode too."""
+    tokens: str
+    seconds: str
+    cost: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The ranking of a contest."""
+
+    measure: Measure
+    title: str
+    lines: tuple[Line, ...]
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether any variant has asked a language model."""
+        return any(one.calls != NONE for one in self.lines)
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether the cost of any variant is known."""
+        return any(one.cost != ABSENT for one in self.lines)
+
+
+def ranking(found: Contest) -> Ranking | None:
+    """The ranking of a contest; None where its variants cannot be ranked."""
+    ranked = found.ranking
+    if not ranked or ranked[0].number is None:
+        return None
+
+    best = found.results[ranked[0].variant]
+    measure = best.meanings[ranked[0].number.name]
+    unit = ranked[0].number.unit
+    by = inline(measure.title)
+    title = f"{len(ranked)} variants in {best.subject.environment} by {by}"
+    first, *others = ranked
+    return Ranking(
+        measure=measure,
+        title=f"{title}; equal ranks: no clear difference shown",
+        lines=(
+            _line(found, first, unit, BEST, ""),
+            *(_line(found, one, unit, *_against(one, unit)) for one in others),
+        ),
+    )
+
+
+def _line(found: Contest, one: Ranked, unit: str, against: str, verdict: str) -> Line:
+    result = found.results[one.variant]
+    value = interval = ABSENT
+    if one.number is not None and one.number.value is not None:
+        value = quantity(one.number.value, unit)
+        interval = bounds(one.number.interval, unit, 0)
+    return Line(
+        rank=ABSENT if one.rank is None else str(one.rank),
+        variant=one.variant,
+        agent=agent_text(result.subject, result.models),
+        model=agent_model(result.subject, result.models),
+        value=value,
+        interval=interval,
+        against=against,
+        verdict=verdict,
+        usable=ABSENT if one.usable is None else quantity(one.usable, "share", 0),
+        calls=amount(one.calls),
+        tokens=ABSENT if one.tokens is None else amount(one.tokens),
+        seconds=ABSENT if one.seconds is None else seconds_text(one.seconds),
+        cost=ABSENT if one.cost is None else money(one.cost),
+    )
+
+
+def _against(one: Ranked, unit: str) -> tuple[str, str]:
+    """The verdict against the best variant, as numbers and in words."""
+    if one.rank is None:
+        reason = one.number.reason if one.number else "the run has no such number"
+        return ABSENT, f"not measured: {reason}"
+    if one.verdict is None:
+        return ABSENT, "not compared"
+    return _numbers(one.verdict, unit), outcome_text(
+        one.verdict, one.verdict.control, unit
+    )
+
+
+def _numbers(verdict: Verdict, unit: str) -> str:
+    p = ABSENT if verdict.p is None else number(verdict.p, "probability")
+    return f"{number(verdict.difference, unit)}, p{SPACE}{p}"

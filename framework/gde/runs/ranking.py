@@ -1,0 +1,174 @@
+"""The variants of a contest in the order of one headline, each against the best."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gde.data.measure import Better, Measure
+from gde.data.model_use import total
+from gde.data.probe import Fit
+from gde.data.result import Measurement, Result
+from gde.data.verdict import Verdict, outcome_of
+from gde.runs.differences import Compared, Row
+
+Tests = Mapping[tuple[str, str], Verdict]
+"""Two variants to the verdict on the first against the second."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A variant in the ranking of a contest."""
+
+    variant: str
+    rank: int | None
+    """1 and the number of variants that are better by a test. Variants that no test
+    tells apart share a rank. None without a number.
+    """
+    number: Measurement | None
+    """The headline over its own episodes."""
+    verdict: Verdict | None
+    """Against the variant with the best number. None for that one, without a number,
+    and where they could not be compared.
+    """
+    usable: float | None
+    """Share of the turns whose answer was an action; None without turns."""
+    calls: float
+    """Calls of language models per episode; likewise the following."""
+    tokens: float | None
+    """None where a server did not report them."""
+    seconds: float | None
+    """Response time of the models; None where it is not known."""
+    cost: float | None
+    """In the currency of the prices; None where a model has none."""
+
+
+def rank(
+    results: Mapping[str, Result], compared: Sequence[Compared], folder: Path
+) -> tuple[Ranked, ...]:
+    """Rank variants by the first headline with a better direction, the best first.
+
+    Args:
+        results: by variant.
+        compared: all pairs of them that could be compared.
+        folder: in which the variants' run folders lie.
+
+    Returns:
+        Nothing where no number of whole runs has a better direction.
+    """
+    measure = _headline(results.values())
+    if measure is None:
+        return ()
+
+    numbers = {name: _number(result, measure) for name, result in results.items()}
+    sign = 1 if measure.better == "less" else -1
+    with_value: dict[str, float] = {}
+    for name, number in numbers.items():
+        if number is not None and number.value is not None:
+            with_value[name] = sign * number.value
+    order = sorted(with_value, key=with_value.__getitem__)
+    order += [name for name in results if name not in with_value]
+
+    tests = _tests(measure, compared, {folder / name: name for name in results})
+    best = order[0]
+    ranked = []
+    for name in order:
+        place = None
+        if name in with_value:
+            against = [tests.get((name, other)) for other in with_value]
+            place = 1 + sum(
+                one is not None and one.outcome == "worse" for one in against
+            )
+        one = _ranked(
+            name, results[name], numbers[name], place, tests.get((name, best))
+        )
+        ranked.append(one)
+    return tuple(ranked)
+
+
+def _headline(results: Iterable[Result]) -> Measure | None:
+    """The measure that most variants have a number of: headlines first, as declared."""
+    found: dict[str, Measure] = {}
+    n_values: dict[str, int] = {}
+    for result in results:
+        for name in result.meanings.ordered(one.name for one in result.measurements):
+            measure = result.meanings[name]
+            number = _number(result, measure)
+            if measure.better and number is not None and number.value is not None:
+                found.setdefault(name, measure)
+                n_values[name] = n_values.get(name, 0) + 1
+
+    # The first of equals, and so in the order of declaration.
+    def worth(measure: Measure) -> tuple[bool, int]:
+        return measure.headline, n_values[measure.name]
+
+    return max(found.values(), key=worth, default=None)
+
+
+def _number(result: Result, measure: Measure) -> Measurement | None:
+    """The number of a whole run; None for a probe's."""
+    for one in result.measurements:
+        if one.name == measure.name and not one.where and Fit.of(one) is None:
+            return one
+    return None
+
+
+def _tests(
+    measure: Measure, compared: Iterable[Compared], names: Mapping[Path, str]
+) -> Tests:
+    """The verdicts on each of two variants against the other."""
+    tests = {}
+    for one in compared:
+        a, b = (names[Path(side.run)] for side in one.runs)
+        rows = {row.name: row for row in one.rows if not row.where}
+        row = rows.get(measure.name)
+        if row is None:
+            continue
+        # A row with the same test as another has its p value.
+        p = rows[row.tested_as].p if row.tested_as in rows else row.p
+        tests[b, a] = _verdict(row, a, p, measure.better, 1)
+        tests[a, b] = _verdict(row, b, p, measure.better, -1)
+    return tests
+
+
+def _verdict(
+    row: Row, rival: str, p: float | None, better: Better, sign: int
+) -> Verdict:
+    """The verdict of a row; with sign -1 on A against B."""
+    difference = sign * row.difference
+    interval = row.interval
+    if interval is not None and sign < 0:
+        low, high = interval
+        interval = (-high, -low)
+    return Verdict(
+        control=rival,
+        difference=difference,
+        interval=interval,
+        p=p,
+        detectable=row.mde,
+        outcome=outcome_of(difference, p, better),
+        worlds=row.n,
+        reason="" if p is not None else row.reason.removeprefix("not measured: "),
+    )
+
+
+def _ranked(
+    name: str,
+    result: Result,
+    number: Measurement | None,
+    place: int | None,
+    verdict: Verdict | None,
+) -> Ranked:
+    of = result.subject
+    usage = total(one.usage for one in result.models)
+    n = max(of.episodes, 1)
+    return Ranked(
+        variant=name,
+        rank=place,
+        number=number,
+        verdict=verdict,
+        usable=(of.turns - of.unusable) / of.turns if of.turns else None,
+        calls=usage.calls / n,
+        tokens=None if usage.untold else usage.tokens / n,
+        seconds=None if usage.seconds is None else usage.seconds / n,
+        cost=None if usage.cost is None or usage.untold else usage.cost / n,
+    )

@@ -1,0 +1,178 @@
+"""The ranking: the best first, each against it, and equal ranks where no test tells
+variants apart.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gde.data.measure import Better, Measure
+from gde.data.model_use import ModelUse, Usage
+from gde.data.result import Measurement, Result, Subject
+from gde.reporting.ranking import ranking
+from gde.reporting.terminal.contest_screen import contest_screen
+from gde.runs.contest import Contest
+from gde.runs.differences import Compared, Row, Side
+from gde.runs.ranking import Ranked, rank
+
+FOLDER = Path("contest")
+
+
+def result(value: float | None, better: Better = "more", **changes: object) -> Result:
+    number = Measurement(
+        name="success",
+        value=value,
+        unit="share",
+        n=40,
+        interval=None if value is None else (0.0, 1.0),
+        reason="" if value is not None else "no episode was finished",
+    )
+    measure = Measure(
+        name="success", title="Success rate", better=better, headline=True
+    )
+    made = Result(
+        run="run",
+        status="ok",
+        plan_hash="0",
+        measurements=(number,),
+        failures=(),
+        subject=Subject(
+            agent="a", environment="grid", episodes=10, turns=50, unusable=5
+        ),
+        measures=(measure,),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def row(name: str, a: float, b: float, p: float | None, tested_as: str = "") -> Row:
+    return Row(
+        name=name,
+        where={},
+        unit="share",
+        n=40,
+        n_b=40,
+        clusters=40,
+        clusters_b=40,
+        n_different=20,
+        a=a,
+        b=b,
+        difference=b - a,
+        interval=(b - a - 0.1, b - a + 0.2),
+        p_permutation=None,
+        p_wilcoxon=None,
+        rank_biserial=None,
+        effect_paper=None,
+        mde=0.3,
+        p=p,
+        reason="" if p is not None else "not measured: 2 of 40 pairs differ, needs 6",
+        tested_as=tested_as,
+    )
+
+
+def compared(a: str, b: str, *rows: Row) -> Compared:
+    sides = tuple(Side(run=str(FOLDER / name), subject=Subject()) for name in (a, b))
+    return Compared(runs=sides, paired=True, rows=rows, notes=())
+
+
+def by_name(ranked: tuple[Ranked, ...]) -> Mapping[str, Ranked]:
+    return {one.variant: one for one in ranked}
+
+
+THREE = {"a": result(0.5), "b": result(0.9), "c": result(0.8)}
+PAIRS = (
+    compared("a", "b", row("success", 0.5, 0.9, 0.001)),
+    compared("a", "c", row("success", 0.5, 0.8, 0.01)),
+    compared("b", "c", row("success", 0.9, 0.8, 0.4)),
+)
+
+
+def test_variants_that_no_test_tells_apart_share_a_rank() -> None:
+    ranked = rank(THREE, PAIRS, FOLDER)
+    assert [(one.variant, one.rank) for one in ranked] == [("b", 1), ("c", 1), ("a", 3)]
+
+
+def test_each_verdict_is_against_the_best_whichever_way_it_was_compared() -> None:
+    best, second, last = rank(THREE, PAIRS, FOLDER)
+    assert best.verdict is None
+    assert second.verdict is not None and last.verdict is not None
+    assert (second.verdict.control, second.verdict.outcome) == ("b", "none")
+    assert (last.verdict.outcome, last.verdict.p) == ("worse", 0.001)
+    assert last.verdict.difference == pytest.approx(-0.4)
+    assert last.verdict.interval == pytest.approx((-0.6, -0.3))
+
+
+def test_less_may_be_better() -> None:
+    less = {
+        name: result(one.measurements[0].value, "less") for name, one in THREE.items()
+    }
+    ranked = rank(less, PAIRS, FOLDER)
+    assert [(one.variant, one.rank) for one in ranked] == [("a", 1), ("c", 2), ("b", 2)]
+
+
+def test_a_row_with_the_test_of_another_has_its_p_value() -> None:
+    same = row("success", 0.5, 0.9, None, tested_as="length")
+    pair = compared("a", "b", same, row("length", 9.0, 5.0, 0.02))
+    ranked = by_name(rank({"a": result(0.5), "b": result(0.9)}, [pair], FOLDER))
+    verdict = ranked["a"].verdict
+    assert verdict is not None
+    assert (ranked["a"].rank, verdict.p, verdict.reason) == (2, 0.02, "")
+
+
+def test_without_a_test_nothing_is_told_apart() -> None:
+    pair = compared("a", "b", row("success", 0.5, 0.9, None))
+    runs = {"a": result(0.5), "b": result(0.9)}
+    found = Contest(folder=FOLDER, results=runs, compared=(pair,))
+    first, second = (ranking(found) or pytest.fail("no ranking")).lines
+    assert (first.rank, second.rank) == ("1", "1")
+    assert second.verdict == "not tested against b: 2 of 40 pairs differ, needs 6"
+    alone = ranking(Contest(folder=FOLDER, results=runs, reason="no world is shared"))
+    assert alone is not None
+    assert [one.verdict for one in alone.lines] == ["", "not compared"]
+
+
+def test_a_variant_without_a_number_is_last_and_says_why() -> None:
+    runs = {"lost": result(None), "b": result(0.9)}
+    last = rank(runs, (), FOLDER)[-1]
+    assert (last.variant, last.rank, last.verdict) == ("lost", None, None)
+    found = ranking(Contest(folder=FOLDER, results=runs))
+    assert found is not None
+    assert found.lines[-1].verdict == "not measured: no episode was finished"
+
+
+def test_numbers_without_a_better_direction_rank_nothing() -> None:
+    assert rank({"a": result(0.5, ""), "b": result(0.9, "")}, (), FOLDER) == ()
+
+
+def test_spending_is_per_episode_and_unknown_where_a_part_is() -> None:
+    usage = Usage(
+        calls=50, prompt_tokens=900, answer_tokens=100, seconds=20.0, cost=5.0
+    )
+    use = ModelUse(name="m", model="m", kind="agent", part="a", usage=usage)
+    (one,) = rank({"a": result(0.5, models=(use,))}, (), FOLDER)
+    assert (one.usable, one.calls, one.tokens) == (0.9, 5.0, 100.0)
+    assert (one.seconds, one.cost) == (2.0, 0.5)
+    untold = replace(use, usage=replace(usage, untold=1))
+    (one,) = rank({"a": result(0.5, models=(untold,))}, (), FOLDER)
+    assert (one.calls, one.tokens, one.cost) == (5.0, None, None)
+
+
+@pytest.mark.parametrize("n", [2, 3, 9, 40])
+def test_however_many_variants_there_are_they_fit_on_a_screen(n: int) -> None:
+    runs = {}
+    for i in range(n):
+        name = f"gpt-oss-openai-a-rather-long-name-of-a-model-{i}"
+        usage = Usage(
+            calls=640,
+            prompt_tokens=10**8,
+            answer_tokens=10**7,
+            seconds=1e5,
+            cost=1234.5,
+        )
+        use = ModelUse(name=name, model=name, kind="agent", part="a", usage=usage)
+        runs[name] = result(i / n, models=(use,))
+    lines = contest_screen(Contest(folder=FOLDER, results=runs))
+    assert len(lines) <= 20 and max(map(len, lines)) <= 80
+    best = next(line for line in lines if line.startswith(" 1 "))
+    assert f"-{n - 1} " in best and " best " in best
