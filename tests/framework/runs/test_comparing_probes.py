@@ -73,7 +73,7 @@ def run(
         for score, values in {**each.scores, **each.coded.scores}.items():
             number = Measurement(
                 name=f"{each.fit.probe}.{score}",
-                value=float(values.mean()),
+                value=float(np.nanmean(values)),
                 unit="cells",
                 n=9,
                 interval=(0.0, 9.0),
@@ -147,6 +147,34 @@ def test_only_worlds_that_both_held_out_are_pairs() -> None:
     assert difference(*compared(a, few)) == ""
 
 
+def test_all_turns_and_initialisations_of_a_world_are_averaged() -> None:
+    """But for turns without a score."""
+    of_a = report(MAIN, of_worlds(2.0), turns=4)
+    scores = of_a.scores["error"]
+    # Two fits, whose turns differ around the score of the world.
+    around = np.tile([3.0, -1.0, -2.0, np.nan], WORLDS)
+    several = np.concatenate([scores + around + 5, scores + around - 5])
+    of_b = replace(of_a, scores={"error": several.astype(np.float32)})
+    a, b = run("a", [of_a]), run("b", [replace(of_b, fit=MAIN)])
+    found = between(*compared(a, b))
+    assert found.difference == pytest.approx(0, abs=1e-5)
+    assert found.worlds == WORLDS
+
+
+def test_worlds_of_one_cluster_are_no_independent_pairs() -> None:
+    a = run("a", [report(MAIN, of_worlds(2.0))])
+    b = run("b", [report(MAIN, of_worlds(1.5))])
+    alone = between(*compared(a, b))
+
+    worlds = {f"0/{i}/0": World(id=f"w{i}", base=f"c{i // 2}") for i in range(WORLDS)}
+    found = between(*compared(replace(a, worlds=worlds), replace(b, worlds=worlds)))
+    assert (alone.worlds, found.worlds) == (WORLDS, WORLDS / 2)
+    assert found.difference == pytest.approx(alone.difference)
+    # Ten signs can be flipped, not twenty.
+    assert alone.p is not None and found.p is not None
+    assert found.p >= 2 / 2**10
+
+
 def test_codes_of_different_worlds_are_not_compared() -> None:
     """The code of a world depends on the worlds before it."""
     name = "code.it"
@@ -185,6 +213,19 @@ def test_p_values_are_corrected_over_the_headlines_of_a_fit_and_all_comparisons(
     assert alone == [between(row).p for row in rows]
     twice = [between(row).p for row in judged([*rows, *rows])]
     assert twice == pytest.approx([*alone, *alone] * np.array(2))
+
+
+def test_another_probe_is_another_family() -> None:
+    other = replace(MAIN, probe="q")
+    measures = (*MEASURES, Measure(name="q.error", title="Error", headline=True))
+    runs = []
+    for name, mean in (("a", 2.0), ("b", 1.9)):
+        reports = [report(fit, of_worlds(mean)) for fit in (MAIN, other)]
+        runs.append(run(name, reports, measures))
+    a, b = runs
+    rows = list(compare_probes(a, b, paired=True))
+    assert [between(row).p for row in judged(rows)] == [between(row).p for row in rows]
+    assert [row.name for row in rows] == ["p.error", "q.error"]
 
 
 def test_unpaired_runs_have_their_own_verdicts_alone() -> None:

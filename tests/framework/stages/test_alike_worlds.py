@@ -1,5 +1,9 @@
 """Clusters with worlds that are shown alike count as one, and no others."""
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 from gde.data.observation import State, World
 from gde.data.trajectory import Trajectory
 from gde.stages.alike_worlds import joined_clusters
@@ -63,6 +67,38 @@ def test_chains_of_clusters_are_one_whatever_their_order() -> None:
     for episodes in (chain, chain[::-1]):
         found = joined_clusters(episodes)
         assert [found[f"0/{index}/0"] for index in range(7)] == [*"bbbbaaa"]
+
+
+def test_clusters_are_one_where_any_path_of_equal_worlds_joins_them() -> None:
+    """Against the components of random graphs of clusters."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        pairs = rng.integers(8, size=(5, 2))
+        episodes: list[Trajectory] = []
+        for shared, pair in enumerate(pairs.tolist()):
+            for cluster in pair:
+                index = len(episodes)
+                one = episode(index, base=f"c{cluster}", world=f"shared {shared}")
+                episodes.append(one)
+
+        graph = coo_array((np.ones(5), pairs.T), shape=(8, 8))
+        _, component = connected_components(graph, directed=False)
+        names = []
+        for cluster in pairs.ravel():
+            # The first cluster of a component has the first name.
+            first = np.flatnonzero(component == component[cluster])[0]
+            names.append(f"c{first}")
+        assert clusters(*episodes) == names
+
+
+def test_facts_are_the_same_in_any_order() -> None:
+    there = [State(facts={"x": 1, "y": 2}), State(facts={"y": 2, "x": 1})]
+    episodes = []
+    for index, state in enumerate(there):
+        place = World(id=f"world {index}", base="ab"[index])
+        moves = [Move(action="left", text="##", state=state)]
+        episodes.append(episode_of(moves, world=place, index=index))
+    assert clusters(*episodes, episode(2, base="c")) == ["a", "a", "c"]
 
 
 def test_worlds_with_the_same_first_view_are_alike() -> None:

@@ -252,6 +252,91 @@ def test_what_cannot_be_learned_from_few_has_a_reason(
     assert learned.coded.rows == ()
 
 
+@dataclass
+class Sparse(Remembers):
+    """Has no label in the first turn of a world, one in the second, two in the third."""
+
+    def likelihoods(
+        self, readout: Lookup, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        whole = super().likelihoods(readout, turns)["bit"]
+        turn = turns.inputs[:, 0].astype(int) % 3
+        is_label = np.stack([turn > 0, turn > 1], axis=1)
+        fitted = np.where(is_label, whole.fitted, np.nan)
+        uniform = np.full(fitted.shape, 0.5)
+        found = {"bit": Likelihoods(fitted=fitted, uniform=uniform)}
+        # The last block has 54 turns.
+        if len(turns.labels) < 54:
+            found["rare"] = found["bit"]
+        return found
+
+
+def numbered(n_worlds: int) -> ProbeDataset:
+    """Every turn has an input of its own, so that nothing can be looked up."""
+    train = dataset(n_worlds, 2)
+    inputs = np.arange(3 * n_worlds, dtype=np.float32)[:, None]
+    return replace(train, inputs=inputs)
+
+
+def test_every_label_counts_the_same_however_many_its_turn_has() -> None:
+    learned = learn(numbered(35), Sparse())
+    found = {one.name: one for one in learned.measurements if not one.where}
+    # A label that is guessed takes one bit, whatever the fit.
+    assert found["code.bit"].value == pytest.approx(1)
+    assert found["compression.bit"].value == pytest.approx(1)
+    assert found["code.bit"].n == 70
+
+    (scores,) = learned.coded.scores["code.bit"]
+    turns = np.array([turn for _, turn in learned.coded.rows])
+    assert np.isnan(scores[turns == 0]).all()
+    # Turns with two labels have twice the share; two turns have three labels.
+    assert scores[turns == 1] == pytest.approx(2 / 3)
+    assert scores[turns == 2] == pytest.approx(4 / 3)
+
+
+def test_what_some_blocks_do_not_tell_of_has_no_code() -> None:
+    learned = learn(numbered(35), Sparse())
+    assert list(learned.coded.scores) == ["code.bit"]
+
+
+def test_the_interval_of_a_code_is_over_worlds() -> None:
+    learned = learn(dataset(35, 30))
+    (one,) = (each for each in learned.measurements if each.name == "code.bit")
+    assert (one.n, one.clusters) == (105, 35)
+
+
+def test_held_out_turns_that_do_not_count_are_left_out_of_the_curve() -> None:
+    @dataclass
+    class Undecided(Remembers):
+        def turn_scores(
+            self, decoded: NDArray[np.float32], test: ProbeDataset
+        ) -> Mapping[str, NDArray[np.float64]]:
+            right = super().turn_scores(decoded, test)["right"]
+            counts = np.arange(len(right)) % 3 > 0
+            return {"right": np.where(counts, right, np.nan)}
+
+    train = dataset(70, 30)
+    learned = learn(train, Undecided())
+    found = {one.where.get("worlds"): one for one in learned.measurements}
+    whole = found[70]
+    assert (whole.value, whole.n, whole.clusters) == (1, 20, 10)
+    # A share has an interval where no turn is wrong, too.
+    assert whole.interval is not None and whole.interval[0] < 1
+
+
+def test_every_fit_has_random_numbers_of_its_own() -> None:
+    draws = []
+
+    @dataclass
+    class Drawing(Remembers):
+        def fit(self, _: str, train: ProbeDataset, rng: np.random.Generator) -> Lookup:
+            draws.append(rng.random())
+            return super().fit(_, train, rng)
+
+    learn(dataset(35, 30), Drawing())
+    assert len(set(draws)) == 4
+
+
 def report(learned: Learned, control: str = "none") -> ProbeReport:
     return ProbeReport(
         fit=replace(FIT, control=control),  # type: ignore[arg-type]

@@ -13,12 +13,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import sem, t
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
 from gde.data.completion import Completion, ModelInfo
 from gde.data.measure import Measures
 from gde.data.observation import World
-from gde.data.probe import Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.probe import (
+    Control,
+    Fit,
+    Likelihoods,
+    ProbeDataset,
+    ProbeLabels,
+    ProbeReport,
+)
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
@@ -29,6 +37,7 @@ from gde.stages.probing import (
     UNTRAINED,
     Fitted,
     ProbeStage,
+    averaged,
     shared_out,
     untrained_sources,
 )
@@ -294,6 +303,89 @@ def test_random_weights_are_averaged_over_their_initialisations(
     # Of a single one nothing is averaged.
     (alone,) = fitted(replace(made, initialisations=1), Scoring(), of("untrained"))
     assert alone.scores["mean"] == pytest.approx(2 * labels[None])
+
+
+def of_initialisations(
+    *values: float | None, unit: str = "share", width: float = 0.1
+) -> Measurement:
+    """The mean of a number over initialisations, each known to a width; None is left
+    out.
+    """
+    reports = []
+    for value in values:
+        numbers = []
+        if value is not None:
+            interval = (max(value - width, 0.0), value + width)
+            one = Measurement(name="m", value=value, unit=unit, n=9, interval=interval)
+            numbers.append(one)
+        report = ProbeReport(
+            fit=of("untrained"),
+            measurements=tuple(numbers),
+            n_train=1,
+            n_test=1,
+            rows=(),
+            decoded=np.zeros((0,), np.float32),
+        )
+        reports.append(report)
+    (mean,) = averaged(reports).measurements
+    return mean
+
+
+def test_both_errors_of_several_initialisations_are_squared_and_added() -> None:
+    values = (4.0, 5.0, 9.0)
+    one = of_initialisations(*values, unit="cells", width=3.0)
+    half = np.hypot(3, t.ppf(0.975, 2) * sem(values))
+    # No distance is negative.
+    assert one.interval == pytest.approx((max(6 - half, 0), 6 + half))
+    one = of_initialisations(*values, unit="cells", width=0.1)
+    half = np.hypot(0.1, t.ppf(0.975, 2) * sem(values))
+    assert one.interval == pytest.approx((max(6 - half, 0), 6 + half))
+
+
+def test_no_share_of_several_initialisations_lies_beyond_0_and_1() -> None:
+    assert of_initialisations(0.1, 0.5, 0.9).interval == (0.0, 1.0)
+
+
+def test_a_number_that_one_initialisation_lacks_has_a_reason() -> None:
+    one = of_initialisations(0.1, 0.5, None)
+    assert (one.value, one.interval) == (None, None)
+    assert one.reason == "not measured for every initialisation"
+
+
+@dataclass
+class Coding(Noting):
+    """A probe of which a code length and a learning curve can be measured."""
+
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        self.tested.append(test)
+        return {"turns": np.ones(len(test.labels))}
+
+    def likelihoods(
+        self, readout: Readout, turns: ProbeDataset
+    ) -> Mapping[str, Likelihoods]:
+        half = np.full((len(turns.labels), 1), 0.5)
+        return {"it": Likelihoods(fitted=half, uniform=half)}
+
+
+def test_no_held_out_world_is_learned_from(tmp_path: Path) -> None:
+    made = stage(tmp_path, episodes(*((0, i) for i in range(14))), learning=True)
+    store(made)
+    probe = Coding()
+    (report,) = fitted(made, probe, WHOLE)
+    held_out = set(report.worlds)
+    assert len(probe.trained) == 2
+    for train in probe.trained:
+        assert not held_out & set(train.groups)
+    for test in probe.tested:
+        assert set(test.groups) == held_out
+
+    # All training turns are coded, each beside its own world.
+    assert len(report.coded.rows) == report.n_train
+    for (episode, _), world in zip(report.coded.rows, report.coded.worlds, strict=True):
+        assert world == f"w{episode.split('/')[1]}"
+        assert world not in held_out
 
 
 def test_scores_of_turns_are_one_each(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from scipy.stats import sem, t
 
 from gde.data.json import Labels
 from gde.data.measure import Better, Measure, Measures
-from gde.data.probe import Control, Fit, ProbeReport
+from gde.data.probe import CodedTurns, Control, Fit, ProbeReport
 from gde.data.result import Measurement
-from gde.data.verdict import Verdict
+from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.stats import difference_from_initialisations
 from gde.stages.verdicts import results
 
@@ -141,6 +141,53 @@ def test_p_values_are_corrected_for_the_headlines_against_the_same_control() -> 
     assert found.p == pytest.approx(2 * alone.p, rel=0.3)
 
 
+@pytest.mark.parametrize(
+    ("effect", "alone", "beside_another"),
+    [(0.2, "none", "none"), (0.35, "better", "none"), (0.6, "better", "better")],
+)
+def test_the_outcome_is_that_of_the_corrected_p_value(
+    effect: float, alone: str, beside_another: str
+) -> None:
+    """The p values of one headline are .10, .03 and .01."""
+    measures = [
+        Measure(name=f"p.{name}", title=name, better="less", headline=True)
+        for name in ("error", "e2")
+    ]
+    for names, outcome in (
+        (("error",), alone),
+        (("error", "e2"), beside_another),
+    ):
+        rng = np.random.default_rng(15)
+        reports = []
+        for one in (
+            report("none", noise(rng, 0.0)),
+            report("untrained", noise(rng, effect, draws=3)),
+        ):
+            scores = dict.fromkeys(names, one.scores["error"])
+            reports.append(replace(one, scores=scores))
+        (found, _) = results(reports, Measures(tuple(measures)), seed=0)
+        assert found.verdict is not None and found.verdict.p is not None
+        assert found.verdict.outcome == outcome
+        assert (found.verdict.p < 0.05) == (outcome == "better")
+
+
+def test_a_p_value_of_one_in_twenty_is_no_finding() -> None:
+    assert outcome_of(1.0, 0.05, "more") == "none"
+    assert outcome_of(1.0, 0.0499, "more") == "better"
+
+
+def test_without_a_better_direction_the_nearest_control_is_the_strongest() -> None:
+    rng = np.random.default_rng(16)
+    found = verdicts(
+        report("none", noise(rng, 1.0)),
+        report("untrained", noise(rng, 0.6, draws=2)),
+        report("shuffled", noise(rng, 3.0, draws=2)),
+        better="",
+    )["none"]
+    assert found is not None
+    assert found.control == "untrained"
+
+
 def test_few_worlds_are_not_tested() -> None:
     rng = np.random.default_rng(5)
     for worlds, draws in product((5, 6), (1, 3)):
@@ -165,6 +212,20 @@ def test_equal_scores_are_no_difference() -> None:
         assert (found.outcome, found.p) == ("none", None)
         assert found.difference == pytest.approx(0, abs=1e-12)
         assert found.reason
+        assert "not measured" not in found.reason
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_the_detectable_difference_is_further_than_the_interval(draws: int) -> None:
+    """With a power of one half it would be as far."""
+    rng = np.random.default_rng(18)
+    found = verdicts(
+        report("none", noise(rng, 1.0)), report("untrained", noise(rng, 1.0, 20, draws))
+    )["none"]
+    assert found is not None
+    assert found.interval is not None and found.detectable is not None
+    low, high = found.interval
+    assert (high - low) / 2 < found.detectable < high - low
 
 
 def test_only_headlines_with_scores_have_a_verdict() -> None:
@@ -190,6 +251,36 @@ def test_turns_that_a_control_lacks_are_left_out() -> None:
     assert found is not None
     assert found.worlds == 12
     assert found.difference == pytest.approx(-1, abs=0.15)
+
+
+def of_turns(whole: ProbeReport, kept: list[int]) -> ProbeReport:
+    """The report of some of its turns."""
+    return replace(
+        whole,
+        rows=tuple(whole.rows[i] for i in kept),
+        worlds=tuple(whole.worlds[i] for i in kept),
+        scores={name: each[:, kept] for name, each in whole.scores.items()},
+    )
+
+
+def test_turns_are_paired_by_their_rows_whichever_either_side_lacks() -> None:
+    """The control lacks four worlds and one turn in five, and the model two worlds."""
+    rng = np.random.default_rng(17)
+    ours = of_turns(
+        report("none", noise(rng, 1.0)),
+        [i for i in range(20 * TURNS) if i // TURNS not in (8, 9)],
+    )
+    control = report("untrained", noise(rng, 2.0, draws=4))
+    # One initialisation has no score in the last world.
+    control.scores["error"][1, -TURNS:] = np.nan
+    fewer = of_turns(control, [i for i in range(4 * TURNS, 20 * TURNS) if i % 5])
+    found = verdicts(ours, fewer)["none"]
+    assert found is not None
+    assert found.worlds == 13
+    # Turns of other worlds would differ by the difficulty of these.
+    assert found.difference == pytest.approx(-1, abs=0.1)
+    assert found.interval is not None
+    assert found.interval[1] - found.interval[0] < 1
 
 
 def test_the_variance_of_initialisations_widens_interval_and_p() -> None:
@@ -247,6 +338,13 @@ def test_half_widths_over_worlds_and_initialisations_are_squared_and_added() -> 
     expected = (value - half_width(0.05), value + half_width(0.05))
     assert found.interval == pytest.approx(expected)
     assert half_width(found.p_value) == pytest.approx(abs(value), rel=1e-6)
+
+    # A difference is found in four of five samples if it is this much further away.
+    detectable = np.hypot(
+        (t.ppf(0.975, 6) + t.ppf(0.8, 6)) * over_worlds,
+        (t.ppf(0.975, 3) + t.ppf(0.8, 3)) * over_initialisations,
+    )
+    assert found.mde == pytest.approx(detectable)
 
 
 def rejected(effect: float, worlds: int, draws: int, spread: float, runs: int) -> float:
@@ -308,6 +406,62 @@ def test_every_condition_has_a_test_of_its_own_turns() -> None:
     assert (small.outcome, small.worlds) == ("better", 20)
     assert (large.outcome, large.worlds) == ("none", 20)
     assert found["p.scaled", 5] is None
+
+
+def test_the_worlds_of_a_condition_are_its_own_and_codes_are_of_the_whole_run() -> None:
+    """The first condition has three turns of each world, the second one."""
+    rng = np.random.default_rng(19)
+    conditions: list[Labels] = [{"size": 5}, {"size": 7}]
+    n = 20 * TURNS + 20
+    rows = [(f"0/{i // TURNS}/0", i % TURNS) for i in range(20 * TURNS)]
+    rows += [(f"1/{i}/0", 0) for i in range(20)]
+    worlds = [f"w{i // TURNS}" for i in range(20 * TURNS)]
+    worlds += [f"w{i}" for i in range(20)]
+
+    reports = []
+    for control, mean in (("none", 0.0), ("untrained", 0.1)):
+        scores = rng.normal(mean, 0.3, size=(2, n)).astype(np.float32)
+        own = []
+        for labels, part in zip(
+            conditions, (scores[:, :-20], scores[:, -20:]), strict=True
+        ):
+            value = float(part.mean())
+            own.append(
+                Measurement(name="error", value=value, unit="", n=9, where=labels)
+            )
+        coded = CodedTurns(
+            rows=tuple(rows), worlds=tuple(worlds), scores={"code": scores}
+        )
+        whole = ProbeReport(
+            fit=replace(OURS, control=control),  # type: ignore[arg-type]
+            measurements=tuple(own),
+            n_train=9,
+            n_test=n,
+            rows=tuple(rows),
+            decoded=np.zeros((n, 1), np.float32),
+            worlds=tuple(worlds),
+            scores={"error": scores},
+            coded=coded,
+        )
+        reports.append(whole)
+
+    measures = [
+        Measure(name=f"p.{name}", title=name, better="less", headline=True)
+        for name in ("error", "code")
+    ]
+    meanings = Measures(tuple(measures))
+    of_size = {}
+    for one in results(reports, meanings, 0, conditions):
+        if one.where["control"] == "untrained":
+            of_size[one.where["size"]] = one.verdict
+    uncoded = [replace(whole, coded=CodedTurns()) for whole in reports]
+    for one in results(uncoded, meanings, 0, conditions):
+        if one.where["control"] == "untrained":
+            # The code of the whole run is not corrected for again.
+            assert one.verdict == of_size[one.where["size"]]
+    for verdict in of_size.values():
+        assert verdict is not None and verdict.p is not None
+        assert verdict.worlds == 20
 
 
 @pytest.mark.extended

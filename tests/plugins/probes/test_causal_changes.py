@@ -11,14 +11,16 @@ from gde.data.completion import ChatRequest, Message
 from gde_plugins.probes.causes.cases import Case, Change
 from gde_plugins.probes.causes.changes import (
     Trial,
+    ablation,
     have_means,
     patching,
     steering,
     steering_by_means,
 )
+from gde_plugins.probes.causes.class_means import difference_of_means
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
 from gde_plugins.probes.causes.layers import Layer
-from gde_plugins.probes.fitting.places import PlaceWeights
+from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 from gde_plugins.probes.maps.probe import CogmapReadout
 
 TOKENS, WIDTH, SIDE, N = 2, 8, 3, 4
@@ -205,3 +207,131 @@ def test_the_control_of_the_counterfactual_prompt_is_the_own_prompt() -> None:
     assert (own.name, own.control) == (counterfactual.name, "own prompt")
     assert own.instead == tuple(each.case.request for each in trials)
     assert not own.interventions
+
+
+def test_a_pair_is_another_where_either_place_is() -> None:
+    one = layer(2)
+    first, second = trial(0, [one]), trial(1, [one])
+    moved = replace(second.counterfactual, there=first.counterfactual.there)
+    trials = [first, replace(second, counterfactual=moved)]
+    found = steering([one], trials, "goal", CLASSES, (1.0,), np.random.default_rng(1))
+    assert "another pair's direction" in {change.control for change, _ in found}
+
+
+def scored(one: Layer, activations: np.ndarray) -> np.ndarray:
+    """(cells,) scores of the goal, from activations (tokens, width)."""
+    weights = one.weights
+    inputs = (activations.reshape(-1) - weights.mean) / weights.scale
+    scores = inputs @ weights.by_place + weights.bias
+    by_place = scores.reshape(-1, len(CLASSES))
+    logits = incidence(weights.places, one.shape) @ by_place
+    return np.asarray(logits[:, CLASSES.index("goal")])
+
+
+def test_a_dose_of_one_takes_twice_the_mean_margin_from_the_own_place_to_the_other() -> (
+    None
+):
+    """So that the scores of the two cells are swapped on average."""
+    one = layer(2)
+    n_inputs = TOKENS * WIDTH
+    weights = replace(
+        one.weights,
+        mean=drawn(n_inputs) * 3,
+        scale=RNG.uniform(0.5, 2, n_inputs).astype(np.float32),
+        bias=drawn(*one.weights.bias.shape) * 3,
+    )
+    one = replace(one, weights=weights)
+    trials = [trial(number, [one]) for number in range(N)]
+
+    def margin(each: Trial, added: np.ndarray | float = 0.0) -> float:
+        scores = scored(one, each.plain[2] + added)
+        here, there = each.counterfactual.here, each.counterfactual.there
+        return float(scores[one.cell(here)] - scores[one.cell(there)])
+
+    found = steering([one], trials, "goal", CLASSES, (1.0,), np.random.default_rng(1))
+    directions = of([change for change, _ in found], "")
+    margins = [margin(each) for each in trials]
+    # Some probes read the thing at the wrong one of the two places.
+    assert min(margins) < 0 < max(margins)
+    for each, direction, before in zip(trials, directions, margins, strict=True):
+        expected = before - 2 * np.abs(margins).mean()
+        assert margin(each, direction) == pytest.approx(expected, abs=0.01)
+
+
+def test_decoded_is_the_share_found_at_the_counterfactual_place_with_the_dose() -> None:
+    """Every cell has an activation of its own, which is its score of the goal."""
+    n_inputs, n_cells = TOKENS * WIDTH, SIDE**2
+    by_place = np.zeros((n_inputs, n_cells, len(CLASSES)), np.float32)
+    for cell in range(n_cells):
+        by_place[cell, cell, CLASSES.index("goal")] = 1
+    weights = PlaceWeights(
+        places="cellwise",
+        n_classes=len(CLASSES),
+        mean=np.zeros(n_inputs, np.float32),
+        scale=np.ones(n_inputs, np.float32),
+        by_place=by_place.reshape(n_inputs, -1),
+        bias=np.zeros(n_cells * len(CLASSES), np.float32),
+    )
+    one = layer(2)
+    readout = replace(one.readout, weights=weights)
+    # Activations vary alike and independently.
+    among = np.concatenate([np.eye(n_inputs), -np.eye(n_inputs)]).astype(np.float32)
+    among = among.reshape(-1, TOKENS, WIDTH)
+    one = replace(one, weights=weights, readout=readout, among=among)
+
+    trials = []
+    # The first moves within a row, the second within a column.
+    for here, there in (((0, 0), (0, 2)), ((0, 0), (2, 0))):
+        plain = np.zeros(n_inputs, np.float32)
+        plain[one.cell(here)] = 4
+        own = trial(0, [one])
+        pair = replace(own.counterfactual, here=here, there=there)
+        shown = {2: plain.reshape(TOKENS, WIDTH)}
+        trials.append(replace(own, counterfactual=pair, plain=shown))
+    found = steering(
+        [one], trials, "goal", CLASSES, (0.25, 1.0), np.random.default_rng(1)
+    )
+    decoded = [number.value for _, number in found if number is not None]
+    assert decoded == [0, 1]
+
+
+def test_patching_brings_the_own_counterfactual_and_its_control_that_of_another() -> (
+    None
+):
+    one = layer(2)
+    trials = [trial(number, [one]) for number in range(N)]
+    own, control, *_ = patching([one], trials, "goal")
+    brought = [each.patched[2] for each in trials]
+    assert np.array_equal(vectors(own), brought)
+    assert control.control == "another grid"
+    assert np.array_equal(vectors(control), [*brought[1:], brought[0]])
+
+
+def test_a_random_subspace_has_as_many_dimensions_and_is_another() -> None:
+    # One token of more dimensions than a class has scores.
+    one = replace(layer(2), among=drawn(40, 1, TOKENS * WIDTH))
+    own, control = ablation([one], N, "goal", CLASSES, np.random.default_rng(1))
+    assert (own.control, control.control) == ("", "random subspace")
+    spans = []
+    for change in (own, control):
+        assert len(set(map(id, change.interventions))) == 1
+        spans.append(np.array([made.vector[0] for made in change.interventions[0]]))
+    first, second = spans
+    assert first.shape == second.shape
+    assert len(first) == 2 * SIDE
+    beyond = second - second @ first.T @ first
+    assert np.linalg.norm(beyond, axis=1).max() > 0.5
+
+
+def test_a_row_that_both_places_share_needs_no_prompts() -> None:
+    places = np.array([(0, i % 2) for i in range(10)])
+    among = drawn(10, TOKENS, WIDTH)
+    columns = [among[places[:, 1] == i].mean(axis=0) for i in (0, 1)]
+    # No prompt has the thing in row 1. Five in either column are enough.
+    found = difference_of_means(among, places, (1, 0), (1, 1))
+    assert found is not None
+    assert np.allclose(found, columns[1] - columns[0], atol=1e-6)
+    # Four are not.
+    assert difference_of_means(among[1:], places[1:], (1, 0), (1, 1)) is None
+    # Equal means give no direction.
+    assert difference_of_means(among * 0, places, (1, 0), (1, 1)) is None

@@ -7,12 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gde.data.activations import CaptureRequest
+from gde.data.activations import ActivationRecord, CaptureRequest
 from gde.data.completion import ChatRequest, Completion, Message
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.testing.parts import LEFT, PlantedModel
-from gde_plugins.probes.causes.cases import Case, Change, Read
+from gde_plugins.probes.causes.cases import (
+    UNCHANGED,
+    Actions,
+    Case,
+    Change,
+    Read,
+    changed_requests,
+    gathered,
+    predicted_shares,
+)
 from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
 from gde_plugins.probes.causes.interventions import (
     Where,
@@ -134,6 +143,122 @@ def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
         found = effects(tested, *controls)
         assert [number(found, "effect", each) for each in (weak, strong)] == [0, 1]
         assert number(found, "excess", tested) == 0
+
+
+def test_a_control_is_of_the_same_layer_and_dose() -> None:
+    name, turning = "steering", MODEL.turning
+    doses = [everywhere(name, turning, dose) for dose in (0.5, 2.0)]
+    controls = [everywhere(name, turning, dose, "control") for dose in (0.5, 2.0)]
+    found = effects(*doses, *controls)
+    # The control of dose 2 turns the answers, and is none of dose .5.
+    assert [number(found, "excess", one) for one in doses] == [0, 0]
+
+    deeper = everywhere(name, turning, 2.0, "control", layer=1)
+    found = effects(*doses, deeper)
+    (one,) = (
+        each for each in found if each.name == "excess" and each.where == doses[1].where
+    )
+    assert one.reason == "steering has no control"
+
+
+def test_p_values_are_corrected_for_all_changes_but_controls() -> None:
+    tested = everywhere("steering", MODEL.turning, 2.0)
+    again = everywhere("steering", MODEL.turning, 3.0)
+    control = everywhere("steering", MODEL.turning, 2.0, "wrong layer")
+    # The signs of ten worlds that all differ in one direction.
+    alone = 2 / 2**N
+    assert number(effects(control, tested), "p", tested) == pytest.approx(alone)
+    found = effects(control, tested, again)
+    for one in (tested, again):
+        assert number(found, "p", one) == pytest.approx(2 * alone)
+
+
+@pytest.mark.parametrize(
+    ("p", "effect", "excess", "low", "expected"),
+    [
+        (0.01, 0.5, 0.5, 0.1, True),
+        (0.05, 0.5, 0.5, 0.1, False),
+        (None, 0.5, 0.5, 0.1, False),
+        # A significant effect in the other direction.
+        (0.01, -0.5, 0.5, 0.1, False),
+        (0.01, 0.5, 0.5, -0.1, False),
+        (0.01, 0.5, 0.5, None, True),
+        (0.01, 0.5, 0.0, None, False),
+    ],
+)
+def test_a_cause_has_a_significant_effect_beyond_its_controls(
+    p: float | None, effect: float, excess: float, low: float | None, expected: bool
+) -> None:
+    change = everywhere("steering", MODEL.turning)
+    interval = None if low is None else (low, 1.0)
+    numbers = [
+        Measurement(
+            name="p",
+            value=p,
+            unit="probability",
+            n=N,
+            reason="" if p else "too few pairs",
+        ),
+        Measurement(name="effect", value=effect, unit="share", n=N),
+        Measurement(name="excess", value=excess, unit="share", n=N, interval=interval),
+    ]
+    found = [replace(one, where=change.where) for one in numbers]
+    assert is_cause(found, change) == expected
+
+
+def test_cases_of_one_world_are_no_independent_pairs() -> None:
+    cases = []
+    for i, case in enumerate(CASES):
+        cases.append(replace(case, world=f"world {i // 2}"))
+    change = everywhere("steering", MODEL.turning, 2.0)
+    control = everywhere(
+        "steering", random_direction(MODEL.turning, rng()), 2.0, "random direction"
+    )
+    replays = Replays(model=MODEL, cases=cases, read=said)
+    found = asyncio.run(causal_effects(replays, [change, control], rng()))
+    own = {one.name: one for one in found if one.where == change.where}
+    for name in ("effect", "excess", "direct", "indirect"):
+        assert own[name].clusters == N / 2
+    assert own["p"].value is None
+
+
+def test_answers_to_a_case_differ_by_the_change_alone() -> None:
+    made = everywhere("steering", MODEL.turning, 2.0)
+    others = tuple(
+        ChatRequest(messages=(Message(role="user", content="other"),), seed=100 + i)
+        for i in range(N)
+    )
+    instead = Change(name="prompt", layer=-1, instead=others)
+    plain, changed, replaced = (
+        changed_requests(CASES, change, samples=3)
+        for change in (UNCHANGED, made, instead)
+    )
+    seeds = set()
+    for i, case in enumerate(CASES):
+        for own, one, other in zip(plain[i], changed[i], replaced[i], strict=True):
+            seeds.add(own.seed)
+            assert own == replace(case.request, seed=own.seed)
+            assert one == replace(own, interventions=made.interventions[i])
+            assert other == replace(others[i], seed=own.seed)
+    # Every sample has its own.
+    assert len(seeds) == 3 * N
+
+
+def test_a_share_is_that_of_all_samples_usable_or_not() -> None:
+    actions: Actions = [[LEFT, None, "up", LEFT], [None] * 4, ["up"] * 4]
+    cases = [CASES[0], replace(CASES[1], predicted=frozenset({None})), CASES[2]]
+    assert predicted_shares(actions, cases).tolist() == [0.5, 1, 0]
+
+
+def test_gathered_results_stand_where_their_tasks_stood() -> None:
+    async def one(place: tuple[int, int]) -> tuple[int, int]:
+        return place
+
+    async def gather() -> list[list[tuple[int, int]]]:
+        return await gathered([[one((i, j)) for j in range(3)] for i in range(2)])
+
+    expected = [[(i, j) for j in range(3)] for i in range(2)]
+    assert asyncio.run(gather()) == expected
 
 
 def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away() -> (
@@ -271,7 +396,7 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
         places=places,
         n_classes=2,
         mean=np.zeros(24, np.float32),
-        scale=np.ones(24, np.float32),
+        scale=np.geomspace(0.1, 10, 24).astype(np.float32),
         by_place=random.normal(size=(24, n * 2)).astype(np.float32),
         bias=np.zeros(n * 2, np.float32),
     )
@@ -280,7 +405,8 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
         .reshape(40, 2, 12)
         .astype(np.float32)
     )
-    said = (streams.reshape(40, 24) @ weights.by_place).reshape(40, n, 2)[..., 1]
+    inputs = streams.reshape(40, 24) / weights.scale
+    said = (inputs @ weights.by_place).reshape(40, n, 2)[..., 1]
     changed = streams
     for each in ablate(WHERE, subspace(weights, 1, streams)):
         changed = np.stack([each.applied(stream) for stream in changed])
@@ -316,3 +442,42 @@ def test_where_no_answer_is_usable_there_is_a_reason_and_no_number() -> None:
         assert {one.name for one in found} == {*NAMES, "direct", "indirect"}
         assert {(one.value, one.reason) for one in found} == {(None, reason)}
         assert not is_cause(found, change)
+
+
+def test_a_direction_is_one_along_which_activations_vary() -> None:
+    """The gradient would also go where only the weights of the probe point."""
+    random = rng()
+    weights = PlaceWeights(
+        places="cellwise",
+        n_classes=2,
+        mean=np.zeros(12, np.float32),
+        scale=np.ones(12, np.float32),
+        by_place=random.normal(size=(12, 12)).astype(np.float32),
+        bias=np.zeros(12, np.float32),
+    )
+    among = random.normal(size=(50, 3, 4)).astype(np.float32)
+    among[:, :, 2:] = 1
+    direction = towards(weights, 1, (2, 3), (2, 3), among)
+    assert np.allclose(direction[:, 2:], 0, atol=1e-6)
+    assert np.abs(direction[:, :2]).min() > 1e-3
+
+
+def test_every_token_loses_as_many_dimensions_as_the_poorest_can() -> None:
+    directions = rng().normal(size=(2, 2, MODEL.width)).astype(np.float32)
+    # Of the second token both directions are the same.
+    directions[1, 1] = directions[0, 1]
+    (made,) = ablate(WHERE, [*directions])
+    assert made.vector.shape == (2, MODEL.width)
+
+
+def test_a_change_of_the_deepest_layer_is_seen() -> None:
+    change = everywhere("steering", MODEL.turning, 2.0, layer=MODEL.n_layers - 1)
+    assert number(effects(change), "effect", change) == 1
+
+
+def test_captures_differ_where_any_place_does() -> None:
+    zeros, ones = np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32)
+    one = ActivationRecord(values={(0, "pre"): zeros, (0, "message"): zeros})
+    other = ActivationRecord(values={(0, "pre"): zeros, (0, "message"): ones})
+    assert differ(one, other)
+    assert not differ(one, one)

@@ -10,6 +10,7 @@ import pytest
 from gde.data.completion import ChatRequest, Completion, Message
 from gde.data.result import Measurement
 from gde.errors import GdeError
+from gde.seeding import derive
 from gde.testing.parts import LEFT, RIGHT, PlantedModel
 from gde.testing.parts.models import CLOSING
 from gde_plugins.probes.causes import reasoning
@@ -212,6 +213,38 @@ def test_turns_without_reasoning_are_left_out() -> None:
     assert [found[name].n for name in ("direct", "indirect")] == [N - 2] * 2
 
 
+def test_an_empty_reasoning_is_left_out_too() -> None:
+    @dataclass
+    class Empty(AtOnce):
+        async def complete(self, request: ChatRequest) -> Completion:
+            answer = await PlantedModel.complete(self, request)
+            content = request.messages[0].content
+            if content.count("_") in self.seeds and not request.prefill:
+                return replace(answer, reasoning="")
+            return answer
+
+    found = effects(Empty(seeds=frozenset({1, 3})))
+    assert [found[name].n for name in ("direct", "indirect")] == [N - 2] * 2
+
+
+def test_a_sample_without_reasoning_is_left_out_of_both_sides() -> None:
+    """The second sample of each case is without, and goes left in any case."""
+    seconds = {derive(case.request.seed, "cause", 1) for case in CASES}
+
+    @dataclass
+    class Half(Reasoner):
+        async def complete(self, request: ChatRequest) -> Completion:
+            answer = await super().complete(request)
+            if request.seed in seconds and not request.prefill:
+                places = {"pre": answer.positions["pre"]}
+                return replace(answer, text=LEFT, reasoning=None, positions=places)
+            return answer
+
+    found = effects(Half(goes_left=by_stream), samples=2)
+    values = [found[name].value for name in ("effect", "direct", "indirect")]
+    assert values == [0.5, 1, 0]
+
+
 def test_a_reasoning_that_never_ends_leaves_no_answer() -> None:
     """As it did when the model wrote it: the action of such a turn is lost again."""
 
@@ -286,3 +319,15 @@ def test_the_places_that_a_reasoning_writes_first_are_read() -> None:
     # A group that holds no row and column says nothing.
     assert written_places(r"(?P<agent>\d)", "7") == {}
     assert written_places("", USUAL) == {}
+
+
+def test_every_reasoning_is_held_against_the_places_of_its_own_case() -> None:
+    cases = []
+    for i, case in enumerate(CASES):
+        # True of the first four cases alone.
+        statements = {"agent": ("agent", (1, 2) if i < 4 else (i, i))}
+        cases.append(replace(case, statements=statements))
+    own = tuple(case.request for case in CASES)
+    unchanged = Change(name="prompt", layer=-1, control="own prompt", instead=own)
+    found = effects(MODEL, unchanged, cases=cases)
+    assert found["written.agent"].value == 0.4

@@ -10,6 +10,9 @@ from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
+from gde_plugins.probes.causes import metric
+from gde_plugins.probes.causes.counterfactuals import Counterfactual
+from gde_plugins.probes.causes.layers import Prompt
 from gde_plugins.probes.config import CausesConfig
 
 Found = Sequence[Measurement]
@@ -240,3 +243,50 @@ def test_parts_of_a_run_have_no_numbers(tested: Result, catalogue: Catalogue) ->
         for one in tested.measurements
         if one.source == "causes" and "density" in one.where
     ]
+
+
+class Noted(Exception):
+    """Ends a test of what has been noted."""
+
+
+def test_directions_are_made_of_training_worlds_alone(
+    tested: Result, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[Prompt] = []
+
+    def noting(_: object, __: object, ___: object, prompts: Sequence[Prompt]) -> None:
+        noted.extend(prompts)
+        raise Noted
+
+    monkeypatch.setattr(metric, "load_layers", noting)
+    rescore(tested.run, [Choice(name="causes")], catalogue)
+    evidence = load_evidence(tested.run, catalogue)
+    held_out = set(evidence.probe_reports[0].rows)
+    # Prompts of equal worlds would be equal.
+    held_out_prompts = set()
+    training_prompts = set()
+    for trajectory in evidence.trajectories:
+        for turn in trajectory.turns:
+            assert turn.decision.completion is not None
+            tokens = turn.decision.completion.prompt_tokens
+            if (str(trajectory.key), turn.index) in held_out:
+                held_out_prompts.add(tokens)
+            else:
+                training_prompts.add(tokens)
+    assert held_out_prompts
+    assert {one.answer.prompt_tokens for one in noted} == training_prompts
+
+
+def test_the_reasoning_may_state_the_true_places_and_the_counterfactual_one() -> None:
+    counterfactual = Counterfactual(
+        text="",
+        best=frozenset({"UP"}),
+        here=(1, 1),
+        there=(1, 2),
+        true={"agent": (1, 1), "goal": (3, 3)},
+    )
+    true = {"agent": ("agent", (1, 1)), "goal": ("goal", (3, 3))}
+    found = metric._statements("agent", counterfactual)
+    assert found == {**true, "counterfactual": ("agent", (1, 2))}
+    # A wall is no thing that is written.
+    assert metric._statements("wall", counterfactual) == true

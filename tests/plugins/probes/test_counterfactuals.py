@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from gde import Choice, Evidence, Plan, evaluate, load_evidence
-from gde.data.cell_map import CellMap
+from gde.data.cell_map import CellMap, Position
+from gde.data.observation import State, World
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.grid.rendering.layout import render_text
 from gde_plugins.probes.causes.counterfactuals import (
     Different,
@@ -106,3 +108,55 @@ def test_an_observation_without_the_map_is_named(walked: Evidence) -> None:
         match=r"turn 0 of episode 0/0/0: the observation does not show the whole map",
     ):
         counterfactual_of(one, hidden, "goal", np.random.default_rng(0))
+
+
+RING = (
+    "#########",
+    "#####_###",
+    "#########",
+    "#_______#",
+    "#_#####_#",
+    "#_______#",
+    "#########",
+)
+"""A way round a wall, and a cell to which there is no way."""
+
+
+def around(agent: Position, goal: Position) -> tuple[Trajectory, Turn]:
+    """A turn on the ring."""
+    places = {"agent": [*agent], "goal": [*goal]}
+    moves = {"UP": [-1, 0], "DOWN": [1, 0], "LEFT": [0, -1], "RIGHT": [0, 1]}
+    world = World(id="ring", facts={"rows": [*RING], "moves": moves})
+    lines = [[*row] for row in RING]
+    lines[agent[0]][agent[1]] = "A"
+    lines[goal[0]][goal[1]] = "G"
+    text = "\n".join(map("".join, lines))
+    move = Move(action="RIGHT", text=text, state=State(facts=places))
+    one = episode_of([move], world=world)
+    return one, one.turns[0]
+
+
+def chosen_around(different: Different) -> set[Position]:
+    """All counterfactual places that chance may choose on the ring."""
+    one, turn = around((5, 4), (3, 5))
+    found = set()
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        counterfactual = counterfactual_of(one, turn, different, rng)
+        assert counterfactual is not None
+        assert counterfactual.best
+        found.add(counterfactual.there)
+    return found
+
+
+def test_the_nearest_goal_that_can_be_reached_another_way_is_chosen() -> None:
+    """The way to the right is the shortest to the goal; to the cell two to the left of
+    it, it is the way to the left. Cells beside the agent are further off, and one cell
+    as near cannot be reached.
+    """
+    assert chosen_around("goal") == {(3, 3)}
+
+
+def test_walls_are_added_and_removed_at_random_where_they_are_equally_near() -> None:
+    # Above the agent the wall is opened, or the way to the right is closed.
+    assert chosen_around("wall") == {(4, 4), (5, 5)}

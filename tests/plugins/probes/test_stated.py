@@ -2,15 +2,16 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gde import Choice, Evidence, Plan, evaluate, load_evidence
-from gde.data.cell_map import KINDS, decoded_classes
+from gde.data.cell_map import KINDS, CellMap, decoded_classes
 from gde.data.completion import ChatRequest
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
@@ -90,6 +91,28 @@ def answering(evidence: Evidence, answers: Mapping[int, str]) -> Evidence:
 
 def _with_detail(turn: Turn, detail: str) -> Turn:
     return replace(turn, decision=replace(turn.decision, detail=detail))
+
+
+def telling(
+    evidence: Evidence,
+    tells: Callable[[int, NDArray[np.int64]], NDArray[np.int64] | None],
+) -> Evidence:
+    """The evidence with what a function of the number of the world and the true map
+    states in every turn; None for nothing.
+    """
+    changed = []
+    for one in evidence.trajectories:
+        turns = []
+        for turn in one.turns:
+            assert turn.state is not None
+            true = CellMap.from_record(one.world, turn.state).codes
+            cells = tells(one.key.world, true)
+            answer = ""
+            if cells is not None:
+                answer = json.dumps({"map": np.array(KINDS)[cells].tolist()})
+            turns.append(_with_detail(turn, noted("", answer)))
+        changed.append(replace(one, turns=tuple(turns)))
+    return replace(evidence, trajectories=tuple(changed))
 
 
 def decoding(evidence: Evidence, shift: int = 0) -> Evidence:
@@ -217,6 +240,111 @@ def test_a_shifted_decoded_map_does_not_agree(asked: Evidence) -> None:
     assert found["stated.agreement.goal"].value == 0
     assert found["stated.agreement"].value == found["stated.decoded"].value
     assert (found["stated.decoded"].value or 0) < 1
+
+
+def n_turns(evidence: Evidence, *worlds: int) -> int:
+    return sum(
+        len(one.turns) for one in evidence.trajectories if one.key.world in worlds
+    )
+
+
+def test_agreement_is_with_what_is_decoded_whatever_is_true(asked: Evidence) -> None:
+    """The maps of worlds 6 and 7 are stated as they are decoded, which is wrong."""
+
+    def tells(world: int, true: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.roll(true, 1, axis=1) if world >= 6 else true
+
+    usual = named(stated(decoding(asked, shift=1)))
+    found = named(stated(decoding(telling(asked, tells), shift=1)))
+    share = n_turns(asked, 6, 7) / n_turns(asked, 4, 5, 6, 7)
+    assert found["stated.agreement.agent"].value == pytest.approx(share)
+    assert found["stated.agreement.goal"].value == pytest.approx(share)
+    assert found["stated.decoded"].value == usual["stated.decoded"].value
+    assert (found["stated.agreement"].value or 0) > (
+        usual["stated.agreement"].value or 0
+    )
+
+
+def test_only_turns_with_a_stated_map_are_compared(asked: Evidence) -> None:
+    def tells(world: int, true: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        return None if world in (4, 6) else np.roll(true, 1, axis=1)
+
+    found = named(stated(decoding(telling(asked, tells), shift=1)))
+    for name in ("agreement", "agreement.agent", "agreement.goal"):
+        assert found[f"stated.{name}"].value == 1
+        assert found[f"stated.{name}"].n == n_turns(asked, 5, 7)
+
+
+def test_a_thing_stated_twice_agrees_with_no_place(asked: Evidence) -> None:
+    def tells(_: int, true: NDArray[np.int64]) -> NDArray[np.int64]:
+        twice = true.copy()
+        twice[0, 0] = KINDS.index("agent")
+        return twice
+
+    found = named(stated(decoding(telling(asked, tells))))
+    assert found["stated.agreement.agent"].value == 0
+    assert found["stated.agreement.goal"].value == 1
+
+
+def test_a_thing_that_was_never_trained_on_agrees_with_nothing(
+    asked: Evidence,
+) -> None:
+    (report,) = decoding(asked).probe_reports
+    decoded = report.decoded.copy()
+    decoded[..., CLASSES.index("goal")] = 0
+    evidence = replace(asked, probe_reports=(replace(report, decoded=decoded),))
+    found = named(stated(evidence))
+    assert "no goal cell" in found["stated.agreement.goal"].reason
+    assert found["stated.agreement.agent"].value == 1
+
+
+def test_cells_of_larger_maps_count_for_as_many(asked: Evidence) -> None:
+    """Half of the worlds are wider, and those alone are stated rightly."""
+    wider = []
+    for one in asked.trajectories:
+        world = one.world
+        if one.key.world < 4:
+            rows = [f"{row}####" for row in world.facts["rows"]]  # type: ignore[union-attr]
+            world = replace(world, facts={**world.facts, "rows": rows})
+        wider.append(replace(one, world=world))
+
+    def tells(world: int, true: NDArray[np.int64]) -> NDArray[np.int64]:
+        return true if world < 4 else (true + 1) % len(KINDS)
+
+    evidence = telling(replace(asked, trajectories=tuple(wider)), tells)
+    found = named(stated(evidence))
+    n_right = n_turns(asked, 0, 1, 2, 3) * SIZE * (SIZE + 4)
+    n_wrong = n_turns(asked, 4, 5, 6, 7) * SIZE * SIZE
+    assert found["stated.accuracy"].value == pytest.approx(
+        n_right / (n_right + n_wrong)
+    )
+
+
+def test_the_reason_is_that_of_most_answers(asked: Evidence) -> None:
+    answers = {**dict.fromkeys(range(8), '{"action": "UP"}'), 7: ""}
+    found = named(stated(answering(asked, answers)))
+    assert "wanted a JSON object" in found["stated.accuracy"].reason
+
+
+def test_failed_episodes_do_not_count_and_parts_have_no_decoded_maps(
+    asked: Evidence,
+) -> None:
+    first, *others = answering(asked, {0: ""}).trajectories
+    failed = replace(first, ending="failed", failure="no more memory")
+    evidence = replace(asked, trajectories=(failed, *others))
+    assert named(stated(evidence))["stated.answered"].value == 1
+
+    found = stated(replace(decoding(asked), part={"size": SIZE}))
+    assert not [one for one in found if one.name.startswith("stated.agreement")]
+
+
+def test_worlds_of_one_cluster_count_as_one(asked: Evidence) -> None:
+    changed = []
+    for one in asked.trajectories:
+        world = replace(one.world, base=f"base {one.key.world // 2}")
+        changed.append(replace(one, world=world))
+    found = named(stated(replace(asked, trajectories=tuple(changed))))
+    assert found["stated.accuracy"].clusters == 4
 
 
 def test_turns_without_a_decoded_map_are_no_comparison(asked: Evidence) -> None:

@@ -246,3 +246,61 @@ def test_runs_without_perturbation_or_maps_have_a_reason(perturbed: Evidence) ->
     (undecoded,) = updates(perturbed)
     assert "--probe cogmap" in undecoded.reason
     assert updates(replace(perturbed, part={"size": SIZE})) == ()
+
+
+def test_all_later_turns_count_and_their_interval_is_over_worlds(
+    perturbed: Evidence,
+) -> None:
+    after = found(decoding(perturbed, none=truth), "move_goal", "3+")
+    n_late = 0
+    for one in perturbed.trajectories:
+        if one.world.facts.get("perturbation") == "move_goal":
+            # Turn 2 is the first after the perturbation.
+            n_late += len(one.turns[4:])
+    assert after["updates.new"].n == n_late > 10
+    assert (after["updates.new"].clusters or 0) <= 10
+
+
+def test_unperturbed_turns_have_the_numbers_of_the_perturbed_ones(
+    perturbed: Evidence,
+) -> None:
+    def at_first(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+        return (truth if index == 2 else nowhere)(trajectory, index)
+
+    evidence = decoding(perturbed, none=at_first)
+    assert found(evidence, "move_goal", "1")["updates.unperturbed"].value == 1
+    assert found(evidence, "move_goal", "2")["updates.unperturbed"].value == 0
+
+
+def test_random_weights_are_those_of_the_same_layer(perturbed: Evidence) -> None:
+    reports = [*decoding(perturbed, none=truth, untrained=stale).probe_reports]
+    for report in decoding(perturbed, none=truth, untrained=truth).probe_reports:
+        reports.append(replace(report, fit=replace(report.fit, layer=1)))
+    evidence = replace(perturbed, probe_reports=tuple(reports))
+    excess = {}
+    for one in updates(evidence):
+        labels = (one.where.get("perturbation"), one.where.get("since"))
+        if one.name == "updates.excess" and labels == ("move_goal", "1"):
+            excess[one.where["layer"]] = one.value
+    assert excess == {0: 1, 1: 0}
+
+
+def test_p_values_are_corrected_over_the_turns_of_a_fit(perturbed: Evidence) -> None:
+    p_values = {}
+    for one in updates(decoding(perturbed, none=truth, untrained=stale)):
+        if one.name == "updates.p" and one.where["perturbation"] == "move_goal":
+            p_values[one.where["since"]] = one.value
+    assert list(p_values) == ["1", "2", "3+"]
+    assert None not in p_values.values()
+    # Ten worlds that all differ in one direction, in three tests.
+    assert p_values["1"] == pytest.approx(3 * 2 / 2**10)
+
+
+def test_a_thing_that_was_never_trained_on_has_a_reason(perturbed: Evidence) -> None:
+    (report,) = decoding(perturbed, none=truth).probe_reports
+    decoded = report.decoded.copy()
+    decoded[..., CLASSES.index("goal")] = 0
+    evidence = replace(perturbed, probe_reports=(replace(report, decoded=decoded),))
+    (one,) = found(evidence, "move_goal").values()
+    assert one.value is None and "no goal cell" in one.reason
+    assert found(evidence, "put_back")["updates.before"].value == 1

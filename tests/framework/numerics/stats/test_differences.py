@@ -324,3 +324,16 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         paired_difference(a, b, clusters, rng())
+
+
+def test_hits_beside_shares_have_no_interval_of_hits() -> None:
+    hits = rng(2).integers(2, size=20).astype(float)
+    shares = rng(3).random(20)
+    clusters = np.arange(20)
+    for a, b in ((hits, shares), (shares, hits)):
+        found = paired_difference(a, b, clusters, rng(1))
+        # That of the same differences, which are no hits on either side.
+        nothing = np.zeros(20)
+        same = paired_difference(a - b, nothing, clusters, rng(1))
+        assert found.estimate.interval is not None
+        assert found.estimate.interval == pytest.approx(same.estimate.interval)
