@@ -30,6 +30,7 @@ SIMULATORS = dict.fromkeys(
 TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained model")
 CANNOT = {
     "hf": "needs a folder with weights",
+    "gguf": "needs a file with weights",
     "openai": "needs a server",
     "judge": "needs a language model that can judge",
     **SIMULATORS,

@@ -121,7 +121,7 @@ def test_compare_shows_the_tests_of_probes_as_the_result_does(
     for one in run["measurements"]:  # type: ignore[attr-defined]
         if one["where"] == main and one["verdict"]:
             tested[one["name"]] = one["verdict"]
-    assert len(tested) == 6
+    assert len(tested) == 7
 
     rows = json.loads(compared.stdout)["probes"]
     shown = {row["name"]: row for row in rows if row["a"]["where"] == main}

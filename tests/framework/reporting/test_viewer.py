@@ -134,7 +134,7 @@ def test_the_list_names_models_and_what_they_took(
 def test_a_folder_that_cannot_be_read_is_a_line_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("version = 99")
     assert state("it", tmp_path).status == "unreadable"
-    assert "wanted version 1" in state("it", tmp_path).found
+    assert "wanted version 2" in state("it", tmp_path).found
 
 
 def test_every_page_is_there_and_holds_nothing_from_elsewhere(

@@ -355,7 +355,10 @@ def test_later_stages_can_be_run_again_from_the_folder(
             r"agent\.model: wanted planted, got",
         ),
         ({"probes": (Choice(name="deep"),)}, "layer: the model has 2"),
-        ({"language_model": {"depth": 3}}, "unknown field of model 'depth'"),
+        (
+            {"models": [Choice(name="", config={"depth": 3})]},
+            "unknown field of model 'depth'",
+        ),
         (
             {"probes": (Choice(name="where"), Choice(name="where"))},
             "probe 'where' is listed twice",

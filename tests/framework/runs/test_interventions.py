@@ -35,7 +35,7 @@ def plan(
     return Plan(
         environment=Choice(name="corridor", config={"length": LENGTHS}),
         agent=Choice(name=agent, config=config),
-        language_model=settings or {},
+        models=(Choice(name="", config=settings or {}),),
         metrics=(Choice(name="success"),),
         episodes=6,
     )

@@ -265,8 +265,8 @@ class Sparse(Remembers):
         fitted = np.where(is_label, whole.fitted, np.nan)
         uniform = np.full(fitted.shape, 0.5)
         found = {"bit": Likelihoods(fitted=fitted, uniform=uniform)}
-        # The last block has 54 turns.
-        if len(turns.labels) < 54:
+        # The last block is coded by a fit to 17 worlds.
+        if len(readout.labels) < 51:
             found["rare"] = found["bit"]
         return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Plan
+from gde import Choice, Plan
 from gde.data.completion import Completion
 from gde.data.model_use import ModelUse, Usage, merged, total
 from gde.stages.model_use import models_used
@@ -69,10 +69,13 @@ def test_answers_of_the_cache_took_nothing(journal: Journal) -> None:
     assert use.days == (DAY, DAY)
 
 
+PRICED = Choice(name="big", config={"prices": (1e6, 2e6)})
+
+
 def test_a_cost_needs_a_price_and_says_what_it_lacks(journal: Journal) -> None:
     write(journal, "0/0/0", ANSWER, replace(ANSWER, n_completion=None))
     assert [one.usage.cost for one in models_used(journal, PLAN)] == [None]
-    (use,) = models_used(journal, replace(PLAN, prices={"big": (1e6, 2e6)}))
+    (use,) = models_used(journal, replace(PLAN, models=(PRICED,)))
     assert (use.usage.untold, use.usage.cost) == (1, 90 + 90 + 2 * 10)
 
 

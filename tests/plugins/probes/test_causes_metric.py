@@ -10,7 +10,7 @@ from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde_plugins.probes.causes import metric
+from gde_plugins.probes.causes import trials
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
 from gde_plugins.probes.causes.layers import Prompt
 from gde_plugins.probes.config import CausesConfig
@@ -258,7 +258,7 @@ def test_directions_are_made_of_training_worlds_alone(
         noted.extend(prompts)
         raise Noted
 
-    monkeypatch.setattr(metric, "load_layers", noting)
+    monkeypatch.setattr(trials, "load_layers", noting)
     rescore(tested.run, [Choice(name="causes")], catalogue)
     evidence = load_evidence(tested.run, catalogue)
     held_out = set(evidence.probe_reports[0].rows)
@@ -286,7 +286,7 @@ def test_the_reasoning_may_state_the_true_places_and_the_counterfactual_one() ->
         true={"agent": (1, 1), "goal": (3, 3)},
     )
     true = {"agent": ("agent", (1, 1)), "goal": ("goal", (3, 3))}
-    found = metric._statements("agent", counterfactual)
+    found = trials._statements("agent", counterfactual)
     assert found == {**true, "counterfactual": ("agent", (1, 2))}
     # A wall is no thing that is written.
-    assert metric._statements("wall", counterfactual) == true
+    assert trials._statements("wall", counterfactual) == true

@@ -301,6 +301,9 @@ def test_a_thing_that_was_never_trained_on_has_a_reason(perturbed: Evidence) -> 
     decoded = report.decoded.copy()
     decoded[..., CLASSES.index("goal")] = 0
     evidence = replace(perturbed, probe_reports=(replace(report, decoded=decoded),))
-    (one,) = found(evidence, "move_goal").values()
-    assert one.value is None and "no goal cell" in one.reason
+    moved = [
+        one for one in updates(evidence) if one.where["perturbation"] == "move_goal"
+    ]
+    assert [one.name for one in moved] == ["updates.new"]
+    assert moved[0].value is None and "no goal cell" in moved[0].reason
     assert found(evidence, "put_back")["updates.before"].value == 1
