@@ -53,6 +53,7 @@ from .offers import NoConfig as NoConfig
 from .offers import Offer as Offer
 from .offers import ProbeOffer as ProbeOffer
 from .offers import RewardName as RewardName
+from .offers import WeightsName as WeightsName
 from .parts.agent import Agent as Agent
 from .parts.agent import Brief as Brief
 from .parts.agent import FunctionAgent as FunctionAgent

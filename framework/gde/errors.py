@@ -51,6 +51,10 @@ class Unavailable(GdeError):
     """A model that answers no request now: no server, or a refused key."""
 
 
+class CannotReplay(GdeError):
+    """An answer of a server whose tokens cannot be reconstructed."""
+
+
 class RunFailed(GdeError):
     """A run stopped by something outside its parts; finished work is kept."""
 

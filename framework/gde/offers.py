@@ -106,6 +106,8 @@ class ModelReference:
     """Whether the part asks it questions of its own, which a model that was made for
     one task cannot answer.
     """
+    weights: bool = False
+    """Whether the model is not asked but replays the agent's turns."""
 
 
 def _one_model(text: str) -> None:
@@ -121,6 +123,11 @@ GeneralModelName = Annotated[
     str, ModelReference(any_question=True), Readable(_one_model)
 ]
 """The same; a model whose offer says that it was made for one `task` is refused."""
+WeightsName = Annotated[str, ModelReference(weights=True), Readable(_one_model)]
+"""In a probe's configuration: the model that replays the agent's turns for their
+activations; empty for the agent's own. It has the weights of the agent's model, which a
+server may hold.
+"""
 
 
 @dataclass(frozen=True)

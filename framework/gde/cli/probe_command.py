@@ -15,6 +15,10 @@ def command(
         list[str] | None,
         typer.Option(help="Probe to add; default: refit the probes of the run."),
     ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="ALIAS=MODEL, e.g. local weights that need settings."),
+    ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
@@ -23,13 +27,15 @@ def command(
 ) -> None:
     """Add probes to a run, or refit its probes.
 
-    Another layer, for example: --probe cogmap --set cogmap.layer=3. Keeps all other
-    results.
+    Another layer, for example: --probe cogmap --set cogmap.layer=3. Of a served model:
+    --set cogmap.weights=hf:PATH_OR_ID. Keeps all other results.
     """
     from gde.request.building import asked_for
     from gde.runs.adding import probe as add_probes
 
-    choices = asked_for("probe", probe or (), settings or ())
+    choices, models = asked_for("probe", probe or (), settings or (), model or ())
     with progress(quiet=quiet or as_json) as watch:
-        result = add_probes(run, choices, watch=watch, keys_to=key_to or ())
+        result = add_probes(
+            run, choices, watch=watch, keys_to=key_to or (), models=models
+        )
     show_result(result, as_json, show_all)

@@ -31,7 +31,7 @@ def command(
     from gde.runs.adding import rescore
     from gde.runs.contest import is_contest, rescore_contest
 
-    choices = asked_for("metric", metric or (), settings or ())
+    choices, _ = asked_for("metric", metric or (), settings or ())
     rescore_either = rescore_contest if is_contest(run) else rescore
     with progress(quiet=quiet or as_json) as watch:
         found = rescore_either(run, choices, watch=watch, keys_to=key_to or ())

@@ -117,6 +117,10 @@ class Completion:
     """
     tokens: tuple[int, ...] = ()
     """Token ids of the completion, template tokens included."""
+    logprobs: tuple[float, ...] = ()
+    """Natural logarithms of the probabilities of the completion's tokens before
+    temperature, as a server gives them; empty where it gives none.
+    """
     positions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Places to read activations at: name to indices into prompt_tokens + tokens.
 
@@ -141,6 +145,10 @@ class Completion:
     prompt: tuple[Message, ...] = ()
     """The conversation that it answers, before the model's template. The run fills it
     in.
+    """
+    effort: str | None = None
+    """The reasoning effort that a server was sent, whose template writes it into the
+    prompt; None where it was sent none.
     """
     interventions: "tuple[Intervention, ...]" = ()
     """Changes of the residual stream during the answer, which a replay repeats. The run

@@ -173,6 +173,10 @@ class ProbeReport:
     mean, from each of K fits: see `gde.parts.probe.ScoresTurns`.
     """
     coded: CodedTurns = field(default_factory=CodedTurns)
+    model: str = ""
+    """The language model whose activations were read, by the user's name."""
+    unread: str = ""
+    """How many turns have no activations, and why; empty where all have."""
     reason: str = ""
     """Why nothing was measured; empty when something was."""
     absent: bool = False

@@ -90,3 +90,20 @@ class WhiteBox(LanguageModel, Protocol):
 
     def untrained(self, seed: int) -> Self:
         """The same architecture and tokenizer with random weights, as a control."""
+
+
+@runtime_checkable
+class Retokenizer(WhiteBox, Protocol):
+    """A white box that replays what a server with the same weights has answered."""
+
+    def retokenize(self, completion: Completion) -> Completion:
+        """The completion with the tokens and positions that this model has for it.
+
+        They are the tokens that the server gave, else those of the recorded
+        conversation, reasoning and text in the form of the model's template. Where the
+        server gave log-probabilities, the result has this model's in their place.
+
+        Raises:
+            CannotReplay: they give another text here, or another number of tokens than
+            the server counted.
+        """

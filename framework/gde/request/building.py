@@ -106,23 +106,32 @@ def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...
 
 
 def asked_for(
-    kind: str, names: Sequence[str], settings: Sequence[str]
-) -> tuple[Choice, ...]:
-    """Parts of a kind that are added to an existing run, with their settings.
+    kind: str,
+    names: Sequence[str],
+    settings: Sequence[str],
+    models: Sequence[str] = (),
+) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+    """Parts of a kind that are added to an existing run, and models for them.
 
     Args:
         kind: e.g. "probe".
         names: NAME or LABEL=NAME each.
         settings: PART.FIELD=VALUE each.
+        models: ALIAS=MODEL each.
 
     Raises:
-        ConfigError: a setting names no part that is asked for.
+        ConfigError: a setting names no part that is asked for, or a model no alias.
     """
     parsed = parse_settings(settings)
     choices = configured([choose(name) for name in names], parsed)
+    named = [choose_model(text) for text in models]
+    for model in named:
+        if not model.alias:
+            raise ConfigError(f"--model {model.name}: wanted ALIAS=MODEL")
+    of_models = configured(named, parsed)
     for name in parsed:
         raise ConfigError(f"--set {name}: unknown {kind}; add it with --{kind} {name}")
-    return choices
+    return choices, of_models
 
 
 def _named(wanted: Wanted) -> Plan:

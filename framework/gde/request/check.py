@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from gde.errors import GdeError, MissingExtra
 from gde.offers import Capability
 from gde.request.kinds import MODEL
-from gde.request.resolve import Chosen, Ready
+from gde.request.names import weights_field, weights_name
+from gde.request.resolve import OF_MODEL, Chosen, Ready
 
 WHAT: dict[str, str] = {
     Capability.STATE: "an environment with a recorded true state (capability state)",
@@ -66,14 +67,18 @@ def _called(ready: Ready, model: str) -> str:
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     """A sentence on a missing capability of the part; empty for none."""
+    if part.kind == "probe" and part.needs & given & OF_MODEL:
+        # The weights of another probe are of no use to this one.
+        of_model = ready.models[ready.read_model(part)].entry.offer.gives
+        given = given - (OF_MODEL - of_model)
     needed = sorted(part.needs - given)
     if not needed:
         return ""
     wanted = WHAT.get(needed[0], f"a part that gives {needed[0]!r}")
-    return f"{part.label} needs {wanted}; {_got(ready, needed[0])}"
+    return f"{part.label} needs {wanted}; {_got(part, ready, needed[0])}"
 
 
-def _got(ready: Ready, capability: str) -> str:
+def _got(part: Chosen, ready: Ready, capability: str) -> str:
     """Why nothing gives a capability, or how to get it."""
     if capability == Capability.REWARD_TRACE:
         return "add one with --reward"
@@ -92,7 +97,16 @@ def _got(ready: Ready, capability: str) -> str:
     if capability == Capability.ANSWER_FORMS:
         return f"{ready.agent_model!r} does not: take another form, or another model"
     if capability in ready.agent.entry.offer.gives:
-        return f"{agent} with model {ready.agent_model!r} gives none"
+        if weights := weights_name(part.config):
+            return f"{weights!r} gives none: wanted local weights, e.g. hf:PATH_OR_ID"
+        gives_none = f"{agent} with model {ready.agent_model!r} gives none"
+        field = weights_field(type(part.config))
+        if not field:
+            return gives_none
+        advice = (
+            f"to read a served model's, add --set {part.label}.{field}=hf:PATH_OR_ID"
+        )
+        return f"{gives_none}; {advice}"
     return (
         f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"
     )

@@ -27,6 +27,20 @@ def model_names(config: object) -> dict[str, str]:
     return _named(config, ModelReference)
 
 
+def weights_name(config: object) -> str:
+    """The language model by which a part reads activations; empty for the agent's."""
+    field = weights_field(type(config))
+    return str(getattr(config, field)) if field else ""
+
+
+def weights_field(config: type[Any]) -> str:
+    """The field of a configuration that names such weights; empty for none."""
+    for field, reference in _references(config, ModelReference).items():
+        if reference.weights:
+            return field
+    return ""
+
+
 def reward_names(config: object) -> dict[str, str]:
     """The reward models that a configuration names, by field, without empty ones."""
     return _named(config, RewardReference)

@@ -20,6 +20,7 @@ from gde.request.names import (
     model_names,
     models_by_name,
     reward_names,
+    weights_name,
 )
 from gde.request.objects import absent_entry, object_entry
 from gde.request.settings import build, dump, sweep
@@ -114,6 +115,10 @@ class Ready:
         """The language model that the agent's configuration names first, or empty."""
         return _first_model(self.agent)
 
+    def read_model(self, probe: Chosen) -> str:
+        """The language model whose activations a probe reads."""
+        return weights_name(probe.config) or self.agent_model
+
     @property
     def parts(self) -> Iterator[Chosen]:
         """Every part, the language models after the agent."""
@@ -132,8 +137,8 @@ class Ready:
         by_environment = self.environment.entry.offer.gives
         by_agent = self.agent.entry.offer.gives
         given = by_environment | (by_agent - OF_MODEL)
-        if self.agent_model:
-            by_model = self.models[self.agent_model].entry.offer.gives
+        for name in {self.agent_model, *map(self.read_model, self.probes)} - {""}:
+            by_model = self.models[name].entry.offer.gives
             given |= by_agent & by_model & OF_MODEL
             given |= by_model & {Capability.ANSWER_FORMS}
         given = implied(given)

@@ -63,17 +63,27 @@ def probe(
     *,
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
+    models: Sequence[Choice] = (),
 ) -> Result:
     """Fit probes to a run and add their numbers, or refit all.
 
     Tokens are replayed if their activations are not stored yet.
+
+    Args:
+        path: the folder of the run.
+        probes: as in a plan: names, choices or objects.
+        catalogue: the parts that are offered.
+        watch: receives the progress.
+        plan: the plan of the run, if a probe needs an object of it.
+        keys_to: the hosts that keys may be sent to, as in `resume`.
+        models: language models that the probes name, with their settings.
 
     Raises:
         GdeError: a given probe does not exist, or needs what the run has not; or none
         is given, and the run has none.
     """
     with _opened(
-        path, "probes", probes, catalogue, plan, watch, keys_to=keys_to
+        path, "probes", probes, catalogue, plan, watch, keys_to=keys_to, models=models
     ) as run:
         if not run.ready.probes:
             raise GdeError(
@@ -99,13 +109,21 @@ def report(
 
 
 def current_plan(folder: RunFolder, journal: Journal) -> Plan:
-    """Give the plan of the run with the metrics and probes that were added to it."""
+    """Give the plan of the run with the parts and models that were added to it."""
     begun = folder.plan()
     noted = journal.noted(NOTED)
     if noted is None:
         return begun
     added = plan_of(noted, f"{folder.path} (with what was added)")
-    return replace(begun, metrics=added.metrics, probes=added.probes)
+    models = _joined(added.models, begun.models)
+    return replace(begun, metrics=added.metrics, probes=added.probes, models=models)
+
+
+def _joined(some: Sequence[Choice], others: Sequence[Choice]) -> tuple[Choice, ...]:
+    """Give all choices; of two with the same label the second."""
+    by_label = {choice.label: choice for choice in some}
+    by_label |= {choice.label: choice for choice in others}
+    return tuple(by_label.values())
 
 
 @contextmanager
@@ -118,6 +136,7 @@ def _opened(
     watch: Watch = ignore,
     keep: bool = True,
     keys_to: Collection[str] = (),
+    models: Sequence[Choice] = (),
 ) -> Iterator[Pipeline]:
     """Open a run with the given parts in place of those of their kind.
 
@@ -133,6 +152,7 @@ def _opened(
         refuse(journal.faults())
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
+        plan = replace(plan, models=_joined(plan.models, models))
         # A plan of the caller's own may send keys anywhere; one from a folder may not.
         allowed: Collection[str] | None = keys_to
         if given is not None:
@@ -149,9 +169,9 @@ def _opened(
 
         # Parts are noted only after they have worked.
         if choices and keep:
-            parts = {choice.label: choice for choice in getattr(plan, kind)}
-            parts |= {choice.label: choice for choice in getattr(ready.plan, kind)}
-            joined: Any = {kind: tuple(parts.values())}
+            joined: Any = {
+                kind: _joined(getattr(plan, kind), getattr(ready.plan, kind))
+            }
             journal.note(NOTED, plan_tables(replace(plan, **joined)))
 
 

@@ -1,7 +1,7 @@
 """The last stages of a run: measure, store the result, report."""
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
+from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
 from gde.offers import MetricOffer
@@ -277,13 +278,8 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
             judged = f"{trace.model} on {trace.episode}"
             found.append(Failure(stage="reward", subject=judged, reason=trace.failure))
 
-    measured = {one.fit.probe for one in evidence.probe_reports if not one.reason}
-    for report in evidence.probe_reports:
-        is_known = report.absent and report.fit.probe in measured
-        if report.reason and not is_known:
-            found.append(
-                Failure(stage="probe", subject=report.fit.name, reason=report.reason)
-            )
+    for subject_of, reason in _failed_fits(evidence.probe_reports):
+        found.append(Failure(stage="probe", subject=subject_of, reason=reason))
     fitted = run.journal.probes()
     for chosen in run.ready.probes:
         if not chosen.absent and chosen.label not in fitted:
@@ -297,6 +293,19 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
         traceback = tracebacks.pop(failure.reason[:REASON], "")
         with_tracebacks.append(replace(failure, traceback=traceback))
     return with_tracebacks
+
+
+def _failed_fits(reports: Sequence[ProbeReport]) -> Iterator[tuple[str, str]]:
+    """Yield fits without numbers, and probes that could not read every turn."""
+    measured = {report.fit.probe for report in reports if not report.reason}
+    unread: dict[str, str] = {}
+    for report in reports:
+        is_known = report.absent and report.fit.probe in measured
+        if report.reason and not is_known:
+            yield report.fit.name, report.reason
+        elif report.unread:
+            unread[report.fit.probe] = report.unread
+    yield from unread.items()
 
 
 def unfinished(journal: Journal) -> str:

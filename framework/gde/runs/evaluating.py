@@ -26,6 +26,7 @@ from gde.runs.pipeline import Pipeline, checked_hash
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
+from gde.stages.replaying import check_weights
 from gde.stages.rollout import count_episodes, list_worlds
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
@@ -228,10 +229,12 @@ def warm(ready: Ready) -> None:
         for chosen in ready.rewards:
             resources.make(chosen)
         _warm_judges(ready, resources)
-        probes = [resources.make(chosen) for chosen in ready.probes]
+        probes = [(chosen, resources.make(chosen)) for chosen in ready.probes]
         if ready.agent_model and not ready.agent.absent:
-            info = resources.models.get(ready.agent_model).info
-            for probe in probes:
+            answering = resources.models.get(ready.agent_model).info
+            for chosen, probe in probes:
+                info = resources.models.get(ready.read_model(chosen)).info
+                check_weights(f"{chosen.label}.weights", info, answering)
                 probe.capture(info)
 
 

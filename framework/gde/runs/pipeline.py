@@ -35,7 +35,13 @@ from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages import learning
-from gde.stages.capturing import merge, record, record_bags, sequences
+from gde.stages.capturing import (
+    Sequences,
+    merge,
+    record,
+    record_bags,
+    sequences,
+)
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
@@ -46,9 +52,11 @@ from gde.stages.probing import (
     MODEL,
     ProbeStage,
     list_fits,
+    of_weights,
     untrained_sources,
 )
 from gde.stages.progress import Listeners, Progress, Watch, watching
+from gde.stages.replaying import check_weights, identity, retokenize
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
@@ -56,6 +64,7 @@ from gde.store.activations import ActivationStore
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
+from gde.store.replays import read_replays, unread
 
 
 class _CannotInitialise(GdeError):
@@ -196,13 +205,22 @@ class Pipeline:
         )
 
     def probe(self) -> None:
-        """Capture missing activations for the probes, and fit the probes."""
-        name = self.ready.agent_model
-        models = self.resources.models
-        if not self.ready.probes or not name:
-            return
+        """Capture missing activations for the probes, and fit the probes.
 
+        Raises:
+            GdeError: a probe's weights are not those of the agent's model.
+        """
+        reading: dict[str, list[Chosen]] = {}
+        for chosen in self.ready.probes:
+            reading.setdefault(self.ready.read_model(chosen), []).append(chosen)
+        reading.pop("", None)
+        for name, probes in reading.items():
+            self._probe(name, probes)
+
+    def _probe(self, name: str, chosen_probes: Sequence[Chosen]) -> None:
+        """Capture and fit for the probes that read this model."""
         # A model with known layers is a white box; others have to be made to find out.
+        models = self.resources.models
         info = models.info(name)
         if not info.n_layers and not isinstance(models.get(name), WhiteBox):
             return
@@ -210,21 +228,19 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         probes: list[Probe] = []
         requests: list[CaptureRequest] = []
-        for chosen in self.ready.probes:
+        for chosen in chosen_probes:
             probe = self.resources.make(chosen)
             probes.append(probe)
             requests.append(probe.capture(info))
-        store = ActivationStore(self.folder.activations, self.journal)
-        not_made = self._capture(trajectories, merge(requests), store)
+        read = self._read(name, info, chosen_probes[0].label, trajectories)
+        not_made = self._capture(trajectories, merge(requests), read)
 
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
         info = models.info(name)
         sweeps = len(self.conditions) > 1
         work: list[tuple[Probe, Fit, str]] = []
-        for chosen, probe, request in zip(
-            self.ready.probes, probes, requests, strict=True
-        ):
+        for chosen, probe, request in zip(chosen_probes, probes, requests, strict=True):
             for fit in list_fits(chosen.label, probe, request, sweeps):
                 plan = self.ready.plan
                 origin = _origin(
@@ -251,7 +267,10 @@ class Pipeline:
             conditions=self.conditions,
             threads=min(cores(), self.ready.plan.concurrency),
             initialisations=self.ready.plan.initialisations,
+            model=name,
+            weights=read.weights,
             not_made=not_made,
+            unread=unread(self.journal, read.weights),
             learning=self.ready.plan.learning,
             meanings=Measures(tuple(measures_of_probes(self.ready))),
         )
@@ -267,11 +286,39 @@ class Pipeline:
                     )
         self.watch(Progress("probes", len(work), len(work)))
 
+    def _read(
+        self,
+        name: str,
+        info: ModelInfo,
+        whose: str,
+        trajectories: Sequence[Trajectory],
+    ) -> "_Read":
+        """Prepare the reading of a model, for which a server's answers need tokens.
+
+        Raises:
+            GdeError: it has other weights than the agent's model.
+        """
+        answering = self.ready.agent_model
+        if name == answering:
+            return _Read(name=name)
+        models = self.resources.models
+        check_weights(f"{whose}.weights", info, models.info(answering))
+        configs = {each.label: each.config for each in self.ready.plan.models}
+        weights = identity(info, configs[name])
+        retokenize(
+            trajectories,
+            answering,
+            partial(models.white_box, name),
+            weights,
+            self.journal,
+        )
+        return _Read(name=name, weights=weights)
+
     def _capture(
         self,
         trajectories: Sequence[Trajectory],
         request: CaptureRequest,
-        store: ActivationStore,
+        read: "_Read",
     ) -> Mapping[str, str]:
         """Store the requested activations; make a model only if some are missing.
 
@@ -280,36 +327,38 @@ class Pipeline:
             is a control, whose failure must not cost the run.
         """
         not_made: dict[str, str] = {}
-        name = self.ready.agent_model
-        models = self.resources.models
-        trained = partial(models.white_box, name)
+        store = ActivationStore(self.folder.activations, self.journal)
+        trained = partial(self.resources.models.white_box, read.name)
         controls = untrained_sources(self.ready.plan.initialisations)
+
+        def replayable() -> Sequences:
+            replays = partial(read_replays, self.journal, read.weights)
+            return sequences(trajectories, self.ready.agent_model, replays)
+
         total = 2 + len(controls)
         self.watch(Progress("activations", 0, total))
-        record(sequences(trajectories, name), trained, MODEL, request, store)
+        record(replayable(), trained, read.source(MODEL), request, store)
         self.watch(Progress("activations", 1, total))
-        record_bags(
-            sequences(trajectories, name), trained, BAGS, request.positions, store
-        )
+        bags = read.source(BAGS)
+        record_bags(replayable(), trained, bags, request.positions, store)
         for done, source in enumerate(controls, start=2):
             self.watch(Progress("activations", done, total))
             try:
-                with _made_once(partial(self._untrained, source)) as untrained:
-                    record(
-                        sequences(trajectories, name), untrained, source, request, store
-                    )
+                make = partial(self._untrained, read.name, source)
+                with _made_once(make) as untrained:
+                    record(replayable(), untrained, read.source(source), request, store)
             except _CannotInitialise as error:
                 not_made[source] = str(error)
         self.watch(Progress("activations", total, total))
         return not_made
 
-    def _untrained(self, source: str) -> WhiteBox:
-        """Make the agent's model with random weights.
+    def _untrained(self, name: str, source: str) -> WhiteBox:
+        """Make a model with random weights.
 
         Raises:
             _CannotInitialise: the model has no way to initialise another.
         """
-        model = self.resources.models.white_box(self.ready.agent_model)
+        model = self.resources.models.white_box(name)
         try:
             return model.untrained(derive(self.ready.plan.seed, source))
         except Exception as error:
@@ -346,6 +395,19 @@ class Pipeline:
     def close(self) -> None:
         """Release the models and other resources."""
         self.resources.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """The model whose activations are read."""
+
+    name: str
+    weights: str = ""
+    """Identifies them; empty for the agent's own model."""
+
+    def source(self, name: str) -> str:
+        """The source of its activations."""
+        return of_weights(name, self.weights)
 
 
 @contextmanager

@@ -84,6 +84,7 @@ def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
         **plain,
         "prompt_tokens": tuple(plain["prompt_tokens"]),
         "tokens": tuple(plain["tokens"]),
+        "logprobs": tuple(plain.get("logprobs", ())),
         "positions": {
             name: tuple(places) for name, places in plain["positions"].items()
         },

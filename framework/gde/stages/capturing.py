@@ -25,6 +25,8 @@ Sequences = Iterator[tuple[Row, TokenSequence]]
 Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
 """Layer and position to the turns whose activations there are stored."""
+Replays = Callable[[str], Mapping[int, TokenSequence]]
+"""Gives the tokens of a server's answers in an episode, by turn."""
 Made = Callable[[], WhiteBox]
 """Gives the model. It is called only where something has to be replayed: stored
 activations need no weights.
@@ -86,9 +88,19 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     )
 
 
-def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
-    """The replayable tokens of every turn that this language model decided."""
+def sequences(
+    trajectories: Iterable[Trajectory], name: str, replays: Replays | None = None
+) -> Sequences:
+    """The replayable tokens of every turn that this language model decided.
+
+    Args:
+        trajectories: of the run.
+        name: of the language model.
+        replays: gives the answers of an episode that have tokens only there.
+    """
     for trajectory in trajectories:
+        episode = str(trajectory.key)
+        replayed = replays(episode) if replays else {}
         for turn in trajectory.turns:
             completion = turn.decision.completion
             if completion is None or completion.model != name:
@@ -99,7 +111,9 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
                     positions=completion.positions,
                     interventions=completion.interventions,
                 )
-                yield (str(trajectory.key), turn.index), sequence
+                yield (episode, turn.index), sequence
+            elif turn.index in replayed:
+                yield (episode, turn.index), replayed[turn.index]
 
 
 def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Stored:

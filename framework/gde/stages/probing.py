@@ -44,6 +44,7 @@ from gde.stages.learning import Learning
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
 from gde.store.probes import write_readout
+from gde.store.replays import read_replays
 
 TEST_SHARE = 0.3
 Labelled = dict[str, ProbeLabels]
@@ -107,6 +108,11 @@ def untrained_sources(initialisations: int) -> list[str]:
     return [UNTRAINED, *(f"{UNTRAINED}-{i}" for i in range(1, initialisations))]
 
 
+def of_weights(source: str, weights: str) -> str:
+    """The source of local weights; without any, that of the agent's own model."""
+    return f"{source}-{weights}" if weights else source
+
+
 def _source(fit: Fit) -> tuple[str, int]:
     """The source and layer of the activations that a fit reads, or reads first."""
     match fit.control:
@@ -149,8 +155,16 @@ class ProbeStage:
     """Fits at once, at most."""
     initialisations: int = 1
     """Random initialisations of the model that the control `untrained` is fitted to."""
+    model: str = ""
+    """The language model whose activations are read."""
+    weights: str = ""
+    """Identifies local weights, whose sources have names of their own; empty for the
+    agent's own model.
+    """
     not_made: Mapping[str, str] = field(default_factory=dict)
     """Why a source of activations could not be recorded."""
+    unread: str = ""
+    """How many turns have no activations, and why; empty where all have."""
     learning: bool = False
     """Whether code lengths and learning curves are measured."""
     meanings: Measures = field(default_factory=Measures)
@@ -178,7 +192,11 @@ class ProbeStage:
             yield from in_lanes(self._fitted, pairs, lanes)
 
     def _fitted(self, work: tuple[Probe, Fit]) -> Fitted:
-        probe, fit = work
+        fitted = self._tried(*work)
+        report = replace(fitted.report, model=self.model, unread=self.unread)
+        return replace(fitted, report=report)
+
+    def _tried(self, probe: Probe, fit: Fit) -> Fitted:
         try:
             return Fitted(report=self._fit(probe, fit))
         except RunFailed:
@@ -281,7 +299,10 @@ class ProbeStage:
         said = self._said
         all_turns = f"in {said.n_turns} of {said.n_turns} turns"
         if not said.n_turns or fit.position in said.positions:
-            return _unmeasured(fit, f"no turn has activations at {place}")
+            reason = f"no turn has activations at {place}"
+            if self.unread:
+                reason += f"; {self.unread}"
+            return _unmeasured(fit, reason)
         if said.reasoned or fit.position not in OF_REASONING:
             return _unmeasured(fit, f"no position {fit.position!r} {all_turns}")
         return replace(_unmeasured(fit, f"no reasoning {all_turns}"), absent=True)
@@ -289,20 +310,26 @@ class ProbeStage:
     @cached_property
     def _said(self) -> _Said:
         found = _Said()
-        for trajectory in self.trajectories:
-            for turn in trajectory.turns:
-                completion = turn.decision.completion
-                if completion is not None and completion.positions:
-                    found.n_turns += 1
-                    found.positions.update(completion.positions)
-                    found.reasoned |= bool(completion.reasoning)
+        with closing(self.folder.journal(write=False)) as journal:
+            for trajectory in self.trajectories:
+                replays = read_replays(journal, self.weights, str(trajectory.key))
+                for turn in trajectory.turns:
+                    completion = turn.decision.completion
+                    if completion is None:
+                        continue
+                    read = replays.get(turn.index)
+                    positions = read.positions if read else completion.positions
+                    if positions:
+                        found.n_turns += 1
+                        found.positions.update(positions)
+                        found.reasoned |= bool(completion.reasoning)
         return found
 
     def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         # Opened here, because a connection belongs to one thread.
         with closing(self.folder.journal(write=False)) as journal:
             store = ActivationStore(self.folder.activations, journal)
-            return store.table(source, layer, position)
+            return store.table(of_weights(source, self.weights), layer, position)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}

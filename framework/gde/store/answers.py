@@ -24,7 +24,7 @@ TABLE = """CREATE TABLE answers (
     answer TEXT NOT NULL,   -- JSON
     checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID"""
-TUPLES = ("prompt_tokens", "tokens")
+TUPLES = ("prompt_tokens", "tokens", "logprobs")
 GIVEN = (
     "text",
     "reasoning",
@@ -33,6 +33,7 @@ GIVEN = (
     "n_completion",
     "answered_by",
     "positions",
+    "effort",
     *TUPLES,
 )
 """Fields of a completion that the model gave; the others say in which run and for whom
@@ -85,7 +86,8 @@ class Answers:
             return None
         fields = json.loads(row[0])
         for name in TUPLES:
-            fields[name] = tuple(fields[name])
+            # Files of earlier versions lack what was added later.
+            fields[name] = tuple(fields.get(name, ()))
         fields["positions"] = {
             name: tuple(places) for name, places in fields["positions"].items()
         }

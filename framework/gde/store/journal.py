@@ -152,7 +152,14 @@ class Journal(Database):
         statements: list[Statement] = []
         for episode, reason in failed:
             known.setdefault(episode, []).append(reason)
-            tables = ("turns", "activations", "rewards", "judgements", "episodes")
+            tables = (
+                "turns",
+                "replays",
+                "activations",
+                "rewards",
+                "judgements",
+                "episodes",
+            )
             statements += [
                 (f"DELETE FROM {table} WHERE episode = ?", (episode,))
                 for table in tables

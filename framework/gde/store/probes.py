@@ -105,6 +105,8 @@ def _stored(report: ProbeReport) -> dict[str, object]:
         "classes": report.classes,
         "worlds": report.worlds,
         "coded": {"rows": report.coded.rows, "worlds": report.coded.worlds},
+        "model": report.model,
+        "unread": report.unread,
         "reason": report.reason,
         "absent": report.absent,
     }
@@ -137,6 +139,8 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
             worlds=tuple(coded["worlds"]),
             scores=_named(arrays, CODED),
         ),
+        model=stored["model"],
+        unread=stored["unread"],
         reason=stored["reason"],
         absent=stored.get("absent", False),
     )

@@ -82,8 +82,8 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
         completion.text,
         completion.reasoning,
         completion.finish,
-        _pack(completion.prompt_tokens),
-        _pack(completion.tokens),
+        pack(completion.prompt_tokens),
+        pack(completion.tokens),
         to_json(completion.positions),
         completion.n_prompt,
         completion.n_completion,
@@ -92,6 +92,8 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
         completion.cached,
         to_json([[each.role, each.content] for each in completion.prompt]),
         completion.seconds,
+        completion.effort,
+        np.asarray(completion.logprobs, dtype="<f4").tobytes(),
     )
 
 
@@ -133,13 +135,14 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         positions,
         *rest,
     ) = row
-    n_prompt, n_completion, answered_by, _, cached, prompt, seconds, _ = rest
+    n_prompt, n_completion, answered_by, _, cached, prompt, *rest = rest
+    seconds, effort, logprobs, _ = rest
     return Completion(
         text=text,
         reasoning=reasoning,
         finish=finish,
-        prompt_tokens=_unpack(prompt_tokens),
-        tokens=_unpack(tokens),
+        prompt_tokens=unpack(prompt_tokens),
+        tokens=unpack(tokens),
         positions={name: tuple(places) for name, places in _decode(positions).items()},
         n_prompt=n_prompt,
         n_completion=n_completion,
@@ -152,6 +155,8 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
             Message(role=role, content=content) for role, content in _decode(prompt)
         ),
         seconds=seconds,
+        effort=effort,
+        logprobs=tuple(np.frombuffer(logprobs, "<f4").tolist()) if logprobs else (),
     )
 
 
@@ -239,11 +244,13 @@ def _real(value: float | None) -> float | None:
     return float(value) + 0.0
 
 
-def _pack(tokens: Sequence[int]) -> bytes:
+def pack(tokens: Sequence[int]) -> bytes:
+    """Token ids as bytes."""
     return np.asarray(tokens, dtype="<i4").tobytes() if tokens else b""
 
 
-def _unpack(blob: bytes) -> tuple[int, ...]:
+def unpack(blob: bytes) -> tuple[int, ...]:
+    """Token ids from their bytes."""
     return tuple(np.frombuffer(blob, dtype="<i4").tolist()) if blob else ()
 
 

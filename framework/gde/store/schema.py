@@ -42,6 +42,8 @@ CREATE TABLE calls (
     cached INTEGER NOT NULL,    -- whether it was given in an earlier run
     prompt TEXT NOT NULL,       -- JSON list of [role, text]
     seconds REAL,
+    effort TEXT,                -- that a server was sent
+    logprobs BLOB NOT NULL,     -- of the completion's tokens, little-endian float32
     checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
@@ -51,6 +53,14 @@ CREATE TABLE interventions (    -- each once, however many calls it was made in
     shape TEXT NOT NULL, vector BLOB NOT NULL,  -- little-endian float32
     checksum INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE replays (      -- answers of a server in the tokens of local weights
+    weights TEXT NOT NULL,      -- identifies them
+    episode TEXT NOT NULL, turn INTEGER NOT NULL,
+    tokens BLOB NOT NULL,       -- of prompt and completion, little-endian int32
+    positions TEXT NOT NULL,    -- JSON
+    status TEXT NOT NULL, reason TEXT NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (weights, episode, turn)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE activations (
     source TEXT NOT NULL, layer INTEGER NOT NULL, position TEXT NOT NULL,
     file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array

@@ -15,8 +15,8 @@ from gde.data.activations import (
     TokenSequence,
 )
 from gde.data.completion import ChatRequest, Completion
-from gde.errors import GdeError
-from gde.parts.language_model import WhiteBox
+from gde.errors import CannotReplay, GdeError
+from gde.parts.language_model import Retokenizer, WhiteBox
 from gde.testing.interventions import check_steered_replays, complete_all
 from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import (
@@ -27,6 +27,8 @@ from gde.testing.promises import (
 )
 
 TEXT = "# A _ G #\n0 1 2\n"
+ELSEWHERE = -12345.0
+"""The log-probability of a server that nothing has here."""
 RELATIVE = 1e-3
 ABSOLUTE = 1e-4
 """Tolerances of float arithmetic between batches."""
@@ -58,6 +60,8 @@ def check_white_box(
     _check_capture(model, sequences)
     _check_tokenize(model)
     _check_untrained(model, sequences)
+    if isinstance(model, Retokenizer):
+        _check_retokenize(model, asked)
     check_steered_replays(model, sequences, asked[0])
     model.close()
 
@@ -147,6 +151,42 @@ def _check_tokenize(model: WhiteBox) -> None:
         if place not in covered and not letter.isspace()
     ]
     promise(not missing, f"spans must cover the text, they leave out {missing}")
+
+
+def _check_retokenize(model: Retokenizer, asked: Sequence[ChatRequest]) -> None:
+    for request in asked:
+        own = asyncio.run(model.complete(request))
+        served = replace(own, prompt=request.messages, positions={}, logprobs=())
+        found = model.retokenize(served)
+        promise_equal(
+            (found.prompt_tokens, found.tokens),
+            (own.prompt_tokens, own.tokens),
+            "retokenize must keep the tokens that a server gave",
+        )
+        promise_equal(
+            found.positions,
+            own.positions,
+            "retokenize must give an answer the positions that it has here",
+        )
+
+        given = (ELSEWHERE,) * len(own.tokens)
+        found = model.retokenize(replace(served, logprobs=given))
+        are_logprobs = all(-np.inf < each <= 0 for each in found.logprobs)
+        are_own = are_logprobs and ELSEWHERE not in found.logprobs
+        promise(
+            len(found.logprobs) == len(given) and are_own,
+            "retokenize must put this model's log-probabilities of the tokens in the place of a server's",
+        )
+    rendered = replace(served, prompt_tokens=(), effort=asked[-1].effort)
+    with promise_raises(
+        CannotReplay, "retokenize must refuse a prompt of which a server counted others"
+    ):
+        model.retokenize(replace(rendered, n_prompt=len(own.prompt_tokens) + 1))
+    promise_equal(
+        model.retokenize(rendered).prompt_tokens,
+        own.prompt_tokens,
+        "retokenize must render a prompt as it is asked here",
+    )
 
 
 def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:

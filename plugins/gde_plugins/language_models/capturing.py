@@ -96,6 +96,22 @@ class Reader:
             records.update(zip(batch, captured, strict=True))
         return [records[prefix] for prefix in prefixes]
 
+    @torch.inference_mode()
+    def logprobs(
+        self, prompt: Sequence[int], tokens: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """(N,) log-probabilities of the N tokens of a completion, before temperature."""
+        device = self._model.device
+        ids = torch.tensor([*prompt, *tokens], device=device)
+        # The logits at a token are those of the next one.
+        output = self._model(
+            input_ids=ids[None], use_cache=False, logits_to_keep=len(tokens) + 1
+        )
+        logprobs = output.logits[0, :-1].double().log_softmax(dim=-1)
+        of_tokens = logprobs.gather(-1, ids[len(prompt) :, None])[:, 0]
+        found: NDArray[np.float64] = of_tokens.cpu().numpy()
+        return found
+
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
     places = []

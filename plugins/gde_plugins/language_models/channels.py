@@ -45,6 +45,15 @@ class Plain:
             positions={"pre": _last_three(len(prompt))},
         )
 
+    def write(
+        self,
+        prompt: Sequence[int],  # noqa: ARG002 - those of other conventions need it
+        reasoning: str,  # noqa: ARG002
+        text: str,
+    ) -> Iterator[str]:
+        """Yield the completion that reads as this text."""
+        yield text
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThinkTags:
@@ -76,6 +85,24 @@ class ThinkTags:
             reasoning=reasoning,
             positions=positions,
         )
+
+    def write(self, prompt: Sequence[int], reasoning: str, text: str) -> Iterator[str]:
+        """Yield completions that read as this reasoning and text, the likeliest first.
+
+        Some servers cut off the white space at their ends.
+        """
+        is_open = self._begin(prompt, ()) is not None
+        if not reasoning and not is_open:
+            yield text
+            return
+        opening = "" if is_open else "<think>"
+        begun = "" if is_open else "<think>\n"
+        if text:
+            yield f"{begun}{reasoning}\n</think>\n\n{text}"
+            yield f"{opening}{reasoning}</think>{text}"
+        else:
+            yield f"{begun}{reasoning}"
+            yield f"{opening}{reasoning}"
 
     def _begin(self, prompt: Sequence[int], tokens: Sequence[int]) -> int | None:
         """Return the index in `tokens` at which the reasoning begins; None without any."""
@@ -134,6 +161,18 @@ class Harmony:
             reasoning="\n".join(thoughts) if thoughts else None,
             positions=positions,
         )
+
+    def write(
+        self,
+        prompt: Sequence[int],  # noqa: ARG002 - it ends before the first channel
+        reasoning: str,
+        text: str,
+    ) -> Iterator[str]:
+        """Yield the completion that reads as this reasoning and text."""
+        thought = f"<|channel|>analysis<|message|>{reasoning}" if reasoning else ""
+        between = "<|end|><|start|>assistant" if reasoning else ""
+        answer = f"{between}<|channel|>final<|message|>{text}" if text else ""
+        yield thought + answer
 
     def _messages(self, tokens: Sequence[int]) -> Iterator[_HarmonyMessage]:
         boundaries = {self.start, self.end, *self.stops}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gde.data.completion import Effort, Message
+from gde.data.completion import Message
 from gde.errors import GdeError
 
 
@@ -25,14 +25,19 @@ class ChatTemplate:
         clock = f"{{%- macro strftime_now(format) -%}}{date}{{%- endmacro -%}}"
         self._template = clock + template if "strftime_now" in template else template
 
-    def render(self, messages: Sequence[Message], effort: Effort) -> tuple[int, ...]:
+    def render(
+        self, messages: Sequence[Message], effort: str | None
+    ) -> tuple[int, ...]:
         """Return the token ids up to the model's answer.
+
+        Without an effort the template writes its own default.
 
         Raises:
             GdeError: the template refuses the conversation.
         """
         from jinja2 import TemplateError
 
+        told = {} if effort is None else {"reasoning_effort": effort}
         try:
             text = self._tokenizer.apply_chat_template(
                 [
@@ -42,7 +47,7 @@ class ChatTemplate:
                 chat_template=self._template,
                 tokenize=False,
                 add_generation_prompt=True,
-                reasoning_effort=effort,
+                **told,
             )
         except TemplateError as error:
             roles = ", ".join(message.role for message in messages)

@@ -122,6 +122,10 @@ class OpenAIConfig:
     """The server's name for the token limit."""
     body: Mapping[str, JsonValue] = field(default_factory=dict)
     """Further fields of each request, e.g. {"top_k": 20}."""
+    logprobs: bool = False
+    """Ask for the log-probabilities of the answer's tokens. They tell whether the local
+    weights of a probe are those that are served. llama.cpp gives token ids with them.
+    """
     without: tuple[str, ...] = ()
     """Fields of each request that are left out, since the server refuses them, e.g.
     reasoning_effort.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +17,7 @@ from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import TooLong, connect, http_package
 from gde_plugins.language_models.rate_limit import RateLimit
+from gde_plugins.language_models.served_tokens import refuses_ids, with_tokens
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
 from gde_plugins.language_models.server_check import (
     MISNAMED,
@@ -24,7 +26,7 @@ from gde_plugins.language_models.server_check import (
     without_refused,
 )
 from gde_plugins.language_models.server_errors import masked, read_trouble
-from gde_plugins.language_models.server_requests import request_body
+from gde_plugins.language_models.server_requests import IDS, request_body, sent_effort
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
@@ -104,7 +106,8 @@ class OpenAIModel:
             problem = f"the answer is no chat completion: {str(answer)[:150]}"
             advice = "Give the base URL of the API, which often ends in /v1"
             raise GdeError(self._in_one_line(f"{problem}. {advice}"))
-        return read_answer(answer)
+        completion = with_tokens(read_answer(answer), answer)
+        return replace(completion, effort=sent_effort(request, self._config))
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
         """Ask once, and leave out harmless fields that the server refuses.
@@ -171,18 +174,29 @@ class OpenAIModel:
         """Return the server's JSON or other text, within the time limit of an answer."""
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
-            body = await self._body(client, request)
-
-            # Without the client's method for chat completions: it walks through every
-            # message to check it, and makes typed objects of the answer, which takes as
-            # long as the request itself.
-            response: Any = await client.post(
-                "/chat/completions", cast_to=http_package().Response, body=body
-            )
+            response = await self._post(client, request)
         try:
             return json.loads(response.content)
         except ValueError:
             return response.text
+
+    async def _post(self, client: openai.AsyncOpenAI, request: ChatRequest) -> Any:
+        """Send a request, which asks for token ids unless the server refuses that."""
+        while True:
+            body = await self._body(client, request)
+            try:
+                # Without the client's method for chat completions: it walks through
+                # every message to check it, and makes typed objects of the answer,
+                # which takes as long as the request itself.
+                return await client.post(
+                    "/chat/completions", cast_to=http_package().Response, body=body
+                )
+            except openai.APIStatusError as error:
+                if IDS not in body or not refuses_ids(error):
+                    raise
+            if IDS not in self._config.without:
+                without = (*self._config.without, IDS)
+                self._config = replace(self._config, without=without)
 
     async def _connected(self) -> tuple[openai.AsyncOpenAI, RateLimit]:
         """Return the client of the running event loop, and its rate limit."""

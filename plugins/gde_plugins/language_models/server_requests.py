@@ -7,6 +7,9 @@ from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.server_forms import form_fields
 
 NumberT = TypeVar("NumberT", int, float)
+EFFORT = "reasoning_effort"
+IDS = "return_token_ids"
+"""The field by which vLLM and SGLang give the token ids of prompt and answer."""
 SEEDS = 2**31
 """Upper bound of seeds: servers accept different integers, and all accept these."""
 BYTES_PER_TOKEN = 2
@@ -22,7 +25,6 @@ def request_body(
 ) -> dict[str, Any]:
     """Return the body of a request to the model of this name."""
     sampling = request.sampling
-    is_auto = config.effort == "auto"
     body = {
         "model": model,
         "messages": [
@@ -33,11 +35,22 @@ def request_body(
         "temperature": _first(config.temperature, sampling.temperature),
         "top_p": _first(config.top_p, sampling.top_p),
         config.limit_field: _limit(request, config),
-        "reasoning_effort": request.effort if is_auto else config.effort,
+        EFFORT: _effort(request, config),
+        IDS: True,
         **form_fields(request),
+        **({"logprobs": True} if config.logprobs else {}),
         **config.body,
     }
     return {name: value for name, value in body.items() if name not in config.without}
+
+
+def sent_effort(request: ChatRequest, config: OpenAIConfig) -> str | None:
+    """Return the reasoning effort that the server is sent; None for none."""
+    return None if EFFORT in config.without else _effort(request, config)
+
+
+def _effort(request: ChatRequest, config: OpenAIConfig) -> str:
+    return request.effort if config.effort == "auto" else config.effort
 
 
 def _limit(request: ChatRequest, config: OpenAIConfig) -> int:

@@ -30,6 +30,7 @@ from gde_plugins.language_models.enumeration import Answer, Question, enumerate_
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import Loaded, choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
+from gde_plugins.language_models.retokenizing import Retokenizing
 from gde_plugins.language_models.support import check_answers, readable_layers
 
 Initial = Callable[[Any, int], Any]
@@ -69,6 +70,13 @@ class TransformersModel:
         self._channels = channels_of(tokenizer)
         self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
         config = model.config.get_text_config()
+        self._retokenizing = Retokenizing(
+            tokenizer=tokenizer,
+            template=self._template,
+            channels=self._channels,
+            stops=self._stops,
+            vocabulary=config.vocab_size,
+        )
         self._context: int = getattr(config, "max_position_embeddings", None) or 2**31
         self._longest: int = model.generation_config.max_new_tokens or 2**31
         """The checkpoint's own limit of an answer: one that never ends need not fill
@@ -228,6 +236,19 @@ class TransformersModel:
         )
         spans = tuple((begin, end) for begin, end in encoded["offset_mapping"])
         return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
+
+    def retokenize(self, completion: Completion) -> Completion:
+        """Return a server's completion with tokens, positions and log-probabilities.
+
+        Raises:
+            CannotReplay: its tokens cannot be reconstructed.
+        """
+        found = self._retokenizing.retokenize(completion)
+        if not completion.logprobs:
+            return found
+        with self._computing():
+            logprobs = self._reader.logprobs(found.prompt_tokens, found.tokens)
+        return replace(found, logprobs=tuple(logprobs.tolist()))
 
     def untrained(self, seed: int) -> Self:
         """Make the same architecture, freshly initialised from `seed`.

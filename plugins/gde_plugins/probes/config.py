@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.errors import GdeError
+from gde.offers import WeightsName
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -52,6 +53,10 @@ class ReadingConfig:
     """Decoder layers counted from 0, or depths: `early`, `middle` and `late` are the
     last layers of each third (of 24 layers: 7, 15, 23), `all` is every layer. Each
     layer has its own probe.
+    """
+    weights: WeightsName = ""
+    """Local weights of a served model, e.g. hf:PATH_OR_ID, which replay its answers;
+    empty if the agent's model gives activations itself.
     """
     positions: tuple[str, ...] = ("pre", "post")
     """Token positions to probe: before and after the reasoning. Each position has its

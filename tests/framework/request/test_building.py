@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, GdeError, Plan, write_plan
-from gde.request.building import Wanted, build_plan, choose
+from gde.request.building import Wanted, asked_for, build_plan, choose
 
 NAMES = {"env": ["corridor"], "agent": ["asking"]}
 
@@ -174,3 +174,19 @@ def unnamed(**config: str) -> Choice:
 def test_names_in_a_plan_file_stay_what_they_are(file: Path) -> None:
     plan = with_file(file)
     assert replace(plan, environment=choose("corridor")) == plan
+
+
+def test_parts_are_added_with_models_of_their_own() -> None:
+    probes, models = asked_for(
+        "probe",
+        ["cogmap"],
+        ["cogmap.weights=here", "here.date=2026-11-20"],
+        ["here=hf:a=b"],
+    )
+    assert probes == (Choice(name="cogmap", config={"weights": "here"}),)
+    dated = Choice(name="hf:a=b", alias="here", config={"date": "2026-11-20"})
+    assert models == (dated,)
+    with pytest.raises(GdeError, match="--model hf:a: wanted ALIAS=MODEL"):
+        asked_for("probe", ["cogmap"], [], ["hf:a"])
+    with pytest.raises(GdeError, match="--set plan: unknown probe"):
+        asked_for("probe", ["cogmap"], ["plan.x=1"], ["here=hf:a"])

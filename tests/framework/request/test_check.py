@@ -7,7 +7,7 @@ import pytest
 from gde import Capability, Choice, GdeError, NoConfig, Offer, Plan
 from gde.data.json import Json
 from gde.errors import MissingExtra
-from gde.request.catalogue import Catalogue, Entry
+from gde.request.catalogue import Catalogue, Entry, load_plugins
 from gde.request.check import WHAT, check, lacking
 from gde.request.resolve import Chosen, Ready, resolve
 
@@ -28,6 +28,16 @@ def ready(catalogue: Catalogue, **change: object) -> Ready:
 
 def asking(**config: Json) -> Choice:
     return Choice(name="asking", config=config)
+
+
+def reading(weights: str) -> Choice:
+    return Choice(name="cells", config={"weights": weights})
+
+
+@pytest.fixture
+def catalogue() -> Catalogue:
+    modules = ("gde.testing.plugin", "odd_parts", "served_parts")
+    return Catalogue(load_plugins(modules=modules))
 
 
 class Blind:
@@ -54,6 +64,25 @@ class Blind:
             "where needs an agent .* activations; agent 'asking' with model 'blackbox' gives none$",
         ),
         (
+            {"probes": [reading("blackbox")], "agent": asking(model="blackbox")},
+            "^cells needs an agent .* activations; 'blackbox' gives none: wanted local we",
+        ),
+        (
+            {
+                "probes": [reading("planted"), "where"],
+                "agent": asking(model="blackbox"),
+            },
+            "^where needs an agent .* activations; agent 'asking' with model 'blackbox' gives none$",
+        ),
+        (
+            {"probes": [reading("")], "agent": asking(model="blackbox")},
+            "gives none; to read a served model's, add --set cells.weights=hf:PATH_OR_ID$",
+        ),
+        (
+            {"probes": [reading("planted")]},
+            "cells needs an agent .*; agent 'scripted' asks no language model$",
+        ),
+        (
             {"rewards": ["oracle"], "environment": "blind"},
             "^oracle needs an environment .* optimal actions or true rewards; ",
         ),
@@ -78,12 +107,20 @@ def test_what_a_part_needs_and_no_other_gives(
         {"metrics": ["accuracy"], "environment": "recipe"},
         {"metrics": ["epic"], "rewards": ["oracle"], "environment": "dictation"},
         {"probes": ["where"], "agent": asking()},
+        {"probes": [reading("planted")], "agent": asking(model="served")},
         {
             "probes": ["where"],
             "agent": Choice(name="advised", config={"adviser": "appraising"}),
         },
     ],
-    ids=["MDP gives OPTIMUM", "OPTIMUM alone", "rewards", "activations", "two models"],
+    ids=[
+        "MDP gives OPTIMUM",
+        "OPTIMUM alone",
+        "rewards",
+        "activations",
+        "local weights",
+        "two models",
+    ],
 )
 def test_what_is_given_is_enough(
     change: dict[str, object], catalogue: Catalogue

@@ -40,6 +40,8 @@ COMPLETIONS = st.builds(
     n_completion=st.integers(0, 10**9),
     request=st.text("0123456789abcdef", min_size=8),
     model=TEXT,
+    effort=st.none() | TEXT,
+    logprobs=st.lists(st.floats(-1024, 0, width=32), max_size=9).map(tuple),
     prompt=st.lists(
         st.builds(
             Message, role=st.sampled_from(("system", "user", "assistant")), content=TEXT

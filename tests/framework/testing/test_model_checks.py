@@ -511,6 +511,40 @@ class ReplaysAtAnyPosition(Replays):
         return tuple(each for each in interventions if each.position == "pre")
 
 
+class RendersAgain(PlantedModel):
+    """Puts tokens of its own in the place of a server's."""
+
+    def retokenize(self, completion: Completion) -> Completion:
+        found = super().retokenize(completion)
+        return replace(found, tokens=found.tokens[:-1])
+
+
+class FindsNoReasoning(PlantedModel):
+    def retokenize(self, completion: Completion) -> Completion:
+        found = super().retokenize(completion)
+        return replace(found, positions={"pre": found.positions["pre"]})
+
+
+class BelievesTheServer(PlantedModel):
+    """Takes a server's log-probabilities for its own."""
+
+    def retokenize(self, completion: Completion) -> Completion:
+        found = super().retokenize(completion)
+        return replace(found, logprobs=completion.logprobs)
+
+
+class CountsNothing(PlantedModel):
+    def retokenize(self, completion: Completion) -> Completion:
+        n_prompt = sum(len(f"{e.role}: {e.content}\n") for e in completion.prompt)
+        return super().retokenize(replace(completion, n_prompt=n_prompt + 10))
+
+
+class RendersNothing(PlantedModel):
+    def retokenize(self, completion: Completion) -> Completion:
+        found = super().retokenize(completion)
+        return replace(found, prompt_tokens=completion.prompt_tokens)
+
+
 BROKEN_BOXES = [
     (ScriptedModel, "must have .*capture.* to be a WhiteBox"),
     (lambda: PlantedModel(n_layers=0), "must tell n_layers and width"),
@@ -533,6 +567,11 @@ BROKEN_BOXES = [
     (UntrainedByChance, "function of its seed"),
     (ForgetsItsTokenizer, "the same tokenizer"),
     (UntrainedIsLarger, "the same architecture"),
+    (RendersAgain, "must keep the tokens that a server gave"),
+    (FindsNoReasoning, "the positions that it has here"),
+    (BelievesTheServer, "this model's log-probabilities of the tokens"),
+    (CountsNothing, "must refuse a prompt of which a server counted others"),
+    (RendersNothing, "must render a prompt as it is asked here"),
     (ReplaysNone, "'add' at layer .*must be changed as Intervention.applied does"),
     (AddsTwice, "'add' at layer .*must be changed as Intervention.applied does"),
     (

@@ -160,10 +160,41 @@ def test_a_request_is_sent_whole(
             "top_p": 0.8,
             "max_tokens": 77,
             "reasoning_effort": "medium",
+            "return_token_ids": True,
         }
     ]
     (headers,) = server.headers
     assert headers["authorization"] == "Bearer secret"
+
+
+def test_token_ids_are_kept_and_with_them_the_effort_that_was_sent(
+    server: Server,
+) -> None:
+    choice = json.loads(reply({"content": "here"})[1])["choices"][0]
+    given = {**choice, "token_ids": [3, 4]}
+    server.replies = [reply({}, choices=[given], prompt_token_ids=[1, 2])]
+    found = ask(server)
+    assert (found.prompt_tokens, found.tokens) == ((1, 2), (3, 4))
+    assert (dict(found.positions), found.effort) == ({}, "medium")
+    assert ask(server, effort="minimal").effort == "minimal"
+    assert ask(server, without=("reasoning_effort",)).effort is None
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_server_that_refuses_to_give_ids_is_asked_without(
+    server: Server, status: int
+) -> None:
+    refused = json.dumps({"detail": "Unexpected fields: {'return_token_ids'}"}).encode()
+    server.replies = [(status, refused), reply({"content": "here"})]
+    assert ask(server, retries=0).text == "here"
+    sent = ["return_token_ids" in each for each in server.asked]
+    assert sent == [True, False]
+
+
+def test_log_probabilities_are_asked_for_where_that_is_set(server: Server) -> None:
+    ask(server)
+    ask(server, logprobs=True)
+    assert [each.get("logprobs") for each in server.asked] == [None, True]
 
 
 def test_servers_that_know_less_are_asked_for_less(server: Server) -> None:

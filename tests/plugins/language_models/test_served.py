@@ -1,5 +1,5 @@
-"""A real server over HTTP: nano behind `transformers serve` plays as nano in this
-process does.
+"""A real server over HTTP: nano behind `transformers serve` plays and activates as nano
+in this process does.
 """
 
 import json
@@ -84,17 +84,18 @@ def test_a_served_model_plays_as_it_does_here(
     here = Plan(
         environment=grid,
         agent=Choice(name="gpt-oss", config=config),
+        probes=[Choice(name="places", config={"positions": ["pre"]})],
         metrics=["success"],
         episodes=3,
     )
     served = Choice(
         name="gpt-oss", config={**config, "model": f"openai:{FOLDER}@{url}"}
     )
-    evaluate(here, tmp_path / "here")
-    evaluate(
-        replace(here, agent=served),
-        tmp_path / "served",
-    )
+    read = Choice(name="places", config={"positions": ["pre"], "weights": "nano"})
+    results = [
+        evaluate(here, tmp_path / "here"),
+        evaluate(replace(here, agent=served, probes=[read]), tmp_path / "served"),
+    ]
     answers = [
         [
             (
@@ -110,4 +111,7 @@ def test_a_served_model_plays_as_it_does_here(
     ]
     assert answers[0] == answers[1]
     assert len(answers[0]) > 3
+    # The server gives text alone, and counts of its tokens.
+    assert [each.status for each in results] == ["ok", "ok"], results[1].failures
+    assert results[0].measurements == results[1].measurements
     assert all(bool(reasoning) == (effort != "low") for *_, reasoning in answers[0])

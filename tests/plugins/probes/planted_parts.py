@@ -5,7 +5,7 @@ it uses the agent's alone.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -105,6 +105,23 @@ def read(tokens: Sequence[int]) -> tuple[int, NDArray[np.bool_], Any, Any]:
 
 
 @dataclass
+class Served(Walker):
+    """Walks behind a server that gives text and counts."""
+
+    late: bool = False
+    """Whether its template writes another prompt than the walker's."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        local = await super().complete(request)
+        tokens: tuple[int, ...] = ()
+        prompt = tokens
+        if self.late:
+            tokens = local.tokens
+            prompt = (ord("!"), *local.prompt_tokens[1:])
+        return replace(local, positions={}, prompt_tokens=prompt, tokens=tokens)
+
+
+@dataclass
 class Unreadable(Walker):
     """Walks, and leaves activations from which nothing can be learned."""
 
@@ -141,6 +158,18 @@ def gde_language_models() -> Sequence[AnyOffer]:
             config=NoConfig,
             make=lambda _, __: Unreadable(value=float("nan")),
             gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+        ),
+        ModelOffer(
+            name="served-walker",
+            summary="the walker behind a server",
+            config=NoConfig,
+            make=lambda _, __: Served(),
+        ),
+        ModelOffer(
+            name="late-walker",
+            summary="the walker behind a server with another template",
+            config=NoConfig,
+            make=lambda _, __: Served(late=True),
         ),
         ModelOffer(
             name="walker",

@@ -3,6 +3,7 @@ cause, and the other is not.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -218,6 +219,46 @@ def test_numbers_repeat_without_asking_the_model_again(
     monkeypatch.delattr(planted_parts.Walker, "complete")
     again = rescore(tested.run, catalogue=catalogue)
     assert again.measurements == tested.measurements
+
+
+def small(model: str, weights: str) -> Plan:
+    probed = {"size": 5, "variants": ["bilinear"], "layer": [1], "positions": ["pre"]}
+    causes = {"things": ["agent"], "cases": 3, "doses": [1.0]}
+    return Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": model}),
+        probes=(Choice(name="cogmap", config={**probed, "weights": weights}),),
+        metrics=(Choice(name="causes", config=causes),),
+        episodes=10,
+        initialisations=1,
+        learning=False,
+        reporters=("html",),
+    )
+
+
+def test_a_served_model_is_tested_through_its_local_weights(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    plans = {"here": small("walker", ""), "there": small("served-walker", "walker")}
+    results = [
+        evaluate(plan, tmp_path / name, catalogue) for name, plan in plans.items()
+    ]
+    assert [result.status for result in results] == ["ok", "ok"], results[1].failures
+    here, there = (
+        [one for one in result.measurements if one.source == "causes"]
+        for result in results
+    )
+    assert here == there
+    assert number(there, "effect", "prompt with another agent", -1) > 0
+
+
+def test_weights_that_read_another_prompt_than_the_server_did_are_no_test_of_it(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    result = evaluate(small("late-walker", "walker"), tmp_path / "run", catalogue)
+    (failure,) = result.failures
+    assert failure.subject == "causes"
+    assert "a prompt of the run with other tokens than its server did" in failure.reason
 
 
 def test_without_a_linear_probe_there_is_a_reason(

@@ -5,7 +5,7 @@ Its activations hold the text.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
 from typing import Any, Self
@@ -19,8 +19,15 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
-from gde.errors import GdeError
+from gde.data.completion import (
+    ChatRequest,
+    Completion,
+    Finish,
+    Message,
+    ModelInfo,
+    Tokenization,
+)
+from gde.errors import CannotReplay, GdeError
 from gde.parts.interventions import check_interventions, refuse_interventions
 from gde.seeding import generator
 from gde.testing.parts.corridor import LEFT, RIGHT
@@ -30,6 +37,8 @@ CLOSING = "<|answer|>"
 REASONING = "I see."
 MARKED = 3
 """Last characters of `CLOSING` that are marked."""
+LOGPROB = -0.5
+"""The planted model's log-probability of any token."""
 TURNING = 1000.0
 """How far the planted model must point along its causal direction to answer LEFT."""
 
@@ -61,14 +70,20 @@ class ScriptedModel:
         """Nothing to release."""
 
     def _answer(self, request: ChatRequest, answer: str) -> Completion:
-        lines = [f"{each.role}: {each.content}\n" for each in request.messages]
-        prompt = "".join(lines) + CLOSING
         whole = _continued("".join(map(chr, request.prefill)), answer)
         tokens = whole[: request.sampling.max_tokens]
+        finish: Finish = "stop" if tokens == whole else "length"
+        return self._read(request.messages, tokens, finish)
+
+    def _read(
+        self, messages: Sequence[Message], tokens: str, finish: Finish
+    ) -> Completion:
+        lines = [f"{each.role}: {each.content}\n" for each in messages]
+        prompt = "".join(lines) + CLOSING
         pre = len(prompt)
         message = pre - len(CLOSING) - 1
         positions = {"pre": tuple(range(pre - MARKED, pre))}
-        content = request.messages[-1].content
+        content = messages[-1].content
         if content:
             positions["message"] = tuple(range(message - len(content), message))
         if CLOSING in tokens:
@@ -79,7 +94,7 @@ class ScriptedModel:
         return Completion(
             text=text,
             reasoning=thought,
-            finish="stop" if tokens == whole else "length",
+            finish=finish,
             prompt_tokens=tuple(map(ord, prompt)),
             tokens=tuple(map(ord, tokens)),
             positions=positions,
@@ -176,6 +191,27 @@ class PlantedModel(ScriptedModel):
     def tokenize(self, text: str) -> Tokenization:
         return Tokenization(
             ids=tuple(map(ord, text)), spans=tuple((i, i + 1) for i in range(len(text)))
+        )
+
+    def retokenize(self, completion: Completion) -> Completion:
+        """The given tokens, or those that this model would have written.
+
+        Raises:
+            CannotReplay: the server counted others.
+        """
+        tokens = "".join(map(chr, completion.tokens))
+        if not tokens:
+            tokens = f"{completion.reasoning}{CLOSING}{completion.text}"
+        found = self._read(completion.prompt, tokens, completion.finish)
+        counts = (completion.n_prompt, completion.n_completion)
+        if counts != (found.n_prompt, found.n_completion):
+            raise CannotReplay(f"counted {counts[0]} and {counts[1]} tokens")
+        return replace(
+            completion,
+            prompt_tokens=completion.prompt_tokens or found.prompt_tokens,
+            tokens=found.tokens,
+            positions=found.positions,
+            logprobs=(LOGPROB,) * len(tokens) if completion.logprobs else (),
         )
 
     def untrained(self, seed: int) -> Self:

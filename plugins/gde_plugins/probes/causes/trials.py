@@ -13,7 +13,7 @@ from gde.data.completion import ChatRequest
 from gde.data.evidence import Evidence
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError
+from gde.errors import CannotReplay, GdeError
 from gde.parts.context import Context
 from gde.seeding import derive, generator
 from gde_plugins.probes.causes.cases import Case
@@ -45,11 +45,8 @@ class ReplayedTurns:
 
     @cached_property
     def model(self) -> Any:
-        """Return the agent's white-box model."""
-        _, turn = self._turns[0]
-        completion = turn.decision.completion
-        assert completion is not None
-        return self.context.model(completion.model)
+        """Return the white-box model whose activations the probe reads."""
+        return self.context.model(self.reports[0].model)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -62,10 +59,12 @@ class ReplayedTurns:
         prompts = []
         for trajectory in self.evidence.trajectories:
             for turn in trajectory.turns:
-                is_held_out = (str(trajectory.key), turn.index) in held_out
                 # The tested worlds must not make the directions that they test.
-                if self._is_marked(turn) and not is_held_out:
-                    prompts.append(Prompt.of(trajectory, turn))
+                if (str(trajectory.key), turn.index) in held_out:
+                    continue
+                marked = self._marked(turn)
+                if marked is not None:
+                    prompts.append(Prompt.of(trajectory, marked))
 
         # Read in the order of the run, whatever the order of the draw.
         drawn = self.rng("prompts").permutation(len(prompts))[:PROMPTS]
@@ -80,20 +79,32 @@ class ReplayedTurns:
         for trajectory in self.evidence.trajectories:
             for turn in trajectory.turns:
                 is_held_out = (str(trajectory.key), turn.index) in held_out
-                if is_held_out and turn.optimal and self._is_marked(turn):
-                    turns.append((trajectory, turn))
+                marked = self._marked(turn) if is_held_out and turn.optimal else None
+                if marked is not None:
+                    turns.append((trajectory, marked))
         if not turns:
             raise GdeError(
                 "no held-out turn has a known optimum and a prompt that can be asked again"
             )
         return turns
 
-    def _is_marked(self, turn: Turn) -> bool:
-        """Return whether a turn has a recorded state and the tested position."""
+    def _marked(self, turn: Turn) -> Turn | None:
+        """Return a turn with the tokens and the tested position of its answer.
+
+        None if it lacks them or its state.
+        """
         completion = turn.decision.completion
         if completion is None or turn.state is None:
-            return False
-        return self.config.position in completion.positions
+            return None
+        if not completion.positions:
+            try:
+                # The log-probabilities were compared when the probe was fitted.
+                completion = self.model.retokenize(replace(completion, logprobs=()))
+            except CannotReplay:
+                return None
+        if self.config.position not in completion.positions:
+            return None
+        return replace(turn, decision=replace(turn.decision, completion=completion))
 
     async def trials(self, different: Different) -> list[Trial]:
         """Return one turn with its counterfactual from each of `cases` worlds."""
@@ -133,6 +144,7 @@ class ReplayedTurns:
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
+            await self._check_tokens(request, turn)
             # Answers to the request are read as the agent would have read them in this
             # turn.
             self.turn_of[request.identity] = trajectory, turn
@@ -156,6 +168,23 @@ class ReplayedTurns:
 
         counterfactuals = [counterfactual for _, _, counterfactual in paired]
         return list(map(Trial, cases, counterfactuals, requests, plain, patched))
+
+    async def _check_tokens(self, request: ChatRequest, turn: Turn) -> None:
+        """Refuse weights that read a served turn's request as other tokens.
+
+        Raises:
+            GdeError: they do, so that answers here could not be compared with it.
+        """
+        served = turn.decision.completion
+        if served is None or served.model == self.reports[0].model:
+            return
+        shortest = replace(request.sampling, max_tokens=1)
+        here = await self.model.complete(replace(request, sampling=shortest))
+        if here.prompt_tokens != served.prompt_tokens:
+            raise GdeError(
+                f"{self.model.info.name} writes a prompt of the run with other tokens than its server did;"
+                " set the date of the weights and the agent's effort as they were there"
+            )
 
     def rng(self, *what: str) -> np.random.Generator:
         """Return a generator of its own for each use."""

@@ -1,0 +1,207 @@
+"""From the answers of a server to tokens that local weights can replay.
+
+A server gives text, and perhaps token ids. The weights that it serves are read here, on
+the very tokens. Each answer is therefore put into the tokens of the local weights once.
+An answer for which that fails is recorded with its reason, and its turn has no
+activations.
+
+Where the server gives log-probabilities, they tell whether it has the same weights.
+Almost every model is sure of most tokens, so only the others are compared. Rounding in
+16 bits moves one in four of them by more than `CLOSE`, other weights almost all.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.completion import Completion, ModelInfo
+from gde.data.json import Json
+from gde.data.trajectory import Trajectory
+from gde.errors import CannotReplay, GdeError
+from gde.parts.language_model import Retokenizer, WhiteBox
+from gde.stages.capturing import Made
+from gde.stages.models import IDENTIFYING
+from gde.store.activations import Row
+from gde.store.journal import Journal
+from gde.store.replays import Replay, known, write_replays
+from gde.store.rows import to_json
+
+SURE = math.log(0.9)
+"""Tokens are compared of which server or replay is less sure than this."""
+CLOSE = 0.05
+"""Largest difference of two log-probabilities that counts as rounding."""
+FEWEST_CLOSE = 0.5
+"""Least share of close ones among the compared tokens. The median difference of the
+same weights is thus at most `CLOSE`.
+"""
+LOWEST = -20.0
+"""Log-probabilities below it are alike: servers write any number for that of 0."""
+COMPARED = 100
+"""Compared tokens of consecutive turns that are judged together."""
+FEWEST_COMPARED = 10
+"""Fewer tokens do not tell."""
+BATCH = 64
+"""Turns that are written together without any log-probabilities."""
+SHOWN = 12
+"""Characters of a hash that identifies weights."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A replay, and how far its log-probabilities are from the server's."""
+
+    replay: Replay
+    differences: Floats = field(default_factory=lambda: np.zeros(0))
+    """(N,) absolute ones, of the compared tokens."""
+
+
+def identity(info: ModelInfo, config: Mapping[str, Json]) -> str:
+    """A short text that tells weights and their settings from others.
+
+    A setting may change the prompt, such as the date in it.
+    """
+    versions = [info.versions.get(each) for each in IDENTIFYING]
+    text = to_json([info.name, versions, config])
+    return sha256(text.encode()).hexdigest()[:SHOWN]
+
+
+def check_weights(whose: str, weights: ModelInfo, answered: ModelInfo) -> None:
+    """Refuse weights that are known to be others than those of the agent's model.
+
+    A server does not say which weights it has.
+
+    Raises:
+        GdeError: both have a digest, and they differ.
+    """
+    wanted = answered.versions.get("weights")
+    got = weights.versions.get("weights")
+    if wanted and got and wanted != got:
+        raise GdeError(
+            f"{whose}: the weights of {weights.name!r} are not those of {answered.name!r}, which answers;"
+            " leave the setting out, or name the same weights"
+        )
+
+
+def retokenize(
+    trajectories: Iterable[Trajectory],
+    name: str,
+    model: Made,
+    weights: str,
+    journal: Journal,
+) -> None:
+    """Record every answer in the tokens of local weights, or why it has none.
+
+    Args:
+        trajectories: of the run.
+        name: of the served model that answered.
+        model: gives the local weights. It is called only if an answer is not recorded
+            yet.
+        weights: identifies them.
+        journal: of the run.
+
+    Raises:
+        GdeError: the model cannot replay the answers of others.
+    """
+    known_rows = known(journal, weights)
+
+    def tried() -> Iterator[_Tried]:
+        for row, completion in _answers(trajectories, name):
+            if row not in known_rows:
+                yield _tried(model(), row, completion)
+
+    for group in _groups(tried()):
+        write_replays(journal, weights, _judged(group))
+
+
+def _answers(
+    trajectories: Iterable[Trajectory], name: str
+) -> Iterator[tuple[Row, Completion]]:
+    """Yield the answers of a model that gives no positions."""
+    for trajectory in trajectories:
+        for turn in trajectory.turns:
+            completion = turn.decision.completion
+            if completion is None or completion.model != name:
+                continue
+            if not completion.positions:
+                yield (str(trajectory.key), turn.index), completion
+
+
+def _tried(model: WhiteBox, row: Row, completion: Completion) -> _Tried:
+    if not isinstance(model, Retokenizer):
+        raise GdeError(
+            f"language model {model.info.name!r} cannot replay the answers of a server: name another,"
+            " e.g. hf:PATH_OR_ID"
+        )
+    try:
+        found = model.retokenize(completion)
+        differences = _differences(completion.logprobs, found.logprobs)
+    except CannotReplay as error:
+        replay = Replay(row=row, status="not reconstructed", reason=str(error))
+        return _Tried(replay=replay)
+    tokens = found.prompt_tokens + found.tokens
+    replay = Replay(row=row, tokens=tokens, positions=found.positions)
+    return _Tried(replay=replay, differences=differences)
+
+
+def _differences(there: Sequence[float], here: Sequence[float]) -> Floats:
+    """(N,) differences of log-probabilities at the tokens that are compared.
+
+    Raises:
+        CannotReplay: they are of different tokens.
+    """
+    # Servers differ in whether they give that of the token that ends an answer.
+    if there and abs(len(there) - len(here)) > 1:
+        raise CannotReplay(
+            f"completion has {len(there)} log-probabilities there and {len(here)} here"
+        )
+    n_both = min(len(there), len(here))
+    served = np.array(there[:n_both])
+    replayed = np.array(here[:n_both])
+    is_unsure = np.minimum(served, replayed) < SURE
+    differences = np.abs(served.clip(LOWEST) - replayed.clip(LOWEST))
+    unsure: Floats = differences[is_unsure]
+    return unsure
+
+
+def _groups(tried: Iterable[_Tried]) -> Iterator[list[_Tried]]:
+    """Yield consecutive turns that are judged together.
+
+    The last group may be the largest: what is left could be too little to tell.
+    """
+    whole: list[_Tried] = []
+    group: list[_Tried] = []
+    for one in tried:
+        group.append(one)
+        n_compared = sum(len(each.differences) for each in group)
+        if n_compared >= COMPARED or (not n_compared and len(group) == BATCH):
+            if whole:
+                yield whole
+            whole = group
+            group = []
+    if whole or group:
+        yield whole + group
+
+
+def _judged(group: Sequence[_Tried]) -> list[Replay]:
+    """The replays of a group; without tokens if other weights have answered."""
+    replays = [each.replay for each in group]
+    differences = np.concatenate([each.differences for each in group])
+    share = float((differences <= CLOSE).mean()) if len(differences) else 1.0
+    if len(differences) < FEWEST_COMPARED or share >= FEWEST_CLOSE:
+        return replays
+
+    median = float(np.median(differences))
+    reason = (
+        f"of {len(differences)} uncertain tokens, {share:.0%} have log-probabilities within {CLOSE}"
+        f" of the server's; the median difference is {median:.2g}"
+    )
+    judged = []
+    for replay in replays:
+        refused = Replay(row=replay.row, status="other weights", reason=reason)
+        judged.append(refused if replay.status == "replayed" else replay)
+    return judged

@@ -1,0 +1,208 @@
+"""Answers of a server get tokens once; log-probabilities tell weights from others, and
+whatever cannot be replayed has a reason.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from gde import Completion, Decision, EpisodeKey, GdeError, Trajectory
+from gde.data.completion import Message, ModelInfo
+from gde.errors import CannotReplay
+from gde.stages.replaying import check_weights, identity, retokenize
+from gde.store.journal import Journal
+from gde.store.replays import known, read_replays, unread
+from gde.testing.parts import PlantedModel, ScriptedModel
+from gde.testing.samples import sample_evidence
+
+SERVED = "openai:somewhere"
+MINE = "mine"
+
+
+@dataclass
+class Local(PlantedModel):
+    """Gives the log-probabilities that it is told; refuses the answer `lost`."""
+
+    logprobs: tuple[float, ...] = ()
+    tried: int = 0
+
+    def retokenize(self, completion: Completion) -> Completion:
+        self.tried += 1
+        if completion.text == "lost":
+            raise CannotReplay("prompt has 351 tokens there and 347 here")
+        return replace(
+            completion,
+            prompt_tokens=(1, 2),
+            tokens=(3,) * len(self.logprobs),
+            positions={"pre": (0, 1)},
+            logprobs=self.logprobs,
+        )
+
+
+def said(
+    text: str = "UP", logprobs: Sequence[float] = (), **change: object
+) -> Completion:
+    completion = Completion(
+        text=text,
+        reasoning=None,
+        finish="stop",
+        model=SERVED,
+        logprobs=tuple(logprobs),
+        prompt=(Message(role="user", content="where?"),),
+    )
+    return replace(completion, **change)  # type: ignore[arg-type]
+
+
+def episode(*answers: Completion, world: int = 0) -> Trajectory:
+    sample = sample_evidence(1).trajectories[0]
+    turns = [
+        replace(sample.turns[0], index=i, decision=Decision.act("UP", each))
+        for i, each in enumerate(answers)
+    ]
+    return replace(sample, key=EpisodeKey(condition=0, world=world), turns=tuple(turns))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        yield journal
+
+
+def replayed(
+    journal: Journal, answers: Sequence[Completion], model: ScriptedModel
+) -> set[int]:
+    """The turns that have tokens."""
+    retokenize([episode(*answers)], SERVED, lambda: model, MINE, journal)  # type: ignore[arg-type, return-value]
+    return {*read_replays(journal, MINE, "0/0/0")}
+
+
+def test_answers_of_the_served_model_alone_get_tokens_and_positions(
+    journal: Journal,
+) -> None:
+    answers = [said(), said(model="another"), said(positions={"pre": (1,)})]
+    assert replayed(journal, answers, Local(logprobs=(-1.0,))) == {0}
+    (sequence,) = read_replays(journal, MINE, "0/0/0").values()
+    assert (sequence.tokens, sequence.positions) == ((1, 2, 3), {"pre": (0, 1)})
+    assert read_replays(journal, "others", "0/0/0") == {}
+    assert unread(journal, MINE) == ""
+
+
+def test_an_answer_is_tried_once_and_a_model_made_only_for_a_new_one(
+    journal: Journal,
+) -> None:
+    model = Local()
+    replayed(journal, [said(), said("lost")], model)
+    replayed(journal, [said(), said("lost"), said()], model)
+    assert model.tried == 3
+    retokenize([episode(said())], SERVED, lambda: 1 / 0, MINE, journal)  # type: ignore[arg-type, return-value]
+
+
+def test_lost_answers_are_counted_with_the_most_frequent_reason(
+    journal: Journal,
+) -> None:
+    @dataclass
+    class Fussy(Local):
+        def retokenize(self, completion: Completion) -> Completion:
+            if completion.text == "odd":
+                raise CannotReplay("the answer's tokens give another text here")
+            return super().retokenize(completion)
+
+    answers = [said("lost"), said("odd"), said("lost"), said()]
+    assert replayed(journal, answers, Fussy()) == {3}
+    assert unread(journal, MINE) == (
+        "3 of 4 turns: tokens of the server could not be reconstructed:"
+        " prompt has 351 tokens there and 347 here (and 1 more)"
+    )
+
+
+UNSURE = (-1.0, -2.0, -0.5, -3.0)
+
+
+def near(distance: float) -> list[float]:
+    return [each - distance for each in UNSURE]
+
+
+@pytest.mark.parametrize(
+    ("there", "turns", "kept"),
+    [
+        (near(0.049), 30, True),
+        (near(0.051), 30, False),
+        ([-1.04, -2.04, -9.0, -9.0], 30, True),
+        ([-1.04, -9.0, -9.0, -9.0], 30, False),
+        # Too few to tell.
+        (near(5.0), 2, True),
+    ],
+)
+def test_half_of_the_uncertain_tokens_must_have_the_servers_log_probabilities(
+    journal: Journal, there: list[float], turns: int, kept: bool
+) -> None:
+    answers = [said(logprobs=there)] * turns
+    found = replayed(journal, answers, Local(logprobs=UNSURE))
+    assert found == (set(range(turns)) if kept else set())
+    assert ("weights are not those that were served" in unread(journal, MINE)) != kept
+
+
+def test_tokens_that_both_are_sure_of_tell_nothing(journal: Journal) -> None:
+    answers = [said(logprobs=[-0.1])] * 200
+    assert len(replayed(journal, answers, Local(logprobs=(-0.0,)))) == 200
+
+
+def test_the_numbers_of_other_weights_are_told(journal: Journal) -> None:
+    replayed(journal, [said(logprobs=near(1.5))] * 25, Local(logprobs=UNSURE))
+    assert unread(journal, MINE) == (
+        "25 of 25 turns: weights are not those that were served: of 100 uncertain tokens,"
+        " 0% have log-probabilities within 0.05 of the server's; the median difference is 1.5"
+    )
+
+
+def test_a_server_that_changes_its_weights_is_found_out_where_it_does(
+    journal: Journal,
+) -> None:
+    """Turns are judged with their neighbours, and the last few with those before."""
+    answers = [said(logprobs=UNSURE)] * 50 + [said(logprobs=near(1.0))] * 53
+    assert replayed(journal, answers, Local(logprobs=UNSURE)) == set(range(50))
+
+
+def test_improbable_tokens_are_alike_whatever_number_stands_for_it(
+    journal: Journal,
+) -> None:
+    answers = [said(logprobs=[-9999.0])] * 30
+    assert len(replayed(journal, answers, Local(logprobs=(-25.0,)))) == 30
+
+
+def test_the_log_probability_of_the_last_token_may_be_missing_and_no_other(
+    journal: Journal,
+) -> None:
+    answers = [said(logprobs=UNSURE[:3]), said(logprobs=UNSURE[:2])]
+    assert replayed(journal, answers, Local(logprobs=UNSURE)) == {0}
+    assert "completion has 2 log-probabilities there and 4 here" in unread(
+        journal, MINE
+    )
+
+
+def test_a_model_that_cannot_retokenize_is_named(journal: Journal) -> None:
+    with pytest.raises(GdeError, match="'scripted' cannot replay the answers of a ser"):
+        replayed(journal, [said()], ScriptedModel())
+    assert known(journal, MINE) == set()
+
+
+def test_weights_are_told_apart_by_content_and_settings() -> None:
+    info = ModelInfo(name="hf:x", versions={"weights": "abc", "torch": "2"})
+    newer = replace(info, versions={"weights": "abc", "torch": "3"})
+    other = replace(info, versions={"weights": "abd"})
+    first = identity(info, {"date": "2026-01-01"})
+    assert identity(newer, {"date": "2026-01-01"}) == first
+    assert identity(other, {"date": "2026-01-01"}) != first
+    assert identity(info, {"date": "2026-01-02"}) != first
+
+
+def test_weights_that_are_known_to_be_others_are_refused() -> None:
+    nano = ModelInfo(name="nano", versions={"weights": "a"})
+    plain = ModelInfo(name="nano:plain", versions={"weights": "b"})
+    with pytest.raises(GdeError, match=r"cells\.weights: the weights of 'nano:plain'"):
+        check_weights("cells.weights", plain, nano)
+    check_weights("cells.weights", nano, nano)
+    check_weights("cells.weights", plain, ModelInfo(name="openai:x"))

@@ -1,0 +1,254 @@
+"""nano behind a server plays and activates as nano in this process does, in the ways of
+several servers; other weights and other tokens are found out.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gde import Choice, Completion, Plan, Trajectory, evaluate, load_evidence
+from gde.data.activations import CaptureRequest
+from gde.parts.context import OutsideRun
+from gde.stages.capturing import sequences
+from gde.stages.replaying import retokenize
+from gde.store.activations import ActivationStore
+from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+from gde.store.replays import read_replays, unread
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
+from gde_plugins.language_models.config import NanoConfig
+from gde_plugins.language_models.plugin import make_nano
+from gde_plugins.language_models.transformers_model import TransformersModel
+
+Way = Callable[[Completion], Completion]
+Conversation = tuple[tuple[str, str], ...]
+RELATIVE = 1e-5
+GREEDY = {
+    "style": "compact",
+    "effort": "medium",
+    "temperature": 0.0,
+    "max_tokens": 200,
+}
+
+
+def plan(weights: str = "", model: str = "nano") -> Plan:
+    places = {"layer": "middle", "weights": weights}
+    return Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={**GREEDY, "model": model}),
+        probes=(Choice(name="places", config=places),),
+        metrics=("success",),
+        reporters=("html",),
+        episodes=3,
+        learning=False,
+        initialisations=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("local") / "run"
+    evaluate(plan(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nano() -> Iterator[TransformersModel]:
+    with closing(made("auxiliary")) as model:
+        yield model
+
+
+def made(source: Any) -> TransformersModel:
+    model = make_nano(NanoConfig(source=source), OutsideRun())
+    assert isinstance(model, TransformersModel)
+    return model
+
+
+def episodes(folder: Path) -> list[Trajectory]:
+    return [*load_evidence(folder).trajectories]
+
+
+def answers(folder: Path) -> list[Completion]:
+    found = []
+    for episode in episodes(folder):
+        for turn in episode.turns:
+            assert turn.decision.completion is not None
+            found.append(turn.decision.completion)
+    return found
+
+
+@contextmanager
+def serving(known: Mapping[Conversation, Completion]) -> Iterator[str]:
+    """The URL of a server that gives known answers, and no token ids."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked = [(each["role"], each["content"]) for each in body["messages"]]
+            answer = known[tuple(asked)]
+            message = {"content": answer.text, "reasoning_content": answer.reasoning}
+            usage = {
+                "prompt_tokens": answer.n_prompt,
+                "completion_tokens": answer.n_completion,
+            }
+            choice = {"message": message, "finish_reason": answer.finish}
+            content = json.dumps({"choices": [choice], "usage": usage}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http.daemon_threads = True
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{http.server_address[1]}/v1"
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def test_a_served_model_acts_and_activates_as_it_does_here(
+    local: Path, tmp_path: Path
+) -> None:
+    known = {
+        tuple((each.role, each.content) for each in answer.prompt): answer
+        for answer in answers(local)
+    }
+    with serving(known) as url:
+        result = evaluate(plan("nano", f"openai:nano@{url}"), tmp_path / "run")
+    assert result.status == "ok", result.failures
+    # The server gave text alone.
+    assert {each.tokens for each in answers(tmp_path / "run")} == {()}
+
+    acted = [
+        [[turn.decision.action for turn in each.turns] for each in episodes(folder)]
+        for folder in (local, tmp_path / "run")
+    ]
+    assert acted[0] == acted[1]
+    own, served = (tables(folder) for folder in (local, tmp_path / "run"))
+    assert own.keys() == served.keys()
+    assert len(own) == 2 * 3
+    for place, values in own.items():
+        np.testing.assert_allclose(served[place], values, rtol=RELATIVE, atol=0)
+
+
+def tables(folder: Path) -> dict[tuple[str, int, str], Any]:
+    """The activations of all sources, without what names weights."""
+    found = {}
+    with closing(RunFolder.open(folder).journal(write=False)) as journal:
+        store = ActivationStore(folder / "activations", journal)
+        query = "SELECT DISTINCT source, layer, position FROM activations"
+        for source, layer, position in map(tuple, journal.query(query)):
+            table = store.table(source, layer, position)
+            assert table is not None
+            found[source.partition("-")[0], layer, position] = table.values
+    return found
+
+
+def ids(answer: Completion) -> Completion:
+    return replace(answer, positions={})
+
+
+def text(answer: Completion) -> Completion:
+    return replace(answer, positions={}, prompt_tokens=(), tokens=(), effort="medium")
+
+
+def ids_of_the_answer(answer: Completion) -> Completion:
+    return replace(text(answer), tokens=answer.tokens)
+
+
+def other_text(answer: Completion) -> Completion:
+    return replace(ids(answer), text=f"{answer.text} and more")
+
+
+@contextmanager
+def tried(
+    local: Path, way: Way, model: TransformersModel, folder: Path
+) -> Iterator[Journal]:
+    """The journal after the answers have been given in this way."""
+    served = []
+    for episode in episodes(local):
+        turns = []
+        for turn in episode.turns:
+            assert turn.decision.completion is not None
+            answer = way(turn.decision.completion)
+            turns.append(
+                replace(turn, decision=replace(turn.decision, completion=answer))
+            )
+        served.append(replace(episode, turns=tuple(turns)))
+    with closing(Journal.create(folder / "run.sqlite")) as journal:
+        retokenize(served, "nano", lambda: model, "w", journal)
+        yield journal
+
+
+@pytest.mark.parametrize("way", [ids, text, ids_of_the_answer])
+def test_answers_are_replayed_on_the_very_tokens(
+    local: Path, nano: TransformersModel, tmp_path: Path, way: Way
+) -> None:
+    own = dict(sequences(episodes(local), "nano"))
+    with tried(local, way, nano, tmp_path) as journal:
+        assert unread(journal, "w") == ""
+        request = CaptureRequest(layers=(3,), positions=("pre", "reasoning", "post"))
+        for (episode, turn), expected in own.items():
+            found = read_replays(journal, "w", episode)[turn]
+            assert found.positions == expected.positions
+            # A text does not show the token that ended it.
+            n = len(found.tokens)
+            assert found.tokens == expected.tokens[:n]
+            assert n >= len(expected.tokens) - (way is text)
+            here, there = nano.capture([expected, found], request)
+            for place, values in here.values.items():
+                np.testing.assert_allclose(there.values[place], values, rtol=RELATIVE)
+
+
+def with_logprobs(model: TransformersModel) -> Way:
+    def give(answer: Completion) -> Completion:
+        found = model._reader.logprobs(answer.prompt_tokens, answer.tokens)
+        return replace(ids(answer), logprobs=tuple(found.tolist()))
+
+    return give
+
+
+def test_log_probabilities_tell_nano_from_its_sibling(
+    local: Path, nano: TransformersModel, tmp_path: Path
+) -> None:
+    """Both have one tokenizer, so that nothing else could tell."""
+    (tmp_path / "own").mkdir()
+    with tried(local, with_logprobs(nano), nano, tmp_path / "own") as journal:
+        assert unread(journal, "w") == ""
+    (tmp_path / "other").mkdir()
+    with (
+        closing(made("plain")) as plain,
+        tried(local, with_logprobs(nano), plain, tmp_path / "other") as journal,
+    ):
+        n = len(answers(local))
+        assert unread(journal, "w").startswith(
+            f"{n} of {n} turns: weights are not those that were served: of "
+        )
+        assert read_replays(journal, "w", "0/0/0") == {}
+
+
+def test_an_answer_that_its_tokens_do_not_give_back_is_not_replayed(
+    local: Path, nano: TransformersModel, tmp_path: Path
+) -> None:
+    with tried(local, other_text, nano, tmp_path) as journal:
+        assert "the answer's tokens give another text here" in unread(journal, "w")
+        assert read_replays(journal, "w", "0/0/0") == {}
