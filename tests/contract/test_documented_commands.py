@@ -45,7 +45,7 @@ NANO = (
 STAND_INS = {
     r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
     r"openai:\S+": f"hf:{NANO}",
-    r"\bRUN(?= --metric causes)": "stand-in-probed",
+    r"\bRUN(?= --metric causes| --probe cogmap)": "stand-in-probed",
     r"\bRUN(_A)?\b": "stand-in-a",
     r"\bRUN_B\b": "stand-in-b",
     r"--domain all": "--domain blocksworld",

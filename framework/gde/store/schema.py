@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 9
+VERSION = 10
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
