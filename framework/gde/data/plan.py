@@ -84,6 +84,51 @@ def _named(value: Any) -> Any:
     return type(value)
 
 
+class _Part:
+    """A field of a plan that takes a name or an object, and holds its choice.
+
+    A descriptor, because type checkers read from it what the field takes and gives.
+    """
+
+    def __init__(self, default: str | None = None) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, plan: object | None, owner: type | None = None) -> Choice:
+        if plan is not None:
+            choice: Choice = vars(plan)[self._name]
+            return choice
+        # A dataclass asks the class for the field's default.
+        if self._default is None:
+            raise AttributeError(self._name)
+        return Choice(name=self._default)
+
+    def __set__(self, plan: object, given: object) -> None:
+        vars(plan)[self._name] = Choice.of(given)
+
+
+class _Parts:
+    """A field of a plan that takes names and objects, and holds their choices."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(
+        self, plan: object | None, owner: type | None = None
+    ) -> tuple[Choice, ...]:
+        return () if plan is None else vars(plan)[self._name]
+
+    def __set__(self, plan: object, given: Iterable[object]) -> None:
+        # A single name is iterable too, and would become one choice for each letter.
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ConfigError(
+                f"{self._name} of a plan: wanted a list of names and objects, got {given!r}"
+            )
+        vars(plan)[self._name] = tuple(map(Choice.of, given))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A request for a run.
@@ -93,15 +138,15 @@ class Plan:
     Parts may be given as names or objects: `Choice.of` makes choices of them.
     """
 
-    environment: Choice
-    agent: Choice
-    models: tuple[Choice, ...] = ()
+    environment: _Part = _Part()
+    agent: _Part = _Part()
+    models: _Parts = _Parts()
     """Language models that configurations name, by label. A choice with an empty name
     configures the agent's model, whichever that is.
     """
-    probes: tuple[Choice, ...] = ()
-    rewards: tuple[Choice, ...] = ()
-    metrics: tuple[Choice, ...] = ()
+    probes: _Parts = _Parts()
+    rewards: _Parts = _Parts()
+    metrics: _Parts = _Parts()
     """Empty for the default ones, which the run then lists by name."""
     episodes: int = 200
     """Worlds per condition. A condition is one combination of the swept environment
@@ -122,9 +167,9 @@ class Plan:
     """Most episodes at once in one worker, and most fits of a probe at once, of which
     there are never more than cores. It never changes a result.
     """
-    executor: Choice = field(default_factory=lambda: Choice(name="serial"))
+    executor: _Part = _Part("serial")
     """The place where episodes run. It never changes a result."""
-    reporters: tuple[Choice, ...] = ()
+    reporters: _Parts = _Parts()
     """Empty for the default ones whose packages are installed. They never change a
     result.
     """
@@ -157,24 +202,6 @@ class Plan:
     that an earlier run sent to the same model with the same configuration is not sent
     again, and costs nothing.
     """
-
-    def __post_init__(self) -> None:
-        # The fields are frozen, but callers may leave the making of choices to the
-        # plan.
-        for name in ("environment", "agent", "executor"):
-            choice = Choice.of(getattr(self, name))
-            object.__setattr__(self, name, choice)
-
-        for name in ("models", "probes", "rewards", "metrics", "reporters"):
-            given = getattr(self, name)
-            # A single name is iterable too, and would become one choice for each
-            # letter.
-            if isinstance(given, str) or not isinstance(given, Iterable):
-                raise ConfigError(
-                    f"{name} of a plan: wanted a list of names and objects, got {given!r}"
-                )
-            choices = tuple(map(Choice.of, given))
-            object.__setattr__(self, name, choices)
 
     @property
     def prices(self) -> Prices:

@@ -37,6 +37,8 @@ METHODS = {
 """The method that tells a part of a kind from a function that makes one."""
 COPIED = {"environment", "agent"}
 """Kinds whose objects are copied, since every episode has its own."""
+MEASURING = {"probe", "metric"}
+"""Kinds whose objects may say what their numbers mean, in an attribute `measures`."""
 FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
@@ -125,6 +127,8 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
         if made_by_calling:
             example = _example(part, whose)
         more["blocking"] = bool(getattr(example, "blocking", False))
+    if kind in MEASURING:
+        more["measures"] = tuple(getattr(part, "measures", ()))
     return KINDS[kind].offer(
         name=choice.label,
         summary=choice.name,

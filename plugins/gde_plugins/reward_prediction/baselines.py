@@ -94,7 +94,7 @@ def planning(
             plans[f"{agent}-{domain.name}"] = Plan(
                 environment=Choice(name=domain.name),
                 agent=Choice(name=agent, config=_settings(agent, config, named)),
-                metrics=("success",),  # type: ignore[arg-type]
+                metrics=("success",),
                 episodes=domain.tasks(share),
                 concurrency=CONCURRENCY,
             )

@@ -149,7 +149,7 @@ class RewardPredictionStudy:
             environment=Choice(name="rewardbench", config=environment),
             agent=Choice(name="random"),
             rewards=tuple(rewards),
-            metrics=tuple(metrics),  # type: ignore[arg-type]
+            metrics=tuple(metrics),
             episodes=max(
                 n_trajectories(domain, config, share) for domain in self._domains
             ),

@@ -15,8 +15,11 @@ from gde import (
     Capability,
     Choice,
     EnvironmentOffer,
+    Evidence,
     FunctionAgent,
     GdeError,
+    Measure,
+    Measurement,
     NoConfig,
     Offer,
     Plan,
@@ -90,6 +93,18 @@ def test_a_metric_is_a_function_of_the_evidence_and_stays_what_it_is() -> None:
     assert made(chosen) is episodes
     (chosen,) = ready(metrics=[lambda: episodes]).metrics
     assert made(chosen) is episodes
+
+
+def test_an_object_says_what_its_numbers_mean() -> None:
+    score = Measure(name="score", title="Score", headline=True)
+
+    def scores(evidence: Evidence) -> list[Measurement]:
+        return []
+
+    vars(scores)["measures"] = (score,)
+    mine, other = ready(metrics=[scores, episodes]).metrics
+    assert mine.offer.measures == (score,)
+    assert other.offer.measures == ()
 
 
 def test_an_offer_of_another_kind_is_refused() -> None:
