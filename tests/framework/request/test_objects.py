@@ -103,8 +103,8 @@ def test_an_object_says_what_its_numbers_mean() -> None:
 
     vars(scores)["measures"] = (score,)
     mine, other = ready(metrics=[scores, episodes]).metrics
-    assert mine.offer.measures == (score,)
-    assert other.offer.measures == ()
+    assert mine.entry.offer.measures == (score,)
+    assert other.entry.offer.measures == ()
 
 
 def test_an_offer_of_another_kind_is_refused() -> None:
