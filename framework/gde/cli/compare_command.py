@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import plain, say, show_json, show_table, tell
+from gde.cli.output import EXIT_PARTIAL, plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
     from gde.runs.differences import Compared, ProbeRow, Row, Side
+    from gde.runs.regression import Check
 
 COLUMNS = (
     "measurement",
@@ -34,6 +35,14 @@ def command(
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
     ] = False,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if-worse",
+            metavar="NAME",
+            help="Exit with 3 if RUN_B is worse than RUN_A in this measurement; repeatable.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs over the worlds that they share.
@@ -46,12 +55,19 @@ def command(
     against A. --json adds breakdowns, further fits and further tests.
     """
     from gde.runs.comparing import compare
+    from gde.runs.regression import check_not_worse
 
     compared = compare(run_a, run_b, paired=not unpaired)
+    checks = check_not_worse(compared, fail_if_worse or [])
     if as_json:
-        show_json({"schema": 1, **asdict(compared)})
+        checked = [asdict(one) for one in checks]
+        show_json({"schema": 1, **asdict(compared), "checks": checked})
     else:
         _show(compared)
+        for one in checks:
+            say(_checked(one))
+    if not all(one.passed for one in checks):
+        raise typer.Exit(EXIT_PARTIAL)
 
 
 def _show(compared: "Compared") -> None:
@@ -104,6 +120,19 @@ def _probe_lines(row: "ProbeRow") -> list[tuple[str, ...]]:
     if row.between is not None:
         lines.append(("", "B - A", difference(row), against_first(row)))
     return lines
+
+
+def _checked(one: "Check") -> str:
+    """The outcome of a check in one line."""
+    from gde.reporting.wording import bounds, quantity
+
+    outcome = "not worse" if one.passed else "worse"
+    if one.p is None and not one.passed:
+        outcome = f"not tested, {one.reason}"
+    interval = bounds(one.interval, one.unit)
+    p = "" if one.p is None else f", p {_probability(one.p)}"
+    numbers = f"{quantity(one.difference, one.unit)} {interval}".rstrip()
+    return f"{one.title}: {outcome} ({numbers}{p})"
 
 
 def _described(side: "Side") -> str:

@@ -305,7 +305,7 @@ def _rows(
         reason = row.reason
         if not reason and meaning.cost:
             reason = COST
-        rows[quantity] = replace(row, title=title, reason=reason)
+        rows[quantity] = replace(row, title=title, better=meaning.better, reason=reason)
 
     # Of two equal tests the first one counts, so headlines come first.
     tested: Quantities = {}

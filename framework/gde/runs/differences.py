@@ -33,6 +33,8 @@ class Row:
 
     name: str
     title: str = ""
+    better: Better = ""
+    """The better direction; empty where neither is better."""
     where: Labels
     """What the measurement is restricted to."""
     unit: str

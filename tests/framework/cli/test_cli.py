@@ -408,6 +408,10 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
         gde("compare", "a", "link")
     )
     shown = gde("compare", "a", "b").stdout
+    assert gde("compare", "a", "b", "--fail-if-worse", "accuracy").returncode == 3
+    better = gde("compare", "b", "a", "--fail-if-worse", "accuracy", "--json")
+    assert better.returncode == 0
+    assert [one["passed"] for one in json.loads(better.stdout)["checks"]] == [True]
     assert shown.startswith(
         "A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor"
     )
