@@ -132,8 +132,12 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
 
 
 def verdict_text(verdict: Verdict, unit: str) -> str:
-    """The outcome of a test against a control, with difference and p value."""
-    name, _ = CONTROLS[verdict.control]
+    """The outcome of a test against a control, with difference and p value.
+
+    Metrics name their own controls.
+    """
+    own = verdict.control.replace("_", " ")
+    name, _ = CONTROLS.get(verdict.control, (own, ""))
     return outcome_text(verdict, name, unit)
 
 

@@ -107,6 +107,27 @@ class StudyConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlindConfig:
+    """Choice of a baseline that does not read the world."""
+
+    how: Literal[
+        "",
+        "counter",
+        "copy",
+        "commonest",
+        "random_walk",
+        "list_all",
+        "translate",
+    ] = ""
+    """counter: count turns and steps as if nothing were in the way (Predict, Plan);
+    copy: the first state, or the things of the mission (Predict, Decompose); commonest:
+    the same answer always; random_walk (Plan); list_all: every thing, with all that can
+    be done to it; translate: the mission alone (Decompose). Empty: the first of these
+    that the task has, list_all for Decompose.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScriptedConfig:
     """Choice of the scripted answers."""
 

@@ -1,6 +1,7 @@
 """Titles and units of the metrics of the questions."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gde.data.measure import Measure
 
@@ -28,15 +29,56 @@ def _unusable(task: str, group: str) -> tuple[Measure, ...]:
     )
 
 
+def _rate(
+    name: str,
+    title: str,
+    group: str,
+    phrase: str = "",
+    published: bool = True,
+    headline: bool = True,
+) -> tuple[Measure, ...]:
+    """A score in [0, 1], read in three ways, with its blind baselines."""
+    plain = Measure(
+        name=name,
+        title=title,
+        unit="share",
+        better="more",
+        group=group,
+        headline=headline,
+        phrase=phrase,
+    )
+    _, _, what = title.rpartition(": ")
+    what = what[:1].upper() + what[1:]
+    lead = f"{title.partition(' (')[0]}, above best blind"
+    others = {
+        "above_blind": lead if headline else f"{what} above the best blind baseline",
+        "blind.*": f"{what} of the blind baseline *",
+        "strict": f"{what}, answers in exactly the form asked for",
+        "usable": f"{what} among usable answers",
+    }
+    if published:
+        others["published"] = f"{what}, published parser, unusable answers left out"
+    measures = [plain]
+    for suffix, text in others.items():
+        measures.append(
+            replace(
+                plain,
+                name=f"{name}.{suffix}",
+                title=text,
+                headline=headline and suffix == "above_blind",
+                phrase="",
+                better="" if suffix == "blind.*" else "more",
+            )
+        )
+    return tuple(measures)
+
+
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "predict": (
-        Measure(
-            name="predict.success",
-            title="Predict: success rate (position and direction)",
-            unit="share",
-            better="more",
-            group=PREDICT,
-            headline=True,
+        *_rate(
+            "predict.success",
+            "Predict: success rate (position and direction)",
+            PREDICT,
             phrase="predicted position and direction in {} of predict questions",
         ),
         Measure(
@@ -54,6 +96,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             group=PREDICT,
         ),
         Measure(
+            name="predict.distance_published",
+            title="Manhattan distance, published parser",
+            unit="cells",
+            better="less",
+            group=PREDICT,
+        ),
+        Measure(
             name="predict.distance_wrong",
             title="Manhattan distance, wrong answers",
             unit="cells",
@@ -63,18 +112,28 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         *_unusable("predict", PREDICT),
     ),
     "plan": (
-        Measure(
-            name="plan.success",
-            title="Plan: success rate",
-            unit="share",
-            better="more",
-            group=PLAN,
-            headline=True,
+        *_rate(
+            "plan.success",
+            "Plan: success rate",
+            PLAN,
             phrase="solved {} of plan questions",
+        ),
+        *_rate(
+            "plan.charged",
+            "Plan: success, length charged",
+            PLAN,
+            published=False,
         ),
         Measure(
             name="plan.efficiency",
             title="Efficiency against the expert, 0 without success",
+            unit="ratio",
+            better="more",
+            group=PLAN,
+        ),
+        Measure(
+            name="plan.efficiency_published",
+            title="Efficiency against the expert, published parser",
             unit="ratio",
             better="more",
             group=PLAN,
@@ -103,36 +162,31 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         *_unusable("plan", PLAN),
     ),
     "decompose": (
-        Measure(
-            name="decompose.comprehension",
-            title="Decompose: comprehension rate",
-            unit="share",
-            better="more",
-            group=DECOMPOSE,
-            headline=True,
+        *_rate(
+            "decompose.comprehension",
+            "Decompose: comprehension rate",
+            DECOMPOSE,
             phrase="gave subgoals that lead to success with help in {} of decompose questions",
         ),
-        Measure(
-            name="decompose.precision",
-            title="Precision rate",
-            unit="share",
-            better="more",
-            group=DECOMPOSE,
-            headline=True,
+        *_rate("decompose.precision", "Decompose: precision rate", DECOMPOSE),
+        *_rate(
+            "decompose.charged",
+            "Decompose: success, length charged",
+            DECOMPOSE,
+            published=False,
         ),
-        Measure(
-            name="decompose.aci",
-            title="Assistance curve integral, as counted by the published harness",
-            unit="share",
-            better="more",
-            group=DECOMPOSE,
+        *_rate(
+            "decompose.aci",
+            "Assistance curve integral, as counted by the published harness",
+            DECOMPOSE,
+            headline=False,
         ),
-        Measure(
-            name="decompose.aci_defined",
-            title="Assistance curve integral, as the publication defines it",
-            unit="share",
-            better="more",
-            group=DECOMPOSE,
+        *_rate(
+            "decompose.aci_defined",
+            "Assistance curve integral, as the publication defines it",
+            DECOMPOSE,
+            published=False,
+            headline=False,
         ),
         Measure(
             name="decompose.added",

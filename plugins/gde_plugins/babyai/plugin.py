@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gde.parts.metric import Metric
     from gde_plugins.babyai.config import (
         BabyAIConfig,
+        BlindConfig,
         OmniBotConfig,
         PrompterConfig,
         ScriptedConfig,
@@ -73,6 +74,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=PlanConfig if task == "plan" else WorldConfig,
             make=partial(_question, task),
             gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
+            version=2,
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -94,8 +96,13 @@ def _question(task: str, config: "WorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Offer the bot and two agents that answer questions."""
-    from gde_plugins.babyai.config import OmniBotConfig, PrompterConfig, ScriptedConfig
+    """Offer the bot and three agents that answer questions."""
+    from gde_plugins.babyai.config import (
+        BlindConfig,
+        OmniBotConfig,
+        PrompterConfig,
+        ScriptedConfig,
+    )
 
     return (
         Offer(
@@ -114,6 +121,15 @@ def gde_agents() -> Sequence[AnyOffer]:
             make=_prompter,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            imports=IMPORTS,
+            extra=EXTRA,
+        ),
+        Offer(
+            name="babyai-blind",
+            summary="answers to BabyAI questions that do not read the world, as baselines",
+            config=BlindConfig,
+            make=_blind,
+            needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
             extra=EXTRA,
         ),
@@ -141,6 +157,12 @@ def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":
     return Prompter(config, context.model(config.model))
 
 
+def _blind(config: "BlindConfig", _: "Context") -> "Agent":
+    from gde_plugins.babyai.agents.blind import BlindAnswerer
+
+    return BlindAnswerer(config)
+
+
 def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
     from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 
@@ -160,6 +182,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=partial(_metric, task),
             measures=measures,
             needs=frozenset({f"babyai-{task}"}),
+            version=2,
             group="babybench",
             default=True,
         )

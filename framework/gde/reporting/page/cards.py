@@ -120,6 +120,8 @@ def _lines(one: Finding, result: Result) -> list[Line]:
         notes = [f"n {counted(each.n, each.clusters)}"]
         for mark in marks:
             notes.append(f"{mark.title} {quantity(mark.value, each.unit, 0)}")
+        if each.verdict is not None:
+            notes.append(verdict_text(each.verdict, each.unit))
         line = _line(title, each, scale, ", ".join(notes))
         lines.append(replace(line, picture=scale.picture(each, marks)))
     return lines

@@ -1,7 +1,7 @@
 """The tables of a report: all numbers by group, the headlines by condition, tests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gde.data.evidence import Evidence
 from gde.data.json import Json
@@ -15,6 +15,7 @@ from gde.reporting.wording import (
     labels_text,
     number,
     quantity,
+    verdict_text,
 )
 
 ABSENT = "\u2013"
@@ -120,10 +121,13 @@ def group_tables(result: Result) -> list[tuple[str, Table]]:
 def _number_row(measure: Measure, one: Measurement) -> Row:
     title, rest = measure.titled(one.where)
     n = counted(one.n, one.clusters)
+    value = cell(one, quantity)
+    if one.verdict is not None:
+        value = replace(value, reason=verdict_text(one.verdict, one.unit))
     return Row(
         head=title,
         hint=f"{one.name} {labels_text(rest)}".strip(),
-        cells=(cell(one, quantity), Cell(text=n)),
+        cells=(value, Cell(text=n)),
     )
 
 

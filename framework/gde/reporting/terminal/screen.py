@@ -20,6 +20,7 @@ from gde.reporting.wording import (
     plural,
     quantity,
     values_text,
+    verdict_text,
 )
 
 WIDTH = 80
@@ -141,6 +142,10 @@ def _headline_table(found: Sequence[Finding]) -> list[str]:
     table = [heading]
     for one, line in zip(found, lines, strict=True):
         table += [line, *_rivals(one)]
+        verdict = one.numbers[0].verdict
+        if verdict is not None:
+            text = verdict_text(verdict, one.measure.unit)
+            table.append(f"  {shorten(text, WIDTH - 2, placeholder=CUT)}")
     return table
 
 

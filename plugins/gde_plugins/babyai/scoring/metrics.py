@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
+from gde.numerics.stats import cluster_share
 from gde_plugins.babyai.scoring.answers import (
     Answer,
     Number,
     Pick,
+    Rate,
     answers,
     measure,
-    share,
 )
 
 CLASSES = {"0-2": (0, 2), "3-6": (3, 6), "7-9": (7, 9), "10+": (10, 10**6)}
@@ -28,13 +29,17 @@ def predict(evidence: Evidence) -> Sequence[Measurement]:
 
     Success needs position and direction.
     """
-    success = share("predict.success", "score")
+    success = Rate(name="predict.success", score="score")
     distance = Number(
         name="predict.distance", unit="cells", pick=lambda one: one.number("distance")
     )
     numbers = (
-        success,
-        share("predict.position", "position"),
+        Number(
+            name="predict.position",
+            unit="share",
+            pick=lambda one: one.number("position") or 0.0,
+            estimate=cluster_share,
+        ),
         distance,
         Number(
             name="predict.distance_wrong",
@@ -42,8 +47,14 @@ def predict(evidence: Evidence) -> Sequence[Measurement]:
             pick=_distance_if_wrong,
             reason="no answer was wrong",
         ),
+        Number(
+            name="predict.distance_published",
+            unit="cells",
+            pick=lambda one: one.published("distance"),
+        ),
     )
-    return measure(evidence, "predict", numbers, (success, distance))
+    broken_down = (success.number, distance)
+    return measure(evidence, "predict", (success,), numbers, broken_down)
 
 
 def _distance_if_wrong(one: Answer) -> float | None:
@@ -52,14 +63,19 @@ def _distance_if_wrong(one: Answer) -> float | None:
 
 def plan(evidence: Evidence) -> Sequence[Measurement]:
     """Measure success and efficiency, which is 0 without success."""
-    success = share("plan.success", "score")
+    success = Rate(name="plan.success", score="score")
+    charged = Rate(name="plan.charged", score="charged", published=False)
     no_success = "no plan was successful"
     numbers = (
-        success,
         Number(
             name="plan.efficiency",
             unit="ratio",
             pick=lambda one: one.number("efficiency") or 0.0,
+        ),
+        Number(
+            name="plan.efficiency_published",
+            unit="ratio",
+            pick=lambda one: one.published("efficiency"),
         ),
         Number(
             name="plan.efficiency_successful",
@@ -77,7 +93,7 @@ def plan(evidence: Evidence) -> Sequence[Measurement]:
             name="plan.distance", unit="cells", pick=lambda one: one.number("distance")
         ),
     )
-    return measure(evidence, "plan", numbers, (success,))
+    return measure(evidence, "plan", (success, charged), numbers, (success.number,))
 
 
 def _if_successful(score: str) -> Pick:
@@ -89,16 +105,18 @@ def decompose(evidence: Evidence) -> Sequence[Measurement]:
 
     They are also broken down by the number of subgoals that the expert usually adds.
     """
-    shares = (
-        share("decompose.comprehension", "score"),
-        share("decompose.precision", "precision"),
-        share("decompose.aci", "aci"),
-        share("decompose.aci_defined", "aci_defined"),
+    rates = (
+        Rate(name="decompose.comprehension", score="score"),
+        Rate(name="decompose.precision", score="precision"),
+        Rate(name="decompose.charged", score="charged", published=False),
+        Rate(name="decompose.aci", score="aci"),
+        Rate(name="decompose.aci_defined", score="aci_defined", published=False),
     )
     added = Number(
         name="decompose.added", unit="count", pick=lambda one: one.number("added")
     )
-    measured = measure(evidence, "decompose", (*shares, added), shares)
+    shares = [rate.number for rate in rates]
+    measured = measure(evidence, "decompose", rates, (added,), shares)
     if not evidence.part:
         measured += _by_class(evidence, shares)
     return measured

@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gde.data.json import Json
+from gde_plugins.babyai.oracle.least_subgoals import least_subgoals
 from gde_plugins.babyai.oracle.subgoals import NAMES, Name, Subgoal, of_mission, write
 from gde_plugins.babyai.tasks.execution import run_bot, solve
-from gde_plugins.babyai.tasks.parsing import END, START, read_subgoals
+from gde_plugins.babyai.tasks.parsing import END, START, Reading, Way, read_subgoals
 from gde_plugins.babyai.tasks.question import Scores, first_state
 from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 SUBGOALS: Mapping[str, Name] = {"pickup": "Pickup", "drop": "Drop"}
 """The subgoals of actions; that of "toggle" depends on the door."""
+RATES = ("score", "precision", "charged", "aci", "aci_defined")
+"""The scores in [0, 1]."""
 
 
 class Decompose:
@@ -37,6 +40,11 @@ class Decompose:
     def n_translated(self) -> int:
         """Number of them that translate the mission."""
         return len(of_mission(self.scene.mission, Simulation(self.scene).done))
+
+    @cached_property
+    def least(self) -> int:
+        """A certified lower bound of the number of subgoals of any solution."""
+        return least_subgoals(Simulation(self.scene))
 
     @property
     def asked(self) -> str:
@@ -60,44 +68,44 @@ class Decompose:
     def row(self) -> Mapping[str, str | int]:
         return {"mission": self.scene.text, "help_count": self.help_count}
 
-    def score(self, answer: str) -> Scores:
-        """Score an answer by the expert's run with it.
+    def read(self, answer: str, way: Way) -> Reading[tuple[Subgoal, ...]]:
+        return read_subgoals(answer, self.scene, way)
+
+    def judge(self, content: Sequence[Subgoal]) -> Scores:
+        """Score a list of subgoals by the expert's run with it.
 
         `score`, the comprehension, says whether the expert fulfils the mission with the
         list and its own additions, `precision` whether it does so without additions.
-        The assistance curves are the share of its usual additions that were not needed:
-        `aci` counts the translation of the mission among them, as the published harness
-        does, `aci_defined` does not, as the published text says.
+        `charged` is the certified least number of subgoals over the number listed and
+        added, 0 without success. The assistance curves are the share of its usual
+        additions that were not needed: `aci` counts the translation of the mission
+        among them, as the published harness does, `aci_defined` does not, as the
+        published text says.
         """
-        reading = read_subgoals(answer, self.scene)
-        usual = self.help_count
-        usual_defined = self.help_count - self.n_translated
-        scores: dict[str, Json] = {
-            "reading": reading.reason or "ok",
-            "score": 0.0,
-            "precision": 0.0,
-            "aci": 0.0,
-            "aci_defined": 0.0,
-            "added": None,
-            "help_count": usual,
-            "sa": usual_defined,
-        }
-        if reading.value is None:
+        executed = run_bot(self.scene, content)
+        added = executed.n_added
+        scores: dict[str, Json] = {**self.nothing, "added": added}
+        if not executed.end.succeeded:
             return scores
 
-        executed = run_bot(self.scene, reading.value)
-        added = executed.n_added
-        scores["added"] = added
-        if executed.end.succeeded:
-            scores["score"] = 1.0
-            scores["precision"] = float(added == 0)
-            scores["aci"] = max(0, usual - added) / usual
-            # Where the expert usually adds nothing, the share is 1 if it added nothing.
-            if usual_defined:
-                scores["aci_defined"] = max(0, usual_defined - added) / usual_defined
-            else:
-                scores["aci_defined"] = float(added == 0)
+        usual = self.help_count
+        usual_defined = usual - self.n_translated
+        scores["score"] = 1.0
+        scores["precision"] = float(added == 0)
+        scores["charged"] = min(1.0, self.least / (len(content) + added))
+        scores["aci"] = max(0, usual - added) / usual
+        # Where the expert usually adds nothing, the share is 1 if it added nothing.
+        scores["aci_defined"] = float(added == 0)
+        if usual_defined:
+            scores["aci_defined"] = max(0, usual_defined - added) / usual_defined
         return scores
+
+    @property
+    def nothing(self) -> Scores:
+        none: dict[str, Json] = dict.fromkeys(RATES, 0.0)
+        usual = self.help_count
+        described = {"help_count": usual, "sa": usual - self.n_translated}
+        return {**none, "added": None, **described}
 
 
 def _without_additions(scene: Scene, actions: Sequence[str]) -> list[Subgoal]:

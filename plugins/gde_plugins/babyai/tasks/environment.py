@@ -13,10 +13,11 @@ from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
 from gde_plugins.babyai.descriptions.formats import RULES, write
 from gde_plugins.babyai.environment import labels, provenance
+from gde_plugins.babyai.tasks.blind import blind_answers
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
-from gde_plugins.babyai.tasks.question import Question, Unanswerable
+from gde_plugins.babyai.tasks.question import Question, Unanswerable, scores_of
 from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
@@ -63,6 +64,10 @@ class QuestionEnvironment:
             raise GdeError(f"{self._kind}: {error}") from error
         self._scores: Mapping[str, Json] | None = None
         self._names = names(self.question.scene)
+        self._blind: dict[str, Json] = {}
+        for name, answer in blind_answers(self.question).items():
+            reading = self.question.read(answer, "strict")
+            self._blind[name] = self.question.judge(reading.value)
         return self._observe()
 
     @property
@@ -96,9 +101,17 @@ class QuestionEnvironment:
         return Task(objective=OBJECTIVE, horizon=1, rules=RULES)
 
     def world(self) -> World:
-        """Return the world with the fact `task`."""
+        """Return the world with the facts `task` and `blind`.
+
+        The latter holds the scores of each baseline that does not read the world.
+        """
         scene = self.question.scene
-        facts = {**world_facts(scene), **provenance(self._config), "task": self._kind}
+        facts = {
+            **world_facts(scene),
+            **provenance(self._config),
+            "task": self._kind,
+            "blind": self._blind,
+        }
         return World(
             id=f"{self._kind} {scene.identity}",
             facts=facts,
@@ -115,7 +128,7 @@ class QuestionEnvironment:
         """Score an answer."""
         if self._scores is not None:
             raise ValueError("the question has been answered: call reset(seed)")
-        self._scores = self.question.score(action)
+        self._scores = scores_of(self.question, action)
         score = self._scores["score"]
         assert isinstance(score, float)
         return Outcome.terminal(self._observe(), score, success=score)

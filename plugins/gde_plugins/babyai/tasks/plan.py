@@ -1,14 +1,15 @@
 """Plan: which actions lead to that cell? (Choukrani et al. 2025, section 4.4.2)"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from gde.data.json import Json
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.search import shortest
 from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
 from gde_plugins.babyai.tasks.execution import run_actions, run_bot
-from gde_plugins.babyai.tasks.parsing import PLAN_MARKER, read_plan
+from gde_plugins.babyai.tasks.parsing import PLAN_MARKER, Reading, Way, read_plan
 from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
 from gde_plugins.babyai.worlds.mission import Description, GoTo
 from gde_plugins.babyai.worlds.scene import ACTIONS, NOTHING, Scene
@@ -68,42 +69,48 @@ class PlanQuestion:
 
     @property
     def row(self) -> Mapping[str, str | int]:
-        subgoal = f"(GoNextToSubgoal, {self.scene.place(self.target)})"
         return {
-            "target_subgoal": subgoal,
+            "target_subgoal": str(self.scene.place(self.target)),
             "expert_action_sequence": ", ".join(self._expert),
         }
 
-    def score(self, answer: str) -> Scores:
-        """Score an answer by executing it.
+    def read(self, answer: str, way: Way) -> Reading[tuple[str, ...]]:
+        return read_plan(answer, way)
+
+    def judge(self, content: Sequence[str]) -> Scores:
+        """Score a plan by executing it.
 
         `score` is 1 if the agent faces the target, or fulfils the mission, after some
         of the actions. `efficiency` is the expert's number of actions over that of the
-        answer, those after success included, as in the published harness; `optimality`
-        is the least number over the number up to success. Both are 0 without success.
-        `distance` is the number of cells between the end and the nearest cell beside
-        the target.
+        plan, those after success included, as in the published harness; `optimality` is
+        the certified least number over the number up to success, and `charged` over the
+        number of all actions. All are 0 without success. `distance` is the number of
+        cells between the end and the nearest cell beside the target.
         """
-        reading = read_plan(answer)
-        if reading.value is None:
-            unusable = {"score": 0.0, "efficiency": 0.0, "optimality": 0.0}
-            return {"reading": reading.reason, **unusable, "distance": None}
-
-        executed = run_actions(self.scene, reading.value, self.target)
+        executed = run_actions(self.scene, content, self.target)
         reached = executed.end.ahead == self.target or executed.end.succeeded
         efficiency = 0.0
         optimality: float | None = None if self.shortest is None else 0.0
+        charged = optimality
         if reached:
-            efficiency = len(self._expert) / len(reading.value)
+            n_all = max(len(content), 1)
+            efficiency = len(self._expert) / n_all
             if self.shortest is not None:
-                optimality = self.shortest / len(executed.actions)
+                optimality = self.shortest / max(len(executed.actions), 1)
+                charged = self.shortest / n_all
 
         x, y = self.scene.place(executed.end.position)
         target_x, target_y = self.scene.place(self.target)
         return {
-            "reading": "ok",
             "score": float(reached),
             "efficiency": efficiency,
             "optimality": optimality,
+            "charged": charged,
             "distance": max(0, abs(x - target_x) + abs(y - target_y) - 1),
         }
+
+    @property
+    def nothing(self) -> Scores:
+        charged = None if self.shortest is None else 0.0
+        none: dict[str, Json] = dict.fromkeys(("score", "efficiency"), 0.0)
+        return {**none, "optimality": charged, "charged": charged, "distance": None}

@@ -1,15 +1,15 @@
 """The protocol of a question about a world."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from gde.data.json import Json
+from gde_plugins.babyai.tasks.parsing import Reading, Way
 from gde_plugins.babyai.worlds.scene import Scene
 
 Scores = Mapping[str, Json]
-"""Scores of an answer by name. `reading` is "ok" or the reason why the answer cannot be
-used, `score` is the success in [0, 1]; the others belong to the kind of question and
-are null if they have no value.
+"""Scores of an answer by name. `score` is the success in [0, 1]; the others belong to
+the kind of question and are null if they have no value.
 """
 
 
@@ -37,8 +37,39 @@ class Question(Protocol):
         question.
         """
 
-    def score(self, answer: str) -> Scores:
-        """Score an answer."""
+    def read(self, answer: str, way: Way) -> Reading[Any]:
+        """Read an answer in one of the three ways."""
+
+    def judge(self, content: Any) -> Scores:
+        """Score the content of an answer."""
+
+    @property
+    def nothing(self) -> Scores:
+        """The scores of an answer that cannot be used."""
+
+
+def scores_of(question: Question, answer: str) -> Scores:
+    """Score an answer as it is read leniently, and in the two other ways.
+
+    `reading` is "ok" or the reason why the answer cannot be used leniently. `strict`
+    and `published` hold all scores again. Strictly, an unusable answer has those of
+    `Question.nothing`; the published harness leaves it out, which is null.
+    """
+    lenient = question.read(answer, "lenient")
+    strict = question.read(answer, "strict")
+    published = question.read(answer, "published")
+    return {
+        **_judged(question, lenient),
+        "reading": lenient.reason or "ok",
+        "strict": _judged(question, strict),
+        "published": _judged(question, published) if not published.reason else None,
+    }
+
+
+def _judged(question: Question, reading: Reading[Any]) -> Scores:
+    if reading.value is None:
+        return question.nothing
+    return question.judge(reading.value)
 
 
 class Unanswerable(ValueError):

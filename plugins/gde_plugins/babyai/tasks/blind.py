@@ -1,0 +1,180 @@
+"""Answers that do not read the world, as baselines of every score.
+
+They read the instruction, the agent's first state and, at most, the list of things, but
+no walls, no locks and nothing in the way.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from gde.seeding import generator
+from gde_plugins.babyai.oracle.subgoals import NAMES, Subgoal, of_mission, write
+from gde_plugins.babyai.tasks.decompose import Decompose
+from gde_plugins.babyai.tasks.parsing import END, PLAN_MARKER, START, STATE_MARKER
+from gde_plugins.babyai.tasks.plan import PlanQuestion
+from gde_plugins.babyai.tasks.predict import Predict
+from gde_plugins.babyai.tasks.question import Question, state_text
+from gde_plugins.babyai.worlds.scene import STEPS, Scene
+from gde_plugins.babyai.worlds.simulation import Simulation
+
+WALK = ("left", "right", "forward")
+CHANCES = (0.25, 0.25, 0.5)
+"""Probabilities of these actions in a random walk, which else would turn on the spot."""
+COMMONEST_STATES: Mapping[bool, str] = {True: "((4, 2), 3)", False: "((18, 17), 2)"}
+"""The most frequent solution of Predict in worlds of one room, and of several."""
+
+
+def blind_answers(question: Question) -> Mapping[str, str]:
+    """Return the answer of each baseline that the kind of question has, by name."""
+    found = {}
+    for name, answer in ANSWERS[type(question)].items():
+        found[name] = answer(question)
+    return found
+
+
+def _state(text: str) -> str:
+    return f"{STATE_MARKER} {text}"
+
+
+def _counted(question: Predict) -> str:
+    """Count turns and steps, as if no step were ever blocked."""
+    x, y = question.scene.place(question.scene.agent)
+    direction = question.scene.direction
+    for action in question.actions:
+        if action in WALK[:2]:
+            direction = (direction + (1 if action == "right" else 3)) % 4
+        elif action == "forward":
+            columns, rows = STEPS[direction]
+            x += columns
+            y += rows
+    return _state(str(((x, y), direction)))
+
+
+def _copied_state(question: Predict) -> str:
+    """Copy the first state."""
+    scene = question.scene
+    return _state(state_text(scene, scene.agent, scene.direction))
+
+
+def _commonest_state(question: Predict) -> str:
+    return _state(COMMONEST_STATES[question.scene.rooms == (1, 1)])
+
+
+def _plan(actions: Sequence[str]) -> str:
+    return f"{PLAN_MARKER} {', '.join(actions)}"
+
+
+def _straight(question: PlanQuestion) -> str:
+    """Count the columns and rows to the target, as if nothing were in the way.
+
+    The agent walks along the columns, then along the rows.
+    """
+    scene = question.scene
+    x, y = scene.place(scene.agent)
+    target_x, target_y = scene.place(question.target)
+    direction = scene.direction
+    actions: list[str] = []
+    legs = ((target_x - x, 0), (0, target_y - y))
+    for columns, rows in legs:
+        n = abs(columns) + abs(rows)
+        if n:
+            wanted = STEPS.index((columns // n, rows // n))
+            actions += _turns(direction, wanted) + ["forward"] * n
+            direction = wanted
+    # The last step would lead onto the target.
+    return _plan(actions[:-1] or ["left"])
+
+
+def _turns(direction: int, wanted: int) -> list[str]:
+    turns = (wanted - direction) % 4
+    return ["left"] if turns == 3 else ["right"] * turns
+
+
+def _random_walk(question: PlanQuestion) -> str:
+    """Walk at random for as many turns as the world allows."""
+    scene = question.scene
+    rng = generator(0, "random walk", scene.identity)
+    steps = rng.choice(WALK, size=scene.max_steps, p=CHANCES)
+    return _plan([str(step) for step in steps])
+
+
+def _commonest_plan(question: PlanQuestion) -> str:
+    """Walk ahead."""
+    return _plan(["forward"] * question.scene.width)
+
+
+def _list(subgoals: Sequence[Subgoal], scene: Scene) -> str:
+    return "\n".join([START, *(write(each, scene) for each in subgoals), END])
+
+
+def _everything(question: Decompose) -> str:
+    """Go to every thing, row by row, and do with it whatever it allows."""
+    scene = question.scene
+    subgoals = []
+    for cell, thing in enumerate(scene.cells):
+        if thing >= 0:
+            hand: tuple[Subgoal, ...] = (Subgoal("Pickup"), Subgoal("Drop"))
+            if scene.doors[thing] >= 0:
+                hand = (Subgoal("Open"),)
+            subgoals += [Subgoal("GoNextTo", cell=cell), *hand]
+    return _list(subgoals, scene)
+
+
+def _translated(question: Decompose) -> str:
+    """Translate the mission, with the first thing of each description."""
+    scene = question.scene
+    subgoals = []
+    for each in reversed(of_mission(scene.mission, Simulation(scene).done)):
+        if each.name == "GoNextTo":
+            cell = _first_cell(each.things, scene)
+            if cell < 0:
+                continue
+            subgoals.append(Subgoal("GoNextTo", cell=cell))
+        else:
+            subgoals.append(each)
+    return _list(subgoals or [Subgoal("Drop")], scene)
+
+
+def _copied_mission(question: Decompose) -> str:
+    """Go to the first thing of each description, and do nothing there."""
+    scene = question.scene
+    subgoals = []
+    for each in reversed(of_mission(scene.mission, Simulation(scene).done)):
+        cell = _first_cell(each.things, scene)
+        if cell >= 0:
+            subgoals.append(Subgoal("GoNextTo", cell=cell))
+    return _list(subgoals or [Subgoal("Drop")], scene)
+
+
+def _first_cell(things: Sequence[int], scene: Scene) -> int:
+    """Return the first cell, row by row, with one of some things; negative for none."""
+    for cell, thing in enumerate(scene.cells):
+        if thing in things:
+            return cell
+    return -1
+
+
+def _commonest_list(question: Decompose) -> str:
+    """Do each action once, where the agent stands."""
+    names = [name for name in NAMES.values() if name != "GoNextTo"]
+    return _list([Subgoal(name) for name in names], question.scene)
+
+
+ANSWERS: Mapping[type, Mapping[str, Callable[..., str]]] = {
+    Predict: {
+        "counter": _counted,
+        "copy": _copied_state,
+        "commonest": _commonest_state,
+    },
+    PlanQuestion: {
+        "counter": _straight,
+        "random_walk": _random_walk,
+        "commonest": _commonest_plan,
+    },
+    Decompose: {
+        "list_all": _everything,
+        "translate": _translated,
+        "copy": _copied_mission,
+        "commonest": _commonest_list,
+    },
+}
+"""The baselines of each kind of question; the first is that of the agent by default."""
