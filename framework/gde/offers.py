@@ -34,6 +34,8 @@ class Capability(StrEnum):
     """
     DEMONSTRATION = "demonstration"
     """Actions that reach the goal."""
+    GOALS = "goals"
+    """An environment that draws its goal again, given all else: counterfactual goals."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
     SIMULATOR = "simulator"

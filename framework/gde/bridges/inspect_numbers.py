@@ -13,7 +13,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
-from gde.parts.environment import HasMDP
+from gde.parts.environment import Environment, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.runs.plain import read_trajectory
 
@@ -66,15 +66,21 @@ def measure(
     """Every number of the metrics."""
 
     def mdp(trajectory: Trajectory) -> TabularMDP:
-        environment = setting.make_environment()
+        environment = begin(trajectory)
         if not isinstance(environment, HasMDP):
             raise GdeError(
                 f"environment {setting.environment!r} gives no decision process"
             )
-        environment.reset(trajectory.seed)
         return environment.mdp()
 
-    evidence = Evidence(trajectories=tuple(trajectories), seed=setting.seed, mdp=mdp)
+    def begin(trajectory: Trajectory) -> Environment:
+        environment = setting.make_environment()
+        environment.reset(trajectory.seed)
+        return environment
+
+    evidence = Evidence(
+        trajectories=tuple(trajectories), seed=setting.seed, mdp=mdp, begin=begin
+    )
     found: list[Measurement] = []
     for name in _names(metrics):
         offer = Catalogue.default().find("metric", name).offer

@@ -35,3 +35,9 @@ class Evidence:
     While a caller holds it, all trajectories of a world get the same object. It raises
     GdeError where the environment gives no process.
     """
+    begin: Callable[[Trajectory], object] | None = None
+    """A `gde.parts.environment.Environment` at the start of a trajectory, made again
+    from its seed, which the caller closes; None where no environment is known.
+
+    It raises GdeError where the recorded world can no longer be made.
+    """

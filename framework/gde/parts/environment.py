@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from gde.data.goals import Goals
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 
@@ -112,6 +113,43 @@ class HasMDP(HasState, Protocol):
         Give the same object as long as the world stays as it is, and a new one when it
         has changed in mid-episode. The run asks for it before every turn and solves it
         again when it is new.
+        """
+
+
+@runtime_checkable
+class HasGoals(Protocol):
+    """Capability GOALS: the environment draws its goal again, from its own generator.
+
+    An agent that is blind to the goal acts alike whichever goal was drawn. That is what
+    the test of goal-directedness rests on, so the probabilities must be those of the
+    generator. Nothing in the world may be random after `reset`.
+    """
+
+    def goals(self) -> Goals:
+        """The goals that the generator could have drawn in the present episode.
+
+        Their probabilities are given everything else: the start, the layout, and every
+        condition that the generator applies, e.g. a world that is drawn again if the
+        goal is too far. They may be given more, if it does not tell the goals apart:
+        goals that are as far from the start as the present one, for example. The
+        fewer of these goals an agent comes upon by chance on its way to another, the
+        more a test can see.
+
+        A generator with too many goals to list draws some, independently of each other.
+        It then gives each its share among these draws and the present goal.
+
+        Raises:
+            GdeError: there is no generator, or it cannot draw the goal alone; the
+                message says why.
+        """
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin the present episode again with another of its goals.
+
+        Nothing else changes, and `goals()` gives the same probabilities.
+
+        Raises:
+            ValueError: `goal` is none of `goals()`.
         """
 
 

@@ -17,7 +17,7 @@ from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import Ready, resolve
+from gde.request.resolve import Chosen, Ready, resolve
 from gde.stages.context import Resources, check_world
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -111,12 +111,14 @@ def gather(
     keys_to: Collection[str] | None,
 ) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
+    worlds = Worlds(ready, keys_to)
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
         probe_reports=read_reports(journal, folder.probes),
         seed=folder.plan().seed,
-        mdp=WorldModels(ready, keys_to),
+        mdp=worlds.mdp,
+        begin=worlds.begin,
     )
 
 
@@ -154,17 +156,13 @@ def restricted(
     )
 
 
-class WorldModels:
-    """Makes the decision processes of recorded worlds again.
-
-    All trajectories of a world share one object for as long as it is held, here or
-    elsewhere.
-    """
+class Worlds:
+    """Makes recorded worlds again."""
 
     def __init__(
         self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()
     ) -> None:
-        """Make processes from the parts of a run.
+        """Make worlds from the parts of a run.
 
         The parts are looked up at the first request.
 
@@ -179,8 +177,26 @@ class WorldModels:
         )
         self._recent: deque[TabularMDP] = deque(maxlen=RECENT)
 
-    def __call__(self, trajectory: Trajectory) -> TabularMDP:
+    def begin(self, trajectory: Trajectory) -> Environment:
+        """An environment at the start of an episode, which the caller closes.
+
+        Raises:
+            GdeError: it no longer makes the recorded world.
+        """
+        environment: Environment = self._resources.make(self._chosen(trajectory))
+        try:
+            environment.reset(trajectory.seed)
+            check_world(trajectory.world.id, environment.world())
+        except BaseException:
+            environment.close()
+            raise
+        return environment
+
+    def mdp(self, trajectory: Trajectory) -> TabularMDP:
         """The decision process of an episode's world.
+
+        All trajectories of a world share one object for as long as it is held, here or
+        elsewhere.
 
         Raises:
             GdeError: the environment has none, or no longer makes the recorded world.
@@ -201,18 +217,20 @@ class WorldModels:
         return Resources(self._ready, keys_to=self._keys_to)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
-        chosen = self._ready.conditions[trajectory.key.condition].environment
-        if chosen.absent:
-            raise GdeError(chosen.absent)
+        chosen = self._chosen(trajectory)
         if Capability.MDP not in chosen.entry.offer.gives:
             raise GdeError(
                 f"environment {chosen.label!r} is no Markov decision process that could be tabulated"
             )
-        environment: Environment = self._resources.make(chosen)
+        environment = self.begin(trajectory)
         try:
-            environment.reset(trajectory.seed)
-            check_world(trajectory.world.id, environment.world())
             mdp: TabularMDP = environment.mdp()  # type: ignore[attr-defined]  # its offer gives Capability.MDP
             return mdp
         finally:
             environment.close()
+
+    def _chosen(self, trajectory: Trajectory) -> Chosen:
+        chosen = self._ready.conditions[trajectory.key.condition].environment
+        if chosen.absent:
+            raise GdeError(chosen.absent)
+        return chosen

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from gde.data.goals import Goals
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import (
     Environment,
     HasDemonstration,
+    HasGoals,
     HasMDP,
     HasOptimum,
     HasState,
@@ -99,6 +102,8 @@ def check_environment(
             _check_model(environment, seed, walk)
         if isinstance(environment, HasDemonstration):
             _check_demonstration(environment, seed)
+        if isinstance(environment, HasGoals):
+            _check_goals(environment, seed)
 
     promise(
         len(kinds) <= 1,
@@ -298,6 +303,42 @@ def _check_demonstration(environment: Any, seed: int) -> None:
     promise(
         not outcomes or outcomes[-1].success == 1,
         f"demonstration() must reach the whole goal, seed {seed} does not",
+    )
+
+
+def _check_goals(environment: Any, seed: int) -> None:
+    """Begin again with each goal: the goal changes, and what it was drawn from stays."""
+    shown = environment.reset(seed)
+    world = environment.world()
+    state = _state(environment)
+    try:
+        goals: Goals = environment.goals()
+    except GdeError:
+        # No generator; the message goes to the user.
+        return
+    promise_equal(goals, environment.goals(), "goals() must not change the world")
+    with promise_raises(ValueError, "set_goal must raise ValueError for no such goal"):
+        environment.set_goal(NO_ACTION)
+
+    for name in (*goals.probabilities, goals.present):
+        again = environment.set_goal(name)
+        redrawn = environment.goals()
+        promise_equal(
+            redrawn.present, name, "set_goal must make the goal the present one"
+        )
+        promise_equal(
+            list(redrawn.probabilities.items()),
+            list(goals.probabilities.items()),
+            f"goals() must give the same probabilities with goal {name!r}",
+        )
+        promise_equal(
+            again.actions, shown.actions, "set_goal must leave the first actions"
+        )
+    same = again, environment.world(), _state(environment)
+    promise_equal(
+        same,
+        (shown, world, state),
+        "set_goal with the present goal must begin the same episode",
     )
 
 

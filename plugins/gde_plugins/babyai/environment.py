@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gde.data.goals import Goals
 from gde.data.json import Labels
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
@@ -16,11 +17,12 @@ from gde_plugins.babyai.worlds.levels import difficulty
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
+from gde_plugins.babyai.worlds.targets import targets, with_target
 
 
 class BabyAIEnvironment:
-    """Implements `gde.parts.environment.HasOptimum`, `HasState`, `HasSnapshot` and
-    `HasWorlds`.
+    """Implements `HasOptimum`, `HasState`, `HasGoals`, `HasSnapshot` and `HasWorlds` of
+    `gde.parts.environment`.
 
     The reward is minigrid's: 1 less nine tenths of the share of steps used, on success.
     """
@@ -40,7 +42,17 @@ class BabyAIEnvironment:
         Raises:
             GdeError: minigrid makes another world than it should.
         """
-        scene = self._source.scene(seed)
+        return self._enter(self._source.scene(seed))
+
+    def goals(self) -> Goals:
+        """Return the things that the mission could have named, see `targets`."""
+        return targets(self.now.scene)
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin the same rooms again with another thing as target."""
+        return self._enter(with_target(self.now.scene, goal))
+
+    def _enter(self, scene: Scene) -> Observation:
         self._now = Simulation(scene)
         self._names = names(scene)
         self._certificates = Certificates(self._config.search)

@@ -61,7 +61,13 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=BabyAIConfig,
             make=_world,
             gives=frozenset(
-                {*both_give, Capability.OPTIMUM, Capability.SIMULATOR, BABYAI}
+                {
+                    *both_give,
+                    Capability.OPTIMUM,
+                    Capability.GOALS,
+                    Capability.SIMULATOR,
+                    BABYAI,
+                }
             ),
             imports=IMPORTS,
             extra=EXTRA,

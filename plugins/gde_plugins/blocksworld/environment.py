@@ -1,7 +1,9 @@
 """The blocks world as an environment."""
 
+from collections import Counter
 from collections.abc import Sequence
 
+from gde.data.goals import Goals
 from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
@@ -9,13 +11,17 @@ from gde_plugins.blocksworld.arrangement import Action, Below, held, successors,
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.planning import Planner
 from gde_plugins.blocksworld.problem import Problem, facts, write_pddl
-from gde_plugins.blocksworld.problems import listed_problems, random_problem
+from gde_plugins.blocksworld.problems import (
+    listed_problems,
+    random_problem,
+    redrawn,
+)
 from gde_plugins.blocksworld.wording import Words, draw
 
 
 class BlocksworldEnvironment:
-    """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasSnapshot` and
-    `HasWorlds` of `gde.parts.environment`. A step earns 1 on reaching the goal and 0
+    """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasGoals`,
+    `HasSnapshot` and `HasWorlds` of `gde.parts.environment`. A step earns 1 on reaching the goal and 0
     elsewhere.
     """
 
@@ -43,10 +49,41 @@ class BlocksworldEnvironment:
         Raises:
             GdeError: the problem cannot be used, cannot be solved, or is solved.
         """
+        self._candidates: list[Problem] = []
         if self._listed:
             problem = self._listed[seed % len(self._listed)].read()
         else:
             problem = random_problem(self._config, seed)
+            self._candidates = [problem, *redrawn(self._config, problem, seed)]
+        return self._enter(problem)
+
+    def goals(self) -> Goals:
+        """Return goals that are as many actions away as that of the problem.
+
+        They are drawn as it was, and named by their conditions.
+
+        Raises:
+            GdeError: the problem comes from a folder.
+        """
+        if self._listed:
+            raise GdeError(
+                "problems of a folder have no generator to draw another goal: use random problems"
+            )
+        counts = Counter(each.aim for each in self._alike)
+        # Their order must not tell which of them is the problem's own.
+        ordered = {aim: counts[aim] for aim in sorted(counts)}
+        return Goals.weighted(ordered, self._problem.aim)
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin again with another of these goals."""
+        problems = {each.aim: each for each in self._alike}
+        if goal not in problems:
+            raise ValueError(
+                f"wanted one of the goals {'; '.join(problems)}, got {goal!r}"
+            )
+        return self._enter(problems[goal])
+
+    def _enter(self, problem: Problem) -> Observation:
         self._planner = Planner(problem.goal)
         self._distance = self._planner.distance(problem.start)
         if self._distance == 0:
@@ -139,6 +176,15 @@ class BlocksworldEnvironment:
 
     def close(self) -> None:
         """Nothing to release."""
+
+    @property
+    def _alike(self) -> list[Problem]:
+        """The drawn problems that are as many actions away as the present one."""
+        alike = []
+        for each in self._candidates:
+            if Planner(each.goal).distance(each.start) == self._distance:
+                alike.append(each)
+        return alike
 
     @property
     def _problem(self) -> Problem:

@@ -28,6 +28,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     Capability.STATE,
                     Capability.OPTIMUM,
                     Capability.DEMONSTRATION,
+                    Capability.GOALS,
                     Capability.SNAPSHOT,
                     Capability.SIMULATOR,
                     Capability.WORLDS,

@@ -42,6 +42,11 @@ class Problem:
             atoms.append(("handempty",))
         return tuple(atoms)
 
+    @property
+    def aim(self) -> str:
+        """The goal in one line, e.g. "on a b, on b c"."""
+        return ", ".join(" ".join(atom) for atom in self.conditions)
+
 
 def facts(below: Below, blocks: Sequence[str]) -> list[Atom]:
     """Return all atoms that are true of an arrangement."""

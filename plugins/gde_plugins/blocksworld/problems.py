@@ -1,6 +1,6 @@
 """Problems from a folder, and random problems."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
@@ -17,6 +17,8 @@ from gde_plugins.blocksworld.goal import Goal
 from gde_plugins.blocksworld.problem import Problem, read_pddl
 
 DOMAIN = "domain.pddl"
+REDRAWN = 64
+"""Goals that are drawn beside the one of a problem."""
 
 
 @dataclass(frozen=True)
@@ -101,21 +103,37 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
     rng = generator(seed, "blocksworld", config.blocks, config.goal)
     while True:
         start = random_arrangement(config.blocks, rng)
-        end = random_arrangement(config.blocks, rng)
-        under = {
-            block: support for block, support in enumerate(end) if support != TABLE
-        }
-        if config.goal == "part":
-            n_kept = ceil(len(under) / 2)
-            kept = rng.permutation(sorted(under))[:n_kept]
-            under = {block: under[block] for block in sorted(kept.tolist())}
-
-        goal = Goal(under=under)
+        goal = random_goal(config, rng)
         if not goal.holds(start):
             # Seeds that draw the same problem give the same world, so the name does not
             # hold the seed.
             blocks = tuple(ascii_lowercase[: config.blocks])
             return Problem(name="random", blocks=blocks, start=start, goal=goal)
+
+
+def random_goal(config: BlocksworldConfig, rng: np.random.Generator) -> Goal:
+    """Ask for a random arrangement, or for a random half of it."""
+    end = random_arrangement(config.blocks, rng)
+    under = {block: support for block, support in enumerate(end) if support != TABLE}
+    if config.goal == "part":
+        n_kept = ceil(len(under) / 2)
+        kept = rng.permutation(sorted(under))[:n_kept]
+        under = {block: under[block] for block in sorted(kept.tolist())}
+    return Goal(under=under)
+
+
+def redrawn(config: BlocksworldConfig, problem: Problem, seed: int) -> list[Problem]:
+    """Draw the goal again, as `random_problem` does given the start.
+
+    The draws depend on the seed and the start, not on the goal of the problem.
+    """
+    rng = generator(seed, "blocksworld goals", config.blocks, config.goal)
+    problems: list[Problem] = []
+    while len(problems) < REDRAWN:
+        goal = random_goal(config, rng)
+        if not goal.holds(problem.start):
+            problems.append(replace(problem, goal=goal))
+    return problems
 
 
 def random_arrangement(n_blocks: int, rng: np.random.Generator) -> Below:

@@ -1,14 +1,18 @@
 """The grid world as an environment."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from gde.data.goals import Goals
 from gde.data.json import NONE, Json
 from gde.data.observation import Observation, State, Task, World
+from gde.errors import GdeError
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.generation.files import listed_origins
 from gde_plugins.grid.generation.mazes import random_origin
+from gde_plugins.grid.generation.redrawn import alike_goals, cell_name, named_cell
 from gde_plugins.grid.generation.transforms import Transform
-from gde_plugins.grid.grid import Origin, identity
+from gde_plugins.grid.grid import Grid, Origin, identity
 from gde_plugins.grid.rendering.layout import GOAL_SYMBOL, empty_text, offsets, put
 from gde_plugins.grid.rendering.vocabulary import Vocabulary
 from gde_plugins.grid.solver.dynamics import MOVES, tabulate
@@ -16,7 +20,7 @@ from gde_plugins.grid.walking import Walk, Walker
 
 
 class GridEnvironment(Walker):
-    """Implements `gde.parts.environment.HasMDP` and `HasWorlds`. States are the free
+    """Implements `HasMDP`, `HasGoals` and `HasWorlds` of `gde.parts.environment`. States are the free
     cells in reading order.
     """
 
@@ -60,10 +64,34 @@ class GridEnvironment(Walker):
             origin = self._listed[seed % len(self._listed)]
         else:
             origin = random_origin(self._config, seed)
-        grid = self._transform.apply(origin.grid)
         self._origin = origin
-        self._grid = grid
+        return self._begin_on(self._transform.apply(origin.grid))
 
+    def goals(self) -> Goals:
+        """Return the cells that are as far from the start as the goal, as "ROW,COLUMN".
+
+        Raises:
+            GdeError: the grid comes from a file.
+        """
+        if self._listed:
+            raise GdeError(
+                "grids of a file have no generator to draw another goal: use random grids"
+            )
+        wanted = self._config.distances
+        weights = alike_goals(self._grid, wanted, self._transform.swaps)
+        return Goals.weighted(weights, cell_name(self._grid.goal))
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin the same grid again with the goal in another of these cells."""
+        wanted = self.goals().probabilities
+        if goal not in wanted:
+            raise ValueError(
+                f"wanted one of the goals {', '.join(wanted)}, got {goal!r}"
+            )
+        return self._begin_on(replace(self._grid, goal=named_cell(goal)))
+
+    def _begin_on(self, grid: Grid) -> Observation:
+        self._grid = grid
         (at_goal,) = offsets(grid.rows, [grid.goal])
         scene = self._words.redraw(put(empty_text(grid.rows), at_goal, GOAL_SYMBOL))
         mdp = tabulate(grid, self._words.actions)

@@ -18,6 +18,7 @@ TABULATED = frozenset(
     {
         Capability.STATE,
         Capability.MDP,
+        Capability.GOALS,
         Capability.SNAPSHOT,
         Capability.SIMULATOR,
         Capability.MAP,

@@ -25,7 +25,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.stages import evidence as module
 from gde.stages.context import check_world
-from gde.stages.evidence import Recorded, WorldModels, restricted
+from gde.stages.evidence import Recorded, Worlds, restricted
 from gde.testing.parts import Corridor
 
 PLAN = Plan(
@@ -145,27 +145,27 @@ class Bare:
 def test_another_world_than_that_of_the_record_gives_none(
     environment: type[object], message: str, evidence: Evidence, catalogue: Catalogue
 ) -> None:
-    models = WorldModels(
+    worlds = Worlds(
         lambda: resolve(replace(PLAN, environment=Choice.of(environment)), catalogue)
     )
     with pytest.raises(GdeError, match=message):
-        models(evidence.trajectories[0])
+        worlds.mdp(evidence.trajectories[0])
 
 
 def test_an_environment_that_is_not_installed_gives_none(
     evidence: Evidence, catalogue: Catalogue
 ) -> None:
     gone = replace(PLAN, environment=Choice(name="gone"))
-    models = WorldModels(lambda: resolve(gone, catalogue, absent=True))
+    worlds = Worlds(lambda: resolve(gone, catalogue, absent=True))
     with pytest.raises(GdeError, match="unknown environment 'gone'"):
-        models(evidence.trajectories[0])
+        worlds.mdp(evidence.trajectories[0])
 
 
 def test_parts_are_looked_up_only_when_a_process_is_asked_for() -> None:
     def find() -> TabularMDP:
         raise AssertionError("looked up")
 
-    WorldModels(find)  # type: ignore[arg-type]
+    Worlds(find)  # type: ignore[arg-type]
 
 
 def test_a_world_is_told_by_its_name() -> None:

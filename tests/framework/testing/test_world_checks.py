@@ -10,6 +10,7 @@ from odd_parts import AdvisedAgent, Copyist, SlowCorridor
 from promised import caught
 
 from gde.data.completion import ChatRequest, Message
+from gde.data.goals import Goals
 from gde.data.observation import Observation, Optimum, Outcome
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory
@@ -23,6 +24,7 @@ TEXTS = ("<>", "two\nlines", "long" * 3000)
 
 def test_the_worlds_keep_every_promise() -> None:
     check_environment(Recipe)
+    check_environment(Redrawn)
     check_environment(Dictation, actions=TEXTS)
     check_environment(lambda: SlowCorridor(4, 0.0))
 
@@ -113,7 +115,78 @@ class Short(Dictation):
         return super().step(action)
 
 
+class Redrawn(Recipe):
+    """Might as well have been the other way round."""
+
+    def goals(self) -> Goals:
+        both = sorted([" ".join(self._order), " ".join(self._order[::-1])])
+        return Goals.weighted(dict.fromkeys(both, 1.0), " ".join(self._order))
+
+    def set_goal(self, goal: str) -> Observation:
+        if goal not in self.goals().probabilities:
+            raise ValueError(f"wanted the recipe or its reverse, got {goal!r}")
+        self._order = tuple(goal.split())
+        self._done = 0
+        return self._observe()
+
+
+class Deaf(Redrawn):
+    """Sticks to its goal."""
+
+    def set_goal(self, goal: str) -> Observation:
+        order = self._order
+        super().set_goal(goal)
+        self._order = order
+        return self._observe()
+
+
+class Obliging(Redrawn):
+    """Takes anything for a goal."""
+
+    def set_goal(self, goal: str) -> Observation:
+        return super().set_goal(goal) if goal.startswith("step") else self._observe()
+
+
+class Partial(Redrawn):
+    """Thinks its own goal the likelier one."""
+
+    def goals(self) -> Goals:
+        goals = super().goals()
+        weights = {name: 1.0 + (name == goals.present) for name in goals.probabilities}
+        return Goals.weighted(weights, goals.present)
+
+
+class Wavering(Redrawn):
+    """Turns round whenever it is asked."""
+
+    def goals(self) -> Goals:
+        self._order = self._order[::-1]
+        return super().goals()
+
+
+class Curt(Redrawn):
+    """Offers less with a new goal."""
+
+    def set_goal(self, goal: str) -> Observation:
+        shown = super().set_goal(goal)
+        return replace(shown, actions=(shown.actions or ())[:1])
+
+
+class Advanced(Redrawn):
+    """Takes the first step of a new goal."""
+
+    def set_goal(self, goal: str) -> Observation:
+        super().set_goal(goal)
+        return self.step(self._order[0]).observation
+
+
 BROKEN_WORLDS = [
+    (Deaf, "set_goal must make the goal the present one"),
+    (Obliging, "set_goal must raise ValueError for no such goal"),
+    (Partial, r"goals\(\) must give the same probabilities with goal"),
+    (Wavering, r"goals\(\) must not change the world"),
+    (Curt, "set_goal must leave the first actions"),
+    (Advanced, "set_goal with the present goal must begin the same episode"),
     (Guessing, "optimal actions must be admissible, got .'FINISH'"),
     (Helpful, r"optimum\(\) must not change the world"),
     (Misleading, r"demonstration\(\) must reach the whole goal, seed 0 does not"),

@@ -67,6 +67,7 @@ def test_offers(name: str) -> None:
     assert OFFERS[name].gives == {
         Capability.STATE,
         Capability.MDP,
+        Capability.GOALS,
         Capability.SNAPSHOT,
         Capability.SIMULATOR,
         Capability.MAP,

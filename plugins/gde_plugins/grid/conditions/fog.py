@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
+from gde.data.goals import Goals
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.parts.environment import Environment, HasMDP, HasSnapshot
+from gde.parts.environment import Environment, HasGoals, HasMDP, HasSnapshot
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.rendering.layout import offsets, put
 from gde_plugins.grid.solver.belief import (
@@ -95,7 +96,7 @@ def _edge(height: int, width: int, centre: Position, radius: int) -> Iterator[Po
 Reveal = Literal["cumulative", "current"]
 
 
-class GridWorld(HasSnapshot, Environment, HasMDP, Protocol):
+class GridWorld(HasSnapshot, Environment, HasMDP, HasGoals, Protocol):
     """A world with facts `rows`, `agent` and `goal`, a text as `layout` writes it, and
     the actions MOVES.
     """
@@ -143,11 +144,15 @@ class FoggyGrid:
 
     def reset(self, seed: int) -> Observation:
         """Begin in the world that the grid has for this seed."""
-        observation = self._inner.reset(seed)
-        self._explorer_steps = [
-            self._explore(observation, favourite) for favourite in range(len(MOVES))
-        ]
-        return self._begin(observation)
+        return self._enter(self._inner.reset(seed))
+
+    def goals(self) -> Goals:
+        """Return the goals of the grid without fog."""
+        return self._inner.goals()
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin again with another of these goals."""
+        return self._enter(self._inner.set_goal(goal))
 
     def task(self) -> Task:
         """Return the grid's task with enough turns for the slowest way of the belief
@@ -232,6 +237,12 @@ class FoggyGrid:
             f" {self._radius} rows and columns away are seen unless a wall stands between; what was seen {lasting}. The"
             " outermost cells are all walls."
         )
+
+    def _enter(self, shown: Observation) -> Observation:
+        self._explorer_steps = [
+            self._explore(shown, favourite) for favourite in range(len(MOVES))
+        ]
+        return self._begin(shown)
 
     def _begin(self, shown: Observation) -> Observation:
         return self._arrive(shown, np.zeros(self._grid().walls.shape, dtype=bool))

@@ -9,9 +9,11 @@ from typing import Literal
 import numpy as np
 
 from gde.data.cell_map import THINGS, Position
+from gde.data.goals import Goals
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
@@ -255,6 +257,19 @@ class PerturbedGrid:
         perturbation.
         """
         return self._phase.grid.mdp()
+
+    def goals(self) -> Goals:
+        """Raise the reason why the goal cannot be drawn alone.
+
+        Raises:
+            GdeError: always.
+        """
+        raise GdeError(
+            "the perturbation depends on the goal, so the goal cannot be drawn again alone: use perturbation=none"
+        )
+
+    def set_goal(self, goal: str) -> Observation:
+        raise ValueError(f"wanted one of no goals, see goals(), got {goal!r}")
 
     def snapshot(self) -> tuple[int, _Phase, object]:
         """Return the number of actions, the phase, and the grid's own snapshot."""

@@ -55,6 +55,11 @@ class Transform:
                 )
         return cls(steps=steps)
 
+    @property
+    def swaps(self) -> bool:
+        """Whether start and goal are exchanged: two swaps cancel each other."""
+        return self.steps.count(SWAP) % 2 == 1
+
     def rearrange(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Move every entry of a (height, width) array to the new place of its cell; the
         result may be transposed.
@@ -75,8 +80,7 @@ class Transform:
         places = self.places((height, width))
         agent = places[grid.agent]
         goal = places[grid.goal]
-        # Two swaps cancel each other.
-        if self.steps.count(SWAP) % 2 == 1:
+        if self.swaps:
             agent, goal = goal, agent
         return Grid(rows=rows, agent=agent, goal=goal)
 

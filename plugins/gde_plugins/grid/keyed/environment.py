@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 
 from gde.data.cell_map import THINGS
+from gde.data.goals import Goals
 from gde.data.json import Json, Labels
 from gde.data.observation import Observation, State, Task, World
 from gde.errors import GdeError
 from gde.seeding import generator
+from gde_plugins.grid.generation.redrawn import cell_name, named_cell
 from gde_plugins.grid.keyed.config import (
     KeyDoorConfig,
     KeyNoDoorConfig,
     TwoPathKeyConfig,
 )
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, tabulate
+from gde_plugins.grid.keyed.redrawn import alike_goals
 from gde_plugins.grid.keyed.scene import Scene, draw_rooms, draw_two_paths
 from gde_plugins.grid.rendering.layout import (
     AGENT_SYMBOL,
@@ -50,7 +53,7 @@ ATTEMPTS = 200
 
 
 class KeyEnvironment(Walker):
-    """Implements `gde.parts.environment.HasMDP`. States are pairs of stage and free
+    """Implements `HasMDP` and `HasGoals` of `gde.parts.environment`. States are pairs of stage and free
     cell; a step that reaches the key or the door takes or opens it.
     """
 
@@ -71,7 +74,23 @@ class KeyEnvironment(Walker):
         Raises:
             GdeError: no scene can be solved within the horizon.
         """
-        scene = self._draw(seed)
+        return self._enter(self._draw(seed))
+
+    def goals(self) -> Goals:
+        """Return the cells that are as far from the start as the goal, as "ROW,COLUMN"."""
+        weights = alike_goals(self._scene, self._horizon)
+        return Goals.weighted(weights, cell_name(self._scene.goal))
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin the same scene again with the goal in another of these cells."""
+        wanted = self.goals().probabilities
+        if goal not in wanted:
+            raise ValueError(
+                f"wanted one of the goals {', '.join(wanted)}, got {goal!r}"
+            )
+        return self._enter(replace(self._scene, goal=named_cell(goal)))
+
+    def _enter(self, scene: Scene) -> Observation:
         states = KeyStates.of(scene)
         texts = [stage_text(scene, stage) for stage in Stage]
         self._scene = scene

@@ -78,9 +78,7 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
         per_side: rooms a side, at least 2; the grid has 4 * per_side + 1 rows.
         rng: the only source of chance.
     """
-    lines = np.arange(PITCH * per_side + 1)
-    inside = lines % PITCH > 0
-    in_room = np.outer(inside, inside)
+    in_room = room_cells(PITCH * per_side + 1)
     doorways = _doorways(per_side, rng)
     free = in_room.copy()
     for doorway in doorways:
@@ -90,22 +88,22 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
     cells = np.argwhere(in_room)
     goal = rng.choice(cells)
     in_other_room = (cells // PITCH != goal // PITCH).any(axis=1)
-    agent = rng.choice(cells[in_other_room])
+    agent = as_position(rng.choice(cells[in_other_room]))
 
     # A door that the agent can walk around would not need its key.
     doors = []
     for doorway in doorways:
-        reached = _reachable(free, doorway, agent)
+        reached = reachable(free, doorway, agent)
         if not reached[as_position(goal)]:
             doors.append(doorway)
     door = doors[int(rng.integers(len(doors)))]
-    at_hand = _reachable(free, door, agent) & in_room
-    at_hand[as_position(agent)] = False
+    at_hand = reachable(free, door, agent) & in_room
+    at_hand[agent] = False
     place = rng.choice(np.argwhere(at_hand))
     return Scene(
         layout="rooms",
         rows=rows_of(~free),
-        agent=as_position(agent),
+        agent=agent,
         goal=as_position(goal),
         place=as_position(place),
         door=door,
@@ -138,8 +136,14 @@ def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
     return doorways
 
 
-def _reachable(
-    free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]
+def room_cells(size: int) -> NDArray[np.bool_]:
+    """Return (size, size) True for the cells of rooms, walls and doorways left out."""
+    inside = np.arange(size) % PITCH > 0
+    return np.outer(inside, inside)
+
+
+def reachable(
+    free: NDArray[np.bool_], door: Position, agent: Position
 ) -> NDArray[np.bool_]:
     """Return (height, width) True for the cells that the agent can reach with this
     doorway closed.
@@ -147,7 +151,7 @@ def _reachable(
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)
-    reached: NDArray[np.bool_] = parts == parts[as_position(agent)]
+    reached: NDArray[np.bool_] = parts == parts[agent]
     return reached
 
 
