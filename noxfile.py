@@ -188,6 +188,13 @@ def bridges(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def verifiers(session: nox.Session) -> None:
+    """Environments of gde under verifiers itself, asked through a fake server."""
+    install(session, "-e", ".[dev,verifiers]")
+    session.run("pytest", "tests/framework/bridges/test_verifiers.py", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def bench(session: nox.Session) -> None:
     """Every benchmark; prints one table."""
     install(session, "-e", ".[dev]")
