@@ -33,11 +33,14 @@ from .data.probe import ProbeReport as ProbeReport
 from .data.result import Failure as Failure
 from .data.result import Measurement as Measurement
 from .data.result import Result as Result
+from .data.reward import Rewards as Rewards
 from .data.reward import RewardTrace as RewardTrace
 from .data.trajectory import Decision as Decision
 from .data.trajectory import EpisodeKey as EpisodeKey
 from .data.trajectory import Trajectory as Trajectory
 from .data.trajectory import Turn as Turn
+from .data.transcript import Step as Step
+from .data.transcript import Transcript as Transcript
 from .errors import ConfigError as ConfigError
 from .errors import GdeError as GdeError
 from .errors import RunFailed as RunFailed
@@ -73,6 +76,8 @@ from .parts.probe import Probe as Probe
 from .parts.probe import Readout as Readout
 from .parts.reporter import Reporter as Reporter
 from .parts.reward_model import RewardModel as RewardModel
+from .parts.reward_model import RewardSource as RewardSource
+from .parts.reward_model import TruthReader as TruthReader
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .request.catalogue import Catalogue as Catalogue

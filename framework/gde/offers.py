@@ -64,6 +64,10 @@ class Capability(StrEnum):
     """A language model that keeps answers to the form that a request names."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
+    SHOWN_SUCCESS = "shown_success"
+    """The fact `success` of a world, one way to its goal, where the plan asks for it.
+    Only a reward model that needs it is shown it.
+    """
     TRUE_REWARD = "true_reward"
     """The true reward of every turn, to compare reward models with: the fact `reward`
     of each state, a number. OPTIMUM gives it too, as progress along the certified

@@ -32,8 +32,8 @@ from gde import (
     Observation,
     Offer,
     ProbeOffer,
-    RewardTrace,
-    Trajectory,
+    Rewards,
+    Transcript,
     Turn,
     hookimpl,
 )
@@ -142,18 +142,18 @@ class Parrot(AdvisedAgent):
 class Sloppy(Judge):
     """Gives a reward too few."""
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        trace = await super().rewards(trajectory)
-        return replace(trace, values=trace.values[1:])
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        found = await super().rewards(transcript)
+        return replace(found, values=found.values[1:])
 
 
 class Moody(Judge):
-    """Cannot judge the second world."""
+    """Cannot judge an episode that begins in the first cell."""
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        if trajectory.key.world == 1:
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        if transcript.steps[0].observation.startswith("#A"):
             raise GdeError("no opinion")
-        return await super().rewards(trajectory)
+        return await super().rewards(transcript)
 
 
 class Poll:

@@ -13,7 +13,7 @@ from gde.parts.agent import Agent
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 
 Through = Callable[[LanguageModel], LanguageModel]
 """Wraps a model for an agent, which then asks the wrapper instead."""
@@ -44,7 +44,7 @@ class Context(Protocol):
             GdeError: there is no such model, or it cannot be made.
         """
 
-    def reward_model(self, name: str) -> RewardModel:
+    def reward_model(self, name: str) -> RewardSource:
         """A reward model of the run by its label, else an offered one with defaults.
 
         It asks language models on behalf of the part that it is made for, e.g. of the
@@ -114,7 +114,7 @@ class OutsideRun:
     def model(self, name: str) -> LanguageModel:
         return _nothing(f"language model {name!r}")
 
-    def reward_model(self, name: str) -> RewardModel:
+    def reward_model(self, name: str) -> RewardSource:
         return _nothing(f"reward model {name!r}")
 
     def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it

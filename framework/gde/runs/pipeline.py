@@ -371,10 +371,8 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         reach = self.resources.models.reach
         for chosen in self.ready.rewards:
-            model: Any = self.resources.make(chosen)
             judging = reward(
-                chosen.label,
-                model,
+                self.resources.shown(chosen),
                 trajectories,
                 self.ready.plan.concurrency,
                 self.journal,

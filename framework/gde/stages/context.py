@@ -19,7 +19,7 @@ from gde.parts.environment import Environment
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
 from gde.request.names import find_model
 from gde.request.planfile import without_asking
@@ -31,6 +31,7 @@ from gde.stages.asking import Scope
 from gde.stages.budget import Budget, Left
 from gde.stages.models import Models
 from gde.stages.reuse import Reuse
+from gde.stages.rewarding import Shown
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
@@ -79,6 +80,7 @@ class Resources:
             self._make_model, journal, Budget(plan, journal, left), reuse
         )
         self._metrics: dict[str, Metric] = {}
+        self._reward_scopes: dict[str, Scope] = {}
 
     def context(
         self, kind: str, label: str, scope: Scope | None = None
@@ -130,6 +132,18 @@ class Resources:
                 if each.label == name:
                     return each
         return Finder(self.catalogue).judge(name)
+
+    def shown(self, chosen: Chosen, scope: Scope | None = None) -> Shown:
+        """A new reward model, with what it is shown of an episode.
+
+        Outside of episodes, the reward models of one offer ask in one scope: what two of
+        them ask alike is asked once.
+        """
+        name = chosen.entry.offer.name
+        if scope is None and name not in self._reward_scopes:
+            self._reward_scopes[name] = self.models.scope(f"{chosen.kind} {name}")
+        model = self.make(chosen, scope or self._reward_scopes[name])
+        return Shown(chosen.label, model, chosen.needs)
 
     def metric(self, chosen: Chosen) -> Metric:
         """The metric, made once per process: it keeps nothing between two evidences."""
@@ -192,13 +206,12 @@ class RunContext:
         model = self._scope.model(name)
         return self._through(model) if self._through else model
 
-    def reward_model(self, name: str) -> RewardModel:
+    def reward_model(self, name: str) -> RewardSource:
         """The run's reward model of this name, else the offer with its defaults."""
         chosen = self._resources.find_reward_model(name)
         if chosen.label == self._label and self._kind == "reward_model":
             raise GdeError(f"reward model {name!r} asks for itself")
-        made: RewardModel = self._resources.make(chosen, self._scope)
-        return made
+        return self._resources.shown(chosen, self._scope)
 
     def secret(self, variable: str, url: str) -> str:
         secret = self._resources.secrets.give(variable, url)

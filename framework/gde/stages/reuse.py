@@ -14,12 +14,17 @@ from gde.store.answers import Answers
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
+GREEDY = 0.01
+"""The highest temperature that counts as greedy. Publications that want one answer print
+it instead of 0.
+"""
+
 
 class Reuse:
     """A cache of answers, or none.
 
-    Only requests at temperature 0 are looked up and kept: samples that were the same in
-    every run would be no samples.
+    Only greedy requests are looked up and kept: samples that were the same in every run
+    would be no samples.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -33,7 +38,7 @@ class Reuse:
         Returns:
             An empty text where the request is not to be looked up.
         """
-        if self._path is None or request.sampling.temperature > 0:
+        if self._path is None or request.sampling.temperature > GREEDY:
             return ""
         info = model.info
         asked = {

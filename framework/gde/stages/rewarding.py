@@ -6,23 +6,89 @@ Each trace is journaled on its own.
 import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gde.data.reward import RewardTrace
+from gde.data.reward import (
+    PREFIX_TESTS,
+    READS_AHEAD,
+    READS_TRUTH,
+    Rewards,
+    RewardTrace,
+)
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.errors import RunFailed, Unavailable
-from gde.parts.reward_model import RewardModel
+from gde.offers import Capability
+from gde.parts.reward_model import RewardModel, TruthReader
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.outages import Reach, SecondChances
 from gde.store.journal import Journal
 from gde.store.rewards import judged, write_trace
 
+PREFIX_TESTED = 6
+"""Worlds of each condition in whose episodes a reward model is tested for causality."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Implements `gde.parts.reward_model.RewardSource`.
+
+    The one place where a trajectory becomes what a reward model is shown of it.
+    """
+
+    name: str
+    model: RewardModel | TruthReader
+    needs: frozenset[str] = frozenset()
+    """What its offer declares: TRUE_REWARD, or SHOWN_SUCCESS for a demonstration."""
+
+    @property
+    def sighted(self) -> bool:
+        """Whether the rewards are made from the truth."""
+        return Capability.TRUE_REWARD in self.needs
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        if self.sighted and isinstance(self.model, TruthReader):
+            found = await self.model.true_rewards(trajectory)
+            found = replace(found, counts={**found.counts, READS_TRUTH: 1})
+        else:
+            found = await self._asked(self._transcript(trajectory))
+        if not isinstance(found, Rewards):
+            raise TypeError(f"wanted gde.Rewards, got {found!r}")
+        return RewardTrace(
+            model=self.name,
+            episode=str(trajectory.key),
+            values=found.values,
+            failure=found.failure,
+            made_by=found.made_by,
+            counts=found.counts,
+        )
+
+    async def reads_ahead(self, trajectory: Trajectory, whole: RewardTrace) -> bool:
+        """Whether rewards change when all steps after them are cut off.
+
+        One cut is tested, after a half of the steps. The episode has at least two.
+        """
+        n_steps = len(trajectory.turns) // 2
+        found = await self._asked(self._transcript(trajectory).until(n_steps))
+        # The last digits of a sum depend on the length of the batch it is computed in.
+        same = found.values.shape == (n_steps,) and np.allclose(
+            found.values, whole.values[:n_steps], rtol=1e-5, atol=1e-6
+        )
+        return not same
+
+    def _transcript(self, trajectory: Trajectory) -> Transcript:
+        shows_success = Capability.SHOWN_SUCCESS in self.needs
+        return Transcript.of(trajectory, shows_success=shows_success)
+
+    async def _asked(self, transcript: Transcript) -> Rewards:
+        assert isinstance(self.model, RewardModel)
+        return await self.model.rewards(transcript)
+
 
 async def reward(
-    name: str,
-    model: RewardModel,
+    shown: Shown,
     trajectories: Iterable[Trajectory],
     concurrency: int,
     journal: Journal,
@@ -33,8 +99,7 @@ async def reward(
     An exception becomes the trace's failure.
 
     Args:
-        name: what the run calls the model.
-        model: judges the trajectories.
+        shown: judges the trajectories.
         trajectories: of the run.
         concurrency: number of trajectories judged at once.
         journal: of the run.
@@ -43,7 +108,7 @@ async def reward(
     Raises:
         RunFailed: the journal cannot be written, or a language model answers nobody.
     """
-    done = judged(journal, name)
+    done = judged(journal, shown.name)
     unjudged = (each for each in trajectories if str(each.key) not in done)
     waiting = SecondChances(unjudged, reach or Reach())
 
@@ -51,11 +116,11 @@ async def reward(
         async with aclosing(waiting.each()) as mine:
             async for trajectory in mine:
                 try:
-                    found = await trace(name, model, trajectory, journal)
+                    found = await trace(shown, trajectory, journal)
                 except Unavailable as error:
                     if waiting.put_back(trajectory, str(trajectory.key), error):
                         continue
-                    found = _failed(name, trajectory, error)
+                    found = _failed(shown.name, trajectory, error)
                 write_trace(found, journal)
 
     try:
@@ -67,10 +132,7 @@ async def reward(
 
 
 async def trace(
-    name: str,
-    model: RewardModel,
-    trajectory: Trajectory,
-    journal: Journal | None = None,
+    shown: Shown, trajectory: Trajectory, journal: Journal | None = None
 ) -> RewardTrace:
     """The model's rewards of one trajectory, or the reason why there are none.
 
@@ -81,16 +143,29 @@ async def trace(
         Unavailable: a language model answers nobody at the moment.
     """
     try:
-        found = await model.rewards(trajectory)
-        _check(found, str(trajectory.key), len(trajectory.turns))
-        return replace(found, model=name, episode=str(trajectory.key))
+        found = await shown.rewards(trajectory)
+        _check(found, len(trajectory.turns))
+        if not _tests_prefix(shown, trajectory) or found.failure:
+            return found
+        ahead = await shown.reads_ahead(trajectory, found)
+        counts = {**found.counts, PREFIX_TESTS: 1}
+        if ahead:
+            counts[READS_AHEAD] = 1
+        return replace(found, counts=counts)
     except (RunFailed, Unavailable):
         raise
     except BaseException as error:
         pass_on(error)
         if journal is not None:
             journal.keep_traceback(reason_of(error), traceback_of(error))
-        return _failed(name, trajectory, error)
+        return _failed(shown.name, trajectory, error)
+
+
+def _tests_prefix(shown: Shown, trajectory: Trajectory) -> bool:
+    """Whether an episode is one of the few that show if the model is causal."""
+    key = trajectory.key
+    is_early = key.world < PREFIX_TESTED and key.repeat == 0
+    return is_early and len(trajectory.turns) > 1 and not shown.sighted
 
 
 def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTrace:
@@ -102,11 +177,7 @@ def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTr
     )
 
 
-def _check(found: RewardTrace, episode: str, n_turns: int) -> None:
-    if found.episode != episode:
-        raise ValueError(
-            f"wanted the rewards of episode {episode}, got those of {found.episode!r}"
-        )
+def _check(found: RewardTrace, n_turns: int) -> None:
     values = found.values
     if found.failure:
         return

@@ -17,5 +17,7 @@ from gde.testing.probe import check_probe as check_probe
 from gde.testing.reporter import check_reporter as check_reporter
 from gde.testing.reproduction import check_reproduction as check_reproduction
 from gde.testing.reward_model import check_reward_model as check_reward_model
+from gde.testing.reward_model import check_truth_reader as check_truth_reader
+from gde.testing.reward_model import is_causal as is_causal
 from gde.testing.simulator import check_simulator as check_simulator
 from gde.testing.white_box import check_white_box as check_white_box

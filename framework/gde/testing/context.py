@@ -9,8 +9,9 @@ from gde.parts.context import OutsideRun
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue, Entry
+from gde.stages.rewarding import Shown
 from gde.testing.parts import PlantedModel
 
 
@@ -25,17 +26,17 @@ class PlainContext(OutsideRun):
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     readouts: Mapping[tuple[str, str], Readout] = field(default_factory=dict)
     """(probe, fit) to readout."""
-    rewards: Mapping[str, RewardModel] = field(default_factory=dict)
+    rewards: Mapping[str, RewardSource] = field(default_factory=dict)
     seed: int = 0
 
     def model(self, name: str) -> LanguageModel:
         return self.models.get(name) or PlantedModel()
 
-    def reward_model(self, name: str) -> RewardModel:
-        model: RewardModel = self.rewards.get(name) or self._made(
-            Catalogue.default().find("reward_model", name)
-        )
-        return model
+    def reward_model(self, name: str) -> RewardSource:
+        if name in self.rewards:
+            return self.rewards[name]
+        entry = Catalogue.default().find("reward_model", name)
+        return Shown(name, self._made(entry), entry.offer.needs)
 
     def metric(self, name: str) -> Metric:
         metric: Metric = self._made(Catalogue.default().find_metric(name))

@@ -32,7 +32,11 @@ from gde.testing.plugins import check_plugin
 from gde.testing.probe import check_probe
 from gde.testing.reporter import check_reporter
 from gde.testing.reproduction import check_reproduction
-from gde.testing.reward_model import check_reward_model
+from gde.testing.reward_model import (
+    check_reward_model,
+    check_truth_reader,
+    is_causal,
+)
 from gde.testing.white_box import check_white_box
 
 Settings = Mapping[str, Mapping[str, Json]]
@@ -60,7 +64,9 @@ class Checked:
     name: str
     status: Status
     reason: str = ""
-    """The broken promise, or why nothing was checked; one line."""
+    """The broken promise, why nothing was checked, or what a user should know of a part
+    that keeps its promises; one line.
+    """
     seconds: float
 
 
@@ -130,7 +136,7 @@ def check_part(
     folder: Path,
     catalogue: Catalogue,
     world: str = "",
-) -> None:
+) -> str:
     """Check one part.
 
     Args:
@@ -140,6 +146,9 @@ def check_part(
         folder: an empty folder to work in.
         catalogue: the installed parts.
         world: the environment for an agent, see `check_distribution`.
+
+    Returns:
+        What a user should know of the part; empty in most cases.
 
     Raises:
         AssertionError: a promise is broken.
@@ -166,13 +175,23 @@ def check_part(
             check_language_model(make)
     elif kind == "reporter":
         check_reporter(make, folder)
+    elif kind == "reward_model":
+        return _check_rewards(make, offer)
     else:
         OTHERS[kind](make)
+    return ""
+
+
+def _check_rewards(make: Callable[[], Any], offer: AnyOffer) -> str:
+    if Capability.TRUE_REWARD in offer.needs:
+        check_truth_reader(make)
+        return "reads the truth, as its offer declares"
+    check_reward_model(make)
+    return "" if is_causal(make) else "not causal: later steps change earlier rewards"
 
 
 OTHERS: Mapping[str, Callable[[Callable[[], Any]], None]] = {
     "probe": check_probe,
-    "reward_model": check_reward_model,
     "metric": check_metric,
     "executor": check_executor,
     "reproduction": check_reproduction,
@@ -231,10 +250,11 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
-def _check_module(record: PluginRecord) -> None:
+def _check_module(record: PluginRecord) -> str:
     if record.error:
         raise ImportError(f"{record.module} cannot be used, {record.error}")
     check_plugin(import_module(record.module))
+    return ""
 
 
 def _check_entry(
@@ -243,13 +263,13 @@ def _check_entry(
     given: Mapping[str, Json],
     catalogue: Catalogue,
     world: str,
-) -> None:
+) -> str:
     missing = entry.offer.missing()
     if missing:
         raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
     config = _config(entry.offer, given)
     with TemporaryDirectory(prefix="gde-check-") as folder:
-        check_part(kind, entry, config, Path(folder), catalogue, world)
+        return check_part(kind, entry, config, Path(folder), catalogue, world)
 
 
 def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
@@ -266,12 +286,11 @@ def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
     return build(offer.config, given, offer.name)
 
 
-def _checked(kind: str, name: str, check: Callable[[], None]) -> Checked:
+def _checked(kind: str, name: str, check: Callable[[], str]) -> Checked:
     began = time.monotonic()
     status: Status = "kept"
-    reason = ""
     try:
-        check()
+        reason = check()
     except (CannotBeMade, MissingExtra, Unavailable) as error:
         status = "unchecked"
         reason = str(error)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gde.data.completion import ChatRequest, Message, Sampling
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Trajectory
+from gde.data.reward import Rewards
+from gde.data.transcript import Transcript
 from gde.parts.language_model import LanguageModel
 
 QUESTION = "How much of the way to the goal is done, from 0 to 1?"
@@ -24,11 +24,11 @@ class Judge:
 
     model: LanguageModel
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+    async def rewards(self, transcript: Transcript) -> Rewards:
         values: list[float] = []
         failure = ""
-        for turn in trajectory.turns:
-            question = f"{QUESTION}\n{turn.observation.text}"
+        for index, step in enumerate(transcript.steps):
+            question = f"{QUESTION}\n{step.observation}"
             request = ChatRequest(
                 messages=(Message(role="user", content=question),),
                 seed=0,
@@ -36,16 +36,11 @@ class Judge:
             )
             completion = await self.model.complete(request)
             if not NUMBER.fullmatch(completion.text):
-                failure = f"turn {turn.index}: wanted a number from 0 to 1, got {completion.text[:80]!r}"
+                failure = f"turn {index}: wanted a number from 0 to 1, got {completion.text[:80]!r}"
                 values = []
                 break
             values.append(float(completion.text))
-        return RewardTrace(
-            model="judge",
-            episode=str(trajectory.key),
-            values=np.array(values),
-            failure=failure,
-        )
+        return Rewards(values=np.array(values), failure=failure)
 
 
 def appraise(request: ChatRequest) -> str:

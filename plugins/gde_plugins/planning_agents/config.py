@@ -58,9 +58,9 @@ class ReactRewardConfig(ReactConfig):
     """Decision: by the language model, given the predicted rewards, or by the largest
     reward.
     """
-    shown: Literal["state", "path"] = "state"
-    """History for the reward model: the first turn only, so that a state has one reward
-    in an episode, or every turn.
+    shown: Literal["path", "state"] = "path"
+    """History for the reward model: every turn, for models that remember what they saw,
+    or the first turn only, so that a state has one reward in an episode.
     """
 
 
@@ -94,9 +94,9 @@ class MctsConfig(ReactConfig):
     """Weight of rarely tried actions, relative to values scaled from 0 to 1."""
     discount: Annotated[float, Gt(0), Interval(le=1)] = 0.9
     """Discount factor per step."""
-    shown: Literal["state", "path"] = "state"
-    """History for the reward model: the first turn only, so that a state has one reward
-    in an episode, or every turn.
+    shown: Literal["path", "state"] = "path"
+    """History for the reward model: every turn, for models that remember what they saw,
+    or the first turn only, so that a state has one reward in an episode.
     """
 
     def __post_init__(self) -> None:

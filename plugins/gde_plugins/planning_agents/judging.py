@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gde.data.trajectory import Decision, Trajectory, Turn
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 from gde.parts.simulator import Situation
 from gde_plugins.planning_agents.effort import Effort
 
@@ -16,7 +16,7 @@ Step = tuple[Situation, str]
 class Judge:
     """Asks a reward model about a situation, as the last turn of a trajectory to it."""
 
-    def __init__(self, model: RewardModel, begun: Trajectory, shown: str) -> None:
+    def __init__(self, model: RewardSource, begun: Trajectory, shown: str) -> None:
         """Judge in one episode.
 
         Args:

@@ -13,7 +13,7 @@ from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
 from gde.parts.language_model import LanguageModel
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 from gde.parts.simulator import Situation
 from gde.seeding import generator
 from gde_plugins.planning_agents.answers import Rejected
@@ -40,7 +40,7 @@ class Mcts:
     _config: MctsConfig
     _model: LanguageModel | None
     """Without one the prior is uniform and the world model a simulator."""
-    _reward: RewardModel
+    _reward: RewardSource
 
     def begin(self, brief: Brief) -> None:
         config = self._config

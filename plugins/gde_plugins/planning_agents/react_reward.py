@@ -8,7 +8,7 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.reward_model import RewardModel
+from gde.parts.reward_model import RewardSource
 from gde.parts.simulator import Situation
 from gde_plugins.planning_agents.answers import Rejected
 from gde_plugins.planning_agents.config import ReactRewardConfig
@@ -27,7 +27,7 @@ class ReactReward(React):
     """Proposes candidates, simulates each, and decides by their gains in reward."""
 
     _config: ReactRewardConfig
-    _reward: RewardModel
+    _reward: RewardSource
 
     def begin(self, brief: Brief) -> None:
         super().begin(brief)

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from gde.data.json import is_number
-from gde.data.reward import RewardTrace
+from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.numerics.stats import Floats
-from gde.seeding import derive, generator
+from gde.seeding import derive
 
 
 def no_progress(trajectory: Trajectory) -> str:
@@ -84,12 +86,12 @@ def _facts(trajectory: Trajectory) -> Iterable[object]:
 
 class Monotonic:
     """Time equals progress: turn t of T earns t / T, whatever happens in it (Shen et
-    al. 2026, appendix C.1).
+    al. 2026, appendix C.1). It has to know T, and so is not causal.
     """
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        n = len(trajectory.turns)
-        return trace("monotonic", trajectory, np.arange(1, n + 1) / max(n, 1))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        n = len(transcript.steps)
+        return Rewards(values=np.arange(1, n + 1) / max(n, 1))
 
 
 class Clock:
@@ -97,8 +99,8 @@ class Clock:
     episodes it is not.
     """
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return Rewards(values=np.arange(1.0, len(transcript.steps) + 1))
 
 
 class Unrepeated:
@@ -108,16 +110,19 @@ class Unrepeated:
     Random walks come back to where they were, and agents that know the way do not.
     """
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        seen: set[str] = set()
-        values: list[float] = []
-        since = 0.0
-        for turn in trajectory.turns:
-            text = turn.observation.text
-            since = 0.0 if text in seen else since + 1
-            seen.add(text)
-            values.append(since)
-        return trace("unrepeated", trajectory, np.array(values))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return Rewards(values=_since_repeated(transcript))
+
+
+def _since_repeated(transcript: Transcript) -> Floats:
+    seen: set[str] = set()
+    values: list[float] = []
+    since = 0.0
+    for step in transcript.steps:
+        since = 0.0 if step.observation in seen else since + 1
+        seen.add(step.observation)
+        values.append(since)
+    return np.array(values)
 
 
 @dataclass(frozen=True)
@@ -128,39 +133,43 @@ class Constant:
 
     value: float
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return trace("constant", trajectory, np.full(len(trajectory.turns), self.value))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return Rewards(values=np.full(len(transcript.steps), self.value))
 
 
 @dataclass(frozen=True)
 class Random:
-    """Uniform in [0, 1), drawn anew for every episode."""
+    """Uniform in [0, 1), drawn anew for every history of actions and observations."""
 
     seed: int
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        rng = generator(self.seed, "rewards", str(trajectory.key))
-        return trace("random", trajectory, rng.random(len(trajectory.turns)))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        values: list[float] = []
+        history = derive(self.seed, "rewards", transcript.objective, transcript.start)
+        for step in transcript.steps:
+            history = derive(history, step.action, step.observation)
+            values.append(history / 2**63)
+        return Rewards(values=np.array(values))
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen
-    again.
+    """Uniform in [0, 1) for every observation at an objective, the same wherever it is
+    seen again.
 
     A control: rewards that belong to states as the truth does, but to the wrong ones.
     """
 
     seed: int
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+    async def rewards(self, transcript: Transcript) -> Rewards:
         values: list[float] = []
-        for turn in trajectory.turns:
+        for step in transcript.steps:
             number = derive(
-                self.seed, "shuffled", trajectory.world.id, turn.observation.text
+                self.seed, "shuffled", transcript.objective, step.observation
             )
             values.append(number / 2**63)
-        return trace("shuffled", trajectory, np.array(values, dtype=np.float64))
+        return Rewards(values=np.array(values))
 
 
 class Oracle:
@@ -168,20 +177,10 @@ class Oracle:
     construction.
     """
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        reason = unknown(trajectory)
-        return trace(
-            "oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason
-        )
-
-
-def trace(
-    model: str, trajectory: Trajectory, values: Floats, failure: str = ""
-) -> RewardTrace:
-    """The rewards of an episode, or the reason why there are none."""
-    return RewardTrace(
-        model=model, episode=str(trajectory.key), values=values, failure=failure
-    )
+    async def true_rewards(self, trajectory: Trajectory) -> Rewards:
+        if reason := unknown(trajectory):
+            return Rewards(failure=reason)
+        return Rewards(values=truth(trajectory))
 
 
 WORD = re.compile(r"[^\W_]+")
@@ -193,6 +192,7 @@ COMMON = frozenset(
 """Words that are left out of objectives."""
 
 
+@dataclass(frozen=True)
 class GoalWords:
     """The share of the objective's words in the actions so far; reads no observation.
 
@@ -201,33 +201,35 @@ class GoalWords:
     that it knows the world's state.
     """
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        named, failure = _named(trajectory)
-        return trace("goal-words", trajectory, named, failure)
+    times: Literal["", "clock", "unrepeated"] = ""
+    """The factor: none, the turn number, or turns since a repeated observation."""
+    cumulative: bool = False
+    """Whether every mention of a word counts, not the first alone."""
 
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        wanted = _words(transcript.objective)
+        if not wanted:
+            got = transcript.objective
+            reason = f"wanted an objective with words in it, got {got!r}"
+            return Rewards(failure=reason)
+        values = self._shares(wanted, transcript)
+        if self.times == "clock":
+            values = values * np.arange(1, len(values) + 1)
+        if self.times == "unrepeated":
+            values = values * _since_repeated(transcript)
+        return Rewards(values=values)
 
-class GoalClock:
-    """The share of the objective's words in the actions so far, times the turn number."""
-
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        named, failure = _named(trajectory)
-        return trace(
-            "goal-clock", trajectory, named * np.arange(1, len(named) + 1), failure
-        )
-
-
-def _named(trajectory: Trajectory) -> tuple[Floats, str]:
-    """(T,) the share at each turn, or an empty array and the reason."""
-    objective = trajectory.world.objective
-    wanted = _words(objective)
-    if not wanted:
-        return np.empty(0), f"wanted an objective with words in it, got {objective!r}"
-    shares: list[float] = []
-    named: set[str] = set()
-    for action in trajectory.actions_before:
-        named |= wanted & _words(action)
-        shares.append(len(named) / len(wanted))
-    return np.array(shares), ""
+    def _shares(self, wanted: frozenset[str], transcript: Transcript) -> Floats:
+        shares: list[float] = []
+        named: set[str] = set()
+        n_mentions = 0
+        for step in transcript.steps:
+            mentioned = wanted & _words(step.action)
+            named |= mentioned
+            n_mentions += len(mentioned)
+            n = n_mentions if self.cumulative else len(named)
+            shares.append(n / len(wanted))
+        return np.array(shares)
 
 
 def _words(text: str) -> frozenset[str]:

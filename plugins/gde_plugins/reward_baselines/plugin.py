@@ -10,7 +10,7 @@ from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, Offer
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
-    from gde.parts.reward_model import RewardModel
+    from gde.parts.reward_model import RewardModel, TruthReader
     from gde_plugins.reward_baselines.config import ConstantConfig
 
 
@@ -33,6 +33,14 @@ def gde_reward_models() -> Sequence[AnyOffer]:
         _baseline(
             "goal-clock",
             "the share of the objective's words in the actions so far, times the turn number",
+        ),
+        _baseline(
+            "goal-unrepeated",
+            "the share of the objective's words in the actions so far, times unrepeated",
+        ),
+        _baseline(
+            "goal-mentions-unrepeated",
+            "mentions of the objective's words in the actions so far, times unrepeated",
         ),
         _baseline(
             "monotonic",
@@ -65,13 +73,17 @@ def _baseline(name: str, summary: str, *needs: str) -> AnyOffer:
     )
 
 
-def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel":
+def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel | TruthReader":
     from gde_plugins.reward_baselines import models
 
-    made: dict[str, RewardModel] = {
+    made: dict[str, RewardModel | TruthReader] = {
         "clock": models.Clock(),
         "goal-words": models.GoalWords(),
-        "goal-clock": models.GoalClock(),
+        "goal-clock": models.GoalWords(times="clock"),
+        "goal-unrepeated": models.GoalWords(times="unrepeated"),
+        "goal-mentions-unrepeated": models.GoalWords(
+            times="unrepeated", cumulative=True
+        ),
         "monotonic": models.Monotonic(),
         "oracle": models.Oracle(),
         "random": models.Random(context.seed),

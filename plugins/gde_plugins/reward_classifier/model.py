@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Trajectory
+from gde.data.reward import Rewards
+from gde.data.transcript import Transcript
 from gde_plugins.reward_classifier.scorer import Scorer
 from gde_plugins.reward_classifier.texts import beginnings
 
-DOMAIN = "domain"
-"""The fact of a world with the domain of its task, where it has one."""
 CUT = "texts cut to length"
 
 
@@ -28,23 +26,21 @@ class Classifier:
     """Whether it judges only domains that it was not trained on."""
     batch_size: int
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        texts = beginnings(trajectory)
-        failure = self._unfit(trajectory)
-        if not failure and trajectory.turns and not texts:
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        texts = beginnings(transcript)
+        failure = self._unfit(transcript)
+        if not failure and transcript.steps and not texts:
             failure = "the world has no fact `objective` that says what is asked for"
         n_cut = 0 if failure else sum(map(self.scorer.cut, texts))
-        return RewardTrace(
-            model=self.name,
-            episode=str(trajectory.key),
+        return Rewards(
             values=np.empty(0) if failure else self._scored(texts),
             failure=failure,
             made_by=f"{self.base} trained on {'+'.join(sorted(self.domains))}",
             counts={CUT: n_cut} if n_cut else {},
         )
 
-    def _unfit(self, trajectory: Trajectory) -> str:
-        domain = trajectory.world.facts.get(DOMAIN)
+    def _unfit(self, transcript: Transcript) -> str:
+        domain = transcript.domain
         if self.foreign and domain in self.domains:
             return f"it was trained on {domain}, and {self.name} judges foreign trajectories only: take supervised"
         return ""

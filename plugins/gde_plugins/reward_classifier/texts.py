@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.errors import GdeError
 
 NOTHING = "None"
@@ -29,19 +29,19 @@ class Preference:
 PREFERENCE = TypeAdapter(Preference)
 
 
-def beginnings(trajectory: Trajectory) -> list[str]:
-    """The text of the episode up to every turn; empty where the world has no
+def beginnings(transcript: Transcript) -> list[str]:
+    """The text of the episode up to every step; empty where the world has no
     objective.
     """
-    goal = trajectory.world.objective
+    goal = transcript.objective
     if not goal:
         return []
     texts: list[str] = []
     text = f"<GOAL> {goal} </GOAL>{RULER}"
-    for action, turn in zip(trajectory.actions_before, trajectory.turns, strict=True):
+    for step in transcript.steps:
         if texts:
             text += "\n"
-        text += f"<ACTION> {action or NOTHING} </ACTION>\n<STATE> {turn.observation.text} </STATE>"
+        text += f"<ACTION> {step.action or NOTHING} </ACTION>\n<STATE> {step.observation} </STATE>"
         texts.append(text)
     return texts
 

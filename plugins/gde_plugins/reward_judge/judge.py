@@ -8,13 +8,13 @@ import numpy as np
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.data.observation import OBJECTIVE
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Trajectory
+from gde.data.reward import Rewards
+from gde.data.transcript import Step, Transcript
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
 from gde_plugins.reward_judge.config import JudgeConfig
-from gde_plugins.reward_judge.prompts import NOTHING, Step, again, ask
+from gde_plugins.reward_judge.prompts import again, ask
 from gde_plugins.reward_judge.scores import NoScore, parse_belief, parse_score
 
 SHOWN = 1000
@@ -32,27 +32,21 @@ class Judge:
     model: LanguageModel
     seed: int
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        goal = trajectory.world.objective
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        goal = transcript.objective
         if not goal:
             reason = f"the world has no fact `{OBJECTIVE}` that says what is asked for"
-            return self._trace(trajectory, (), Counter(), reason)
-        hearing = _Hearing(self, goal, _steps(trajectory))
+            return self._made((), Counter(), reason)
+        hearing = _Hearing(self, goal, transcript.steps)
         failure = await hearing.judge()
-        return self._trace(trajectory, hearing.scores, hearing.counts, failure)
+        return self._made(hearing.scores, hearing.counts, failure)
 
-    def _trace(
-        self,
-        trajectory: Trajectory,
-        scores: Sequence[float],
-        counts: Counter[str],
-        failure: str,
-    ) -> RewardTrace:
+    def _made(
+        self, scores: Sequence[float], counts: Counter[str], failure: str
+    ) -> Rewards:
         memory = "with memory" if self.config.memory else "without memory"
         thinking = "with thinking" if self.config.thinking else "no thinking"
-        return RewardTrace(
-            model="judge",
-            episode=str(trajectory.key),
+        return Rewards(
             values=np.array([] if failure else scores, dtype=np.float64),
             failure=failure,
             made_by=f"language model {self.config.model}, {memory}, {thinking}, effort {self.config.effort}",
@@ -160,9 +154,3 @@ class _Hearing:
             self.belief = belief
         else:
             self.counts[FORGOTTEN] += 1
-
-
-def _steps(trajectory: Trajectory) -> list[Step]:
-    """The action before each observation, and the observation."""
-    before = zip(trajectory.actions_before, trajectory.turns, strict=True)
-    return [(action or NOTHING, turn.observation.text) for action, turn in before]

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from gde.data.completion import Message
+from gde.data.transcript import Step
 
-Step = tuple[str, str]
-"""An action and what was seen after it."""
 NOTHING = "None"
 TAGS = ("GOAL", "ACTION", "STATE", "BELIEF")
 
@@ -38,8 +37,8 @@ def ask(
     if belief is not None:
         told.append(_tagged("BELIEF", belief or NOTHING))
     told += [
-        f"{_tagged('ACTION', action)}\n{_tagged('STATE', seen)}"
-        for action, seen in steps
+        f"{_tagged('ACTION', step.action or NOTHING)}\n{_tagged('STATE', step.observation)}"
+        for step in steps
     ]
     how = [
         AT_LENGTH if thinking else BRIEFLY,

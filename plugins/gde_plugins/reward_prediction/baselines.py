@@ -14,6 +14,8 @@ BASELINES = (
     "clock",
     "goal-words",
     "goal-clock",
+    "goal-unrepeated",
+    "goal-mentions-unrepeated",
     "unrepeated",
     "constant",
     "random",

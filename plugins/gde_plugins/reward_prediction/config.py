@@ -47,8 +47,8 @@ class RewardBenchConfig(Recipe):
     """
     show_success: bool = False
     """Add the fact `success`, the expert's steps up to the goal as [[action,
-    observation], ...], to the worlds of successes and failures: for reward models that
-    read their goals from it.
+    observation], ...], to the worlds of successes and failures. Only reward models that
+    read their goals from it are shown it.
     """
 
 

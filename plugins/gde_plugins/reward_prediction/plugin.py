@@ -34,6 +34,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     Capability.WORLDS,
                     Capability.VIEW,
                     Capability.TRUE_REWARD,
+                    Capability.SHOWN_SUCCESS,
                 }
             ),
         ),

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Trajectory
+from gde.data.reward import Rewards
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.embedding import Embedder
 from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.state import Extractor, Reading
@@ -29,11 +29,9 @@ class StateFactory:
     embedder_name: str = "words"
     decimals: int | None = None
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        reading = await self.extractor.read(trajectory)
-        return RewardTrace(
-            model="statefactory",
-            episode=str(trajectory.key),
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        reading = await self.extractor.read(transcript)
+        return Rewards(
             values=np.empty(0) if reading.failure else self._values(reading),
             failure=reading.failure,
             made_by=f"{reading.made_by}; embedder {self.embedder_name}",

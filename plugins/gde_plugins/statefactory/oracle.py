@@ -2,16 +2,12 @@
 task (section 4.3).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gde.data.trajectory import FIRST_ACTION, Trajectory
+from gde.data.transcript import DEMONSTRATION, Transcript
 from gde_plugins.statefactory.embedding import Embedder
 from gde_plugins.statefactory.routing import Vectors, best_named
 from gde_plugins.statefactory.state import Extractor, Items, Reading
-
-SUCCESS = "success"
-"""The fact of a world that shows one way to its goal: [[action, observation], ...]."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +23,16 @@ class OracleGoals:
     states: Extractor
     embedder: Embedder
 
-    async def read(self, trajectory: Trajectory) -> Reading:
-        reading = await self.states.read(trajectory)
-        if reading.failure or not trajectory.turns:
+    async def read(self, transcript: Transcript) -> Reading:
+        reading = await self.states.read(transcript)
+        if reading.failure or not transcript.steps:
             return reading
-        steps = _steps(trajectory)
+        steps = transcript.demonstration
         if not steps:
-            lacking = f"the world has no fact `{SUCCESS}`, a list of [action, observation], to read the goal off"
+            lacking = f"the world has no fact `{DEMONSTRATION}`, a list of [action, observation], to read the goal off"
             return replace(reading, failure=lacking)
 
-        success = await self.states.read(_with_steps(trajectory, steps))
+        success = await self.states.read(replace(transcript, steps=steps))
         if success.failure:
             return replace(
                 reading,
@@ -51,7 +47,7 @@ class OracleGoals:
         return replace(
             reading,
             made_by=f"{reading.made_by}, goals of the oracle",
-            goals=[goal] * len(trajectory.turns),
+            goals=[goal] * len(transcript.steps),
             counts=reading.counts + success.counts,
         )
 
@@ -60,44 +56,3 @@ class OracleGoals:
             return []
         vectors = Vectors((item.name for item in (*state, *wanted)), self.embedder)
         return [best_named(one, state, vectors) for one in wanted]
-
-
-def _steps(trajectory: Trajectory) -> list[tuple[str, str]]:
-    """Actions and observations of the success; empty where the fact is missing or of
-    another form.
-    """
-    fact = trajectory.world.facts.get(SUCCESS)
-    if not isinstance(fact, Sequence):
-        return []
-    steps: list[tuple[str, str]] = []
-    for each in fact:
-        match each:
-            case [str(action), str(observation)]:
-                steps.append((action, observation))
-            case _:
-                return []
-    return steps
-
-
-def _with_steps(trajectory: Trajectory, steps: Sequence[tuple[str, str]]) -> Trajectory:
-    """The episode with these actions and observations in place of its own."""
-    template = trajectory.turns[0]
-    # The first action came before the first turn; the decision of a turn is the next
-    # action.
-    first_action, *decisions = [action for action, _ in steps]
-    decisions.append("")
-    turns = []
-    for index, ((_, observation), action) in enumerate(
-        zip(steps, decisions, strict=True)
-    ):
-        decision = replace(
-            template.decision, status="ok", action=action, detail="", completion=None
-        )
-        seen = replace(template.observation, text=observation)
-        turns.append(
-            replace(template, index=index, observation=seen, decision=decision)
-        )
-    world = replace(
-        trajectory.world, facts={**trajectory.world.facts, FIRST_ACTION: first_action}
-    )
-    return replace(trajectory, world=world, turns=tuple(turns))

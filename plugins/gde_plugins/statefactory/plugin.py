@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, MetricOffer, Offer
+from gde.offers import AnyOffer, Capability, MetricOffer, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -27,7 +27,8 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="share of the goal fulfilled by the objects and attributes of a state (Shen et al. 2026)",
             config=StateFactoryConfig,
             make=_make,
-            version=3,
+            version=4,
+            needs_for=_needs,
         ),
     )
 
@@ -57,6 +58,11 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
+def _needs(config: "StateFactoryConfig") -> frozenset[str]:
+    is_shown = config.goal == "oracle"
+    return frozenset({Capability.SHOWN_SUCCESS}) if is_shown else frozenset()
+
+
 def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
     from gde_plugins.statefactory.embedding import embedder
     from gde_plugins.statefactory.language_model.extractor import ModelExtractor
@@ -69,7 +75,7 @@ def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
     # Level 1 is the observation itself, which no language model has to read.
     if config.model and config.level > 1:
         model = context.model(config.model)
-        states = ModelExtractor(config, model, context.seed)
+        states = ModelExtractor(config, model)
     if config.goal == "oracle":
         states = OracleGoals(states, embed)
     return StateFactory(states, embed, config.embedder, config.decimals)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 
 Level = Literal[1, 2, 3, 4]
 """How far a state is taken apart (Shen et al. 2026, appendix C.5.1): the observation
@@ -50,7 +50,7 @@ class Reading:
 class Extractor(Protocol):
     """Reads states and goals from episodes."""
 
-    async def read(self, trajectory: Trajectory) -> Reading:
+    async def read(self, transcript: Transcript) -> Reading:
         """Read every turn of an episode; the reading says why it failed."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
 from gde_plugins.statefactory.embedding import Embedder
@@ -119,7 +120,7 @@ def _triplets(trajectory: Trajectory, rng: np.random.Generator) -> Iterator[Trip
 def _facts(trajectory: Trajectory) -> list[Fact]:
     """Every fact of an episode's states once, in order."""
     facts: set[Fact] = set()
-    for state in RulesExtractor(4).reading(trajectory).states:
+    for state in RulesExtractor(4).reading(Transcript.of(trajectory)).states:
         for item in state:
             facts.update(
                 (item.name, key, value) for key, value in item.attributes.items()

@@ -181,7 +181,7 @@ def test_activations_are_those_of_the_model_that_is_probed(
     ("counterfactual", "failures"),
     [
         ("sloppy", {f"0/{world}/0": "ValueError: wanted" for world in range(N)}),
-        ("moody-judge", {"0/1/0": "no opinion"}),
+        ("moody-judge", {"0/4/0": "no opinion"}),
         (Choice(name="progress-judge", alias="deaf", config={"model": "planted"}), dict.fromkeys(
             (f"0/{world}/0" for world in range(N)), "turn 0: wanted a number from 0 to 1, got 'RIGHT'"
         )),

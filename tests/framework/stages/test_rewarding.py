@@ -5,14 +5,15 @@ it has no rewards.
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gde import GdeError, RewardTrace, RunFailed, Trajectory
-from gde.stages.rewarding import reward, trace
+from gde import GdeError, Rewards, RunFailed, Transcript
+from gde.data.reward import PREFIX_TESTS, READS_AHEAD
+from gde.stages.rewarding import Shown, reward, trace
 from gde.store.journal import Journal
 from gde.store.rewards import read_traces
 from gde.testing.samples import sample_evidence
@@ -25,21 +26,21 @@ WITH_TURNS = [one for one in TRAJECTORIES if one.turns]
 class Counting:
     """Gives what it is told to give; notes whom it judges, and how many at once."""
 
-    give: Callable[[Trajectory], object] = lambda one: np.arange(
-        len(one.turns), dtype=float
+    give: Callable[[Transcript], object] = lambda one: np.arange(
+        len(one.steps), dtype=float
     )
-    judged: list[str] = field(default_factory=list)
+    judged: list[Transcript] = field(default_factory=list)
     now: int = 0
     most: int = 0
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        self.judged.append(str(trajectory.key))
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        self.judged.append(transcript)
         self.now += 1
         self.most = max(self.most, self.now)
         await asyncio.sleep(0.001)
         self.now -= 1
-        values = self.give(trajectory)
-        return RewardTrace(model="?", episode=str(trajectory.key), values=values)  # type: ignore[arg-type]
+        values = self.give(transcript)
+        return Rewards(values=values)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -51,7 +52,8 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 def judge(
     model: object, journal: Journal, name: str = "judge", concurrency: int = 3
 ) -> None:
-    asyncio.run(reward(name, model, TRAJECTORIES, concurrency, journal))  # type: ignore[arg-type]
+    shown = Shown(name, model)  # type: ignore[arg-type]
+    asyncio.run(reward(shown, TRAJECTORIES, concurrency, journal))
 
 
 def test_every_trajectory_gets_a_trace_under_the_names_of_the_run(
@@ -68,12 +70,16 @@ def test_every_trajectory_gets_a_trace_under_the_names_of_the_run(
 
 def test_what_is_judged_is_not_judged_again(journal: Journal) -> None:
     model = Counting()
-    asyncio.run(reward("judge", model, TRAJECTORIES[:3], 3, journal))
+    asyncio.run(reward(Shown("judge", model), TRAJECTORIES[:3], 3, journal))
     judge(model, journal)
     judge(model, journal)
-    assert sorted(model.judged) == sorted(str(one.key) for one in TRAJECTORIES)
+    # The prefix test asks once more about each episode with at least two turns.
+    n_asked = len(model.judged)
+    assert n_asked == len(TRAJECTORIES) + sum(
+        len(one.turns) > 1 for one in TRAJECTORIES
+    )
     judge(model, journal, "another")
-    assert len(model.judged) == 2 * len(TRAJECTORIES)
+    assert len(model.judged) == 2 * n_asked
     assert len(read_traces(journal)) == 2 * len(TRAJECTORIES)
 
 
@@ -84,8 +90,8 @@ def test_so_many_are_judged_at_once(concurrency: int, journal: Journal) -> None:
     assert model.most == min(concurrency, len(TRAJECTORIES))
 
 
-def raising(error: Exception) -> Callable[[Trajectory], object]:
-    def give(_: Trajectory) -> object:
+def raising(error: Exception) -> Callable[[Transcript], object]:
+    def give(_: Transcript) -> object:
         raise error
 
     return give
@@ -97,51 +103,50 @@ def raising(error: Exception) -> Callable[[Trajectory], object]:
         (raising(GdeError("no opinion")), "no opinion"),
         (raising(KeyError("lost")), "KeyError: 'lost'"),
         (
-            lambda one: np.zeros(len(one.turns) + 1),
+            lambda one: np.zeros(len(one.steps) + 1),
             r"ValueError: wanted 3 finite rewards, one a turn, got \[0\.",
         ),
         (
-            lambda one: np.full(len(one.turns), np.nan),
+            lambda one: np.full(len(one.steps), np.nan),
             "ValueError: wanted 3 finite rewards, one a turn, got .*nan",
         ),
         (
-            lambda one: np.zeros((len(one.turns), 1)),
+            lambda one: np.zeros((len(one.steps), 1)),
             "ValueError: wanted 3 finite rewards",
         ),
         (
-            lambda one: np.zeros(len(one.turns), dtype=complex),
+            lambda one: np.zeros(len(one.steps), dtype=complex),
             "ValueError: wanted 3 finite rewards",
         ),
     ],
 )
 def test_what_goes_wrong_is_the_reason(
-    give: Callable[[Trajectory], object], reason: str
+    give: Callable[[Transcript], object], reason: str
 ) -> None:
-    found = asyncio.run(trace("judge", Counting(give), WITH_TURNS[0]))
+    found = asyncio.run(trace(Shown("judge", Counting(give)), WITH_TURNS[0]))
     assert (found.model, found.episode, found.values.shape) == ("judge", "0/0/0", (0,))
     with pytest.raises(GdeError, match=reason):
         raise GdeError(found.failure)
 
 
-class Astray(Counting):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return replace(await super().rewards(trajectory), episode="9/9/9")
+class Bare(Counting):
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return (await super().rewards(transcript)).values  # type: ignore[return-value]
 
 
-def test_the_rewards_of_another_episode_are_none() -> None:
-    found = asyncio.run(trace("judge", Astray(), WITH_TURNS[0]))
+def test_an_array_is_no_rewards() -> None:
+    found = asyncio.run(trace(Shown("judge", Bare()), WITH_TURNS[0]))
     assert (found.episode, found.values.shape) == ("0/0/0", (0,))
-    assert (
-        found.failure
-        == "ValueError: wanted the rewards of episode 0/0/0, got those of '9/9/9'"
-    )
+    assert found.failure.startswith("TypeError: wanted gde.Rewards, got array")
 
 
 def test_one_failure_costs_no_other_episode(journal: Journal) -> None:
-    def give(one: Trajectory) -> object:
-        if one.key.world == 1:
+    second = Transcript.of(TRAJECTORIES[1])
+
+    def give(one: Transcript) -> object:
+        if one == second:
             raise GdeError("no opinion")
-        return np.zeros(len(one.turns))
+        return np.zeros(len(one.steps))
 
     judge(Counting(give), journal)
     assert [
@@ -159,7 +164,9 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(
         RunFailed, match="free disk space"
     ):  # met by the model, when what it asked is to be kept
         judge(Counting(raising(full)), journal)
-    monkeypatch.setattr(Journal, "write", lambda *_: raising(full)(WITH_TURNS[0]))
+    monkeypatch.setattr(
+        Journal, "write", lambda *_: raising(full)(Transcript.of(WITH_TURNS[0]))
+    )
     with pytest.raises(RunFailed, match="free disk space"):  # met by the stage
         judge(Counting(), journal)
     monkeypatch.undo()
@@ -167,8 +174,19 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(
 
 
 def test_a_zero_is_read_whatever_its_sign(journal: Journal) -> None:
-    judge(Counting(lambda one: -np.zeros(len(one.turns))), journal)
+    judge(Counting(lambda one: -np.zeros(len(one.steps))), journal)
     assert not list(journal.faults())
     assert all(
         (each.values == 0).all() for each in read_traces(journal) if not each.failure
     )
+
+
+def test_a_model_that_reads_ahead_is_marked(journal: Journal) -> None:
+    judge(Counting(), journal, "causal")
+    judge(Counting(lambda one: np.full(len(one.steps), len(one.steps))), journal)
+    found = {(each.model, each.episode): each for each in read_traces(journal)}
+    for one in WITH_TURNS:
+        if len(one.turns) > 1:
+            key = str(one.key)
+            assert found["causal", key].counts == {PREFIX_TESTS: 1}
+            assert found["judge", key].counts == {PREFIX_TESTS: 1, READS_AHEAD: 1}

@@ -18,8 +18,8 @@ from gde import (
     Observation,
     Offer,
     Plan,
-    RewardModel,
     RewardName,
+    RewardSource,
     Simulator,
     evaluate,
     load_evidence,
@@ -208,7 +208,7 @@ class Advised:
 
 @dataclass
 class Advisee:
-    reward: RewardModel
+    reward: RewardSource
     told: ClassVar[list[RewardTrace]] = []
 
     def begin(self, brief: Brief) -> None:

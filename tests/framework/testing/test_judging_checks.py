@@ -15,14 +15,17 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.data.reward import RewardTrace
+from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.testing import (
     check_measurements,
     check_metric,
     check_reproduction,
     check_reward_model,
+    check_truth_reader,
+    is_causal,
 )
 from gde.testing.samples import sample_evidence, sample_plan
 
@@ -117,81 +120,103 @@ def test_a_broken_measurement_is_named(counterfactual: str) -> None:
 
 
 class Echo:
-    """Predicts the rewards that came."""
+    """Predicts the length of what is seen."""
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        values = np.array([turn.reward for turn in trajectory.turns])
-        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        lengths = [float(len(step.observation)) for step in transcript.steps]
+        return Rewards(values=np.array(lengths))
 
 
 class Impartial(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        if trajectory.failure:
-            reason = "the episode has failed"
-            return RewardTrace(
-                model="echo",
-                episode=str(trajectory.key),
-                values=np.empty(0),
-                failure=reason,
-            )
-        return await super().rewards(trajectory)
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        if not transcript.steps:
+            return Rewards(failure="the episode has no steps")
+        return await super().rewards(transcript)
 
 
 def test_reward_models_keep_every_promise() -> None:
     check_reward_model(Echo)
     check_reward_model(Impartial)
+    assert is_causal(Echo)
+    assert is_causal(Impartial)
+    assert not is_causal(Backwards)
+
+
+class Backwards(Echo):
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        found = await super().rewards(transcript)
+        return Rewards(values=found.values.sum() - found.values)
 
 
 class Undefined(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        values = np.full(len(trajectory.turns), np.nan)
-        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return Rewards(values=np.full(len(transcript.steps), np.nan))
 
 
 class OneTooMany(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        values = np.zeros(len(trajectory.turns) + 1)
-        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
-
-
-class WrongEpisode(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return RewardTrace(
-            model="echo", episode="?", values=np.zeros(len(trajectory.turns))
-        )
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return Rewards(values=np.zeros(len(transcript.steps) + 1))
 
 
 class SaysNumbers(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return (await super().rewards(trajectory)).values  # type: ignore[return-value]
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        return (await super().rewards(transcript)).values  # type: ignore[return-value]
 
 
 class Demanding(Echo):
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        if not trajectory.turns:
-            raise IndexError("no first turn")
-        return await super().rewards(trajectory)
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        if not transcript.steps:
+            raise IndexError("no first step")
+        return await super().rewards(transcript)
 
 
 class Remembers(Echo):
     def __init__(self) -> None:
         self.seen = 0
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+    async def rewards(self, transcript: Transcript) -> Rewards:
         self.seen += 1
-        values = np.full(len(trajectory.turns), float(self.seen))
-        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+        return Rewards(values=np.full(len(transcript.steps), float(self.seen)))
+
+
+class Cheating(Echo):
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        side = transcript.labels["side"]  # type: ignore[attr-defined]
+        return Rewards(values=np.full(len(transcript.steps), side == "positive"))
 
 
 BROKEN_JUDGES = [
+    (Cheating, "must not read `labels`"),
     (Undefined, "must be finite"),
-    (OneTooMany, "one reward a turn"),
-    (SaysNumbers, "must give a RewardTrace"),
-    (WrongEpisode, "name its episode"),
-    (Demanding, "rewards must not raise on episode .* IndexError: no first turn"),
+    (OneTooMany, "one a step"),
+    (SaysNumbers, "must give Rewards"),
+    (Demanding, "rewards must not raise on 0 steps .* IndexError: no first step"),
     (Remembers, "in any order"),
     (object, "must have rewards"),
 ]
+
+
+class Seer:
+    """Knows how many turns there are."""
+
+    async def true_rewards(self, trajectory: Trajectory) -> Rewards:
+        return Rewards(values=np.ones(len(trajectory.turns)))
+
+
+class HalfSeer(Seer):
+    async def true_rewards(self, trajectory: Trajectory) -> Rewards:
+        return Rewards(values=np.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("make", "promise"), [(HalfSeer, "one a step"), (object, "must have true_rewards")]
+)
+def test_a_reader_of_the_truth_keeps_its_promises(
+    make: Callable[[], Seer], promise: str
+) -> None:
+    check_truth_reader(Seer)
+    with caught(make.__name__, promise):
+        check_truth_reader(make)
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN_JUDGES)

@@ -12,8 +12,9 @@ from promised import caught
 from gde.data.completion import ChatRequest, Message
 from gde.data.goals import Goals
 from gde.data.observation import Observation, Optimum, Outcome
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Decision, Trajectory
+from gde.data.reward import Rewards
+from gde.data.trajectory import Decision
+from gde.data.transcript import Transcript
 from gde.testing import check_agent, check_environment, check_reward_model
 from gde.testing.judging import Judge, appraise
 from gde.testing.parts import PlantedModel, ScriptedModel
@@ -221,23 +222,23 @@ class Tired(Judge):
 
     judged = 0
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+    async def rewards(self, transcript: Transcript) -> Rewards:
         self.judged += 1
-        trace = await super().rewards(trajectory)
+        trace = await super().rewards(transcript)
         return replace(trace, values=trace.values / self.judged)
 
 
 class Halved(Judge):
     """Judges every other turn."""
 
-    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        trace = await super().rewards(trajectory)
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        trace = await super().rewards(transcript)
         return replace(trace, values=trace.values[::2])
 
 
 @pytest.mark.parametrize(
     ("counterfactual", "promise"),
-    [(Tired, "in any order"), (Halved, "one reward a turn, or none")],
+    [(Tired, "in any order"), (Halved, "one a step, or none")],
 )
 def test_a_broken_promise_of_a_judge_is_named(
     counterfactual: type[Judge], promise: str

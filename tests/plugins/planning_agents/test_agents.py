@@ -222,7 +222,7 @@ def test_the_first_reward_is_that_of_a_trajectory_of_one_turn() -> None:
 
 def test_a_state_is_judged_once_in_an_episode_where_the_path_plays_no_part() -> None:
     reward = Cells()
-    play(mcts(reward), corridor)
+    play(mcts(reward, shown="state"), corridor)
     texts = [trajectory.turns[-1].observation.text for trajectory in reward.asked]
     assert len(texts) == len(set(texts)) <= 8
     assert {len(trajectory.turns) for trajectory in reward.asked} <= {1, 2}

@@ -2,12 +2,14 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 from gde.data.observation import OBJECTIVE, Observation
-from gde.data.reward import RewardTrace
+from gde.data.reward import Rewards
 from gde.data.trajectory import FIRST_ACTION, Decision, Trajectory
+from gde.data.transcript import Transcript
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.models import GoalClock, GoalWords
+from gde_plugins.reward_baselines.models import GoalWords
 
 ONE = next(one for one in sample_evidence().trajectories if one.turns)
 
@@ -25,8 +27,8 @@ def episode(objective: str, *actions: str | None, first: str = "") -> Trajectory
     return replace(ONE, world=replace(ONE.world, facts=facts), turns=tuple(turns))
 
 
-def judged(one: Trajectory) -> RewardTrace:
-    return asyncio.run(GoalWords().rewards(one))
+def judged(one: Trajectory, **settings: Any) -> Rewards:
+    return asyncio.run(GoalWords(**settings).rewards(Transcript.of(one)))
 
 
 def test_words_of_the_goal_count_once_they_are_named() -> None:
@@ -61,12 +63,18 @@ def test_no_observation_is_read() -> None:
 
 
 def test_the_later_the_more_it_is_worth_to_have_named_the_goal() -> None:
-    found = asyncio.run(
-        GoalClock().rewards(
-            episode("cook the egg", "wait", "take egg", "cook egg", "wait")
-        )
-    )
-    assert found.values.tolist() == [0, 0, 1.5, 4] and found.model == "goal-clock"
+    one = episode("cook the egg", "wait", "take egg", "cook egg", "wait")
+    assert judged(one, times="clock").values.tolist() == [0, 0, 1.5, 4]
+    # All observations are the same, so that turns since a repeated one are 1, 0, 0, 0.
+    assert judged(one, times="unrepeated").values.tolist() == [0, 0, 0, 0]
+    turns = [
+        replace(turn, observation=Observation(text=f"{turn.index}"))
+        for turn in one.turns
+    ]
+    new = replace(one, turns=tuple(turns))
+    assert judged(new, times="unrepeated").values.tolist() == [0, 0, 1.5, 4]
+    mentions = judged(new, times="unrepeated", cumulative=True)
+    assert mentions.values.tolist() == [0, 0, 1.5, 6]
 
 
 def test_an_objective_without_words_is_a_failure_with_its_reason() -> None:

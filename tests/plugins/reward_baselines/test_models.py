@@ -3,15 +3,17 @@
 import asyncio
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gde.data.observation import Observation
-from gde.data.reward import RewardTrace
+from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.request.settings import build
-from gde.testing import check_reward_model
+from gde.testing import check_reward_model, check_truth_reader, is_causal
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_baselines.models import (
@@ -41,16 +43,24 @@ def valued(*values: float | None) -> Trajectory:
 
 def judged(
     model: Clock | Monotonic | Constant | Random | Oracle, one: Trajectory
-) -> RewardTrace:
-    return asyncio.run(model.rewards(one))
+) -> Rewards:
+    if isinstance(model, Oracle):
+        return asyncio.run(model.true_rewards(one))
+    return asyncio.run(model.rewards(Transcript.of(one)))
 
 
 @pytest.mark.parametrize("name", OFFERS)
-def test_the_offers_keep_the_contract(name: str) -> None:
+def test_the_offers_keep_the_contract_and_one_alone_reads_ahead(name: str) -> None:
     offer = OFFERS[name]
-    check_reward_model(
-        lambda: offer.make(build(offer.config, {}, name), PlainContext())
-    )
+
+    def make() -> Any:
+        return offer.make(build(offer.config, {}, name), PlainContext())
+
+    if name == "oracle":
+        check_truth_reader(make)
+        return
+    check_reward_model(make)
+    assert is_causal(make) == (name != "monotonic")
 
 
 def test_time_equals_progress() -> None:
@@ -73,25 +83,26 @@ def test_what_is_seen_again_begins_anew() -> None:
         replace(STRAIGHT.turns[0], index=i, observation=Observation(text=x))
         for i, x in enumerate("aabca")
     )
-    found = asyncio.run(Unrepeated().rewards(replace(STRAIGHT, turns=turns)))
+    one = Transcript.of(replace(STRAIGHT, turns=turns))
+    found = asyncio.run(Unrepeated().rewards(one))
     assert found.values.tolist() == [1, 0, 1, 2, 0]
-    assert asyncio.run(
-        Unrepeated().rewards(replace(STRAIGHT, turns=()))
-    ).values.shape == (0,)
+    assert asyncio.run(Unrepeated().rewards(one.until(0))).values.shape == (0,)
 
 
 def test_a_constant_is_one_number() -> None:
     assert judged(Constant(-0.5), valued(-3, -2, -1)).values.tolist() == [-0.5] * 3
 
 
-def test_chance_is_a_function_of_seed_and_episode() -> None:
+def test_chance_is_a_function_of_seed_and_history() -> None:
     first, again = (judged(Random(3), DETOUR).values for _ in range(2))
     assert first.tolist() == again.tolist()
     assert len({*first}) == len(DETOUR.turns)
     assert ((first >= 0) & (first < 1)).all()
     assert first.tolist() != judged(Random(4), DETOUR).values.tolist()
-    other = replace(DETOUR, key=replace(DETOUR.key, repeat=1))
-    assert first.tolist() != judged(Random(3), other).values.tolist()
+    named = replace(DETOUR, key=replace(DETOUR.key, repeat=1))
+    assert first.tolist() == judged(Random(3), named).values.tolist()
+    other = replace(DETOUR, turns=(STRAIGHT.turns[-1], *DETOUR.turns[1:]))
+    assert not {*first} & {*judged(Random(3), other).values}
 
 
 def test_the_oracle_is_linear_along_an_optimal_episode() -> None:

@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from gde.data.observation import Observation
+from gde.data.observation import OBJECTIVE, Observation
 from gde.data.trajectory import Decision, Trajectory
+from gde.data.transcript import Transcript
 from gde.numerics.stats import Floats
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_baselines.models import Shuffled
 
 
 def rewards(trajectory: Trajectory, seed: int = 0) -> Floats:
-    return asyncio.run(Shuffled(seed).rewards(trajectory)).values
+    return asyncio.run(Shuffled(seed).rewards(Transcript.of(trajectory))).values
 
 
 def test_what_looks_alike_earns_alike_wherever_it_is_seen() -> None:
@@ -34,7 +35,7 @@ def test_other_observations_earn_otherwise() -> None:
     assert len({*rewards(replace(one, turns=tuple(turns)))}) == 10
 
 
-def test_it_follows_from_seed_world_and_observation_alone() -> None:
+def test_it_follows_from_seed_objective_and_observation_alone() -> None:
     one = next(one for one in sample_evidence().trajectories if one.turns)
     again = replace(one, key=replace(one.key, repeat=one.key.repeat + 1))
     assert np.array_equal(rewards(one), rewards(again))
@@ -42,10 +43,10 @@ def test_it_follows_from_seed_world_and_observation_alone() -> None:
         replace(turn, decision=Decision.act("something else")) for turn in one.turns
     ]
     assert np.array_equal(rewards(one), rewards(replace(one, turns=tuple(acted))))
-    # Another world of the same cluster, too.
-    elsewhere = replace(
-        one, world=replace(one.world, id="another", base=one.world.cluster)
-    )
+    named = replace(one, world=replace(one.world, id="another"))
+    assert np.array_equal(rewards(one), rewards(named))
+    facts = {**one.world.facts, OBJECTIVE: "another"}
+    elsewhere = replace(one, world=replace(one.world, facts=facts))
     drawn = [rewards(one), rewards(one, seed=1), rewards(elsewhere)]
     assert np.array_equal(drawn[0], rewards(one))
     assert len({tuple(each) for each in drawn}) == 3

@@ -15,13 +15,11 @@ pytest.importorskip("transformers")
 
 from typer.testing import CliRunner  # noqa: E402
 
-from gde.data.observation import Observation, World  # noqa: E402
-from gde.data.trajectory import Decision, Trajectory  # noqa: E402
+from gde.data.transcript import Step, Transcript  # noqa: E402
 from gde.errors import ConfigError, GdeError  # noqa: E402
 from gde.parts.context import OutsideRun  # noqa: E402
 from gde.request.settings import build  # noqa: E402
 from gde.testing import check_plugin, check_reward_model  # noqa: E402
-from gde.testing.samples import sample_evidence  # noqa: E402
 from gde_plugins.reward_classifier import plugin  # noqa: E402
 from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
 from gde_plugins.reward_classifier.scorer import Scorer  # noqa: E402
@@ -68,20 +66,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def episode(
-    *seen: str, domain: str = "blocksworld", objective: object = "place the blocks"
-) -> Trajectory:
-    one = next(one for one in sample_evidence(3).trajectories if one.turns)
-    turns = [
-        replace(
-            one.turns[0],
-            index=i,
-            observation=Observation(text=told),
-            decision=Decision.act("do"),
-        )
-        for i, told in enumerate(seen)
-    ]
-    facts = {"objective": objective, "first": "do", "domain": domain}
-    return replace(one, world=World(id="w", facts=facts), turns=tuple(turns))  # type: ignore[arg-type]
+    *seen: str, domain: str = "blocksworld", objective: str = "place the blocks"
+) -> Transcript:
+    steps = tuple(Step("do", told) for told in seen)
+    return Transcript(objective=objective, steps=steps, domain=domain)
 
 
 def offered(name: str, **settings: str) -> object:

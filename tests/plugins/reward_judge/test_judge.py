@@ -3,7 +3,6 @@ a score.
 """
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,8 @@ from judge_answers import answers
 
 from gde import Choice, Plan, evaluate
 from gde.data.completion import Completion
-from gde.data.observation import Observation, World
-from gde.data.reward import RewardTrace
-from gde.data.trajectory import Decision, Trajectory
+from gde.data.reward import Rewards
+from gde.data.transcript import Step, Transcript
 from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.resolve import resolve
@@ -22,30 +20,20 @@ from gde.request.settings import build
 from gde.testing import check_plugin, check_reward_model
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel
-from gde.testing.samples import sample_evidence
 from gde_plugins.reward_judge import plugin
 from gde_plugins.reward_judge.config import JudgeConfig
 from gde_plugins.reward_judge.judge import Judge
 
 
-def episode(*seen: str, objective: object = "Fetch the mug.") -> Trajectory:
-    one = next(one for one in sample_evidence(3).trajectories if one.turns)
-    turns = [
-        replace(
-            one.turns[0],
-            index=i,
-            observation=Observation(text=text),
-            decision=Decision.act(f"step {i}"),
-        )
-        for i, text in enumerate(seen)
-    ]
-    world = World(id="w", facts={"objective": objective, "first": "look"})  # type: ignore[dict-item]
-    return replace(one, world=world, turns=tuple(turns))
+def episode(*seen: str, objective: str = "Fetch the mug.") -> Transcript:
+    actions = ["look", *(f"step {i}" for i in range(len(seen)))]
+    steps = [Step(action, text) for action, text in zip(actions, seen, strict=False)]
+    return Transcript(objective=objective, steps=tuple(steps))
 
 
 def judged(
-    model: AnsweringModel, trajectory: Trajectory, **settings: object
-) -> RewardTrace:
+    model: AnsweringModel, trajectory: Transcript, **settings: object
+) -> Rewards:
     return asyncio.run(
         Judge(JudgeConfig(model="m", **settings), model, 0).rewards(trajectory)
     )  # type: ignore[arg-type]
@@ -125,7 +113,7 @@ def test_answers_without_a_score_are_asked_for_again_and_then_given_up_or_held()
     ).failure.startswith("turn 0")
     assert (
         "no fact `objective`"
-        in judged(AnsweringModel(["score: 0.5"]), episode("a", objective=None)).failure
+        in judged(AnsweringModel(["score: 0.5"]), episode("a", objective="")).failure
     )
     with pytest.raises(Unavailable):
         judged(AnsweringModel([Unavailable("gone")]), episode("a"))

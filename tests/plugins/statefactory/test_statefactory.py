@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gde.data.plan import Choice, Plan
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.errors import GdeError
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
@@ -28,7 +28,7 @@ WISH = (
 
 
 @pytest.fixture
-def rewards(episode: Callable[..., Trajectory]) -> Callable[..., np.ndarray]:
+def rewards(episode: Callable[..., Transcript]) -> Callable[..., np.ndarray]:
     def judged(objective: object, *seen: str) -> np.ndarray:
         trace = asyncio.run(
             StateFactory(RulesExtractor(4), HashedWords()).rewards(
@@ -77,7 +77,7 @@ def test_wishes_and_pages_are_products() -> None:
 
 
 def test_what_no_rule_knows_and_level_1_are_read_as_sentences(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     found = [
         RulesExtractor(level).reading(episode(objective, "Block a is on block b."))  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ def test_rewards_rise_with_what_is_fulfilled(
 
 
 def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     for objective in (None, "", 3):
         trace = asyncio.run(
@@ -122,7 +122,7 @@ def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why(
 
 
 def test_empty_states_are_worth_nothing_and_counted(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     model = StateFactory(RulesExtractor(4), HashedWords())
     trace = asyncio.run(model.rewards(episode(GOAL, "", "Block c is on block b.", "")))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gde.data.completion import ChatRequest, Message, Sampling
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
-from gde.seeding import derive
 from gde_plugins.statefactory.config import StateFactoryConfig
 from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
 from gde_plugins.statefactory.language_model.prompts import (
@@ -38,20 +37,18 @@ class ModelExtractor:
 
     config: StateFactoryConfig
     model: LanguageModel
-    seed: int
 
-    async def read(self, trajectory: Trajectory) -> Reading:
+    async def read(self, transcript: Transcript) -> Reading:
         made_by = f"language model {self.config.model}, level {self.config.level}"
-        task = trajectory.world.objective
+        task = transcript.objective
         if not task:
-            lacking = f"the world {trajectory.world.id[:80]!r} has no fact `objective` that says what is asked for"
+            lacking = "the world has no fact `objective` that says what is asked for"
             return Reading(made_by=made_by, failure=lacking)
 
         episode = _Episode(self, task)
-        pairs = zip(trajectory.actions_before, trajectory.turns, strict=True)
         try:
-            for index, (action, turn) in enumerate(pairs):
-                await episode.turn(index, action or NOTHING, turn.observation.text)
+            for index, step in enumerate(transcript.steps):
+                await episode.turn(index, step.action or NOTHING, step.observation)
         except Unreadable as error:
             return Reading(made_by=made_by, counts=episode.counts, failure=str(error))
         return Reading(
@@ -137,7 +134,8 @@ class _Episode:
         config = self.by.config
         request = ChatRequest(
             messages=messages,
-            seed=derive(self.by.seed, "statefactory", attempt),
+            # The same for every reward model, so that all read one extraction.
+            seed=attempt,
             sampling=Sampling(
                 temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
             ),

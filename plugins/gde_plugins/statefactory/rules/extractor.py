@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gde.data.observation import OBJECTIVE
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules import household, rooms, text_game
 from gde_plugins.statefactory.rules.worlds import (
     BLOCKS,
@@ -35,14 +35,14 @@ class RulesExtractor:
 
     level: Level
 
-    async def read(self, trajectory: Trajectory) -> Reading:
-        return self.reading(trajectory)
+    async def read(self, transcript: Transcript) -> Reading:
+        return self.reading(transcript)
 
-    def reading(self, trajectory: Trajectory) -> Reading:
+    def reading(self, transcript: Transcript) -> Reading:
         """Read an episode."""
-        objective = trajectory.world.objective
+        objective = transcript.objective
         for rules in KNOWN if self.level > 1 else ():
-            if given := rules.read(trajectory, objective):
+            if given := rules.read(transcript, objective):
                 return self._reading(
                     given, f"rules for {rules.name}, level {self.level}", self.level
                 )
@@ -52,8 +52,8 @@ class RulesExtractor:
             made_by += ", no rules know this world"
         goal = sentences(objective)
         if not goal:
-            return Reading(made_by=made_by, failure=_why_no_goal(trajectory, objective))
-        states = [sentences(text) for text in seen(trajectory)]
+            return Reading(made_by=made_by, failure=_why_no_goal(objective))
+        states = [sentences(text) for text in seen(transcript)]
         # Sentences have no attributes that a lower level could leave out.
         return self._reading(Given(states, [goal] * len(states)), made_by, 4)
 
@@ -65,7 +65,9 @@ class RulesExtractor:
         )
 
 
-def _why_no_goal(trajectory: Trajectory, objective: str) -> str:
+def _why_no_goal(objective: str) -> str:
     if objective:
         return f"no object in the objective {objective[:80]!r}"
-    return f"the world {trajectory.world.id[:80]!r} has no fact `{OBJECTIVE}` that says what is asked for, and no map"
+    return (
+        f"the world has no fact `{OBJECTIVE}` that says what is asked for, and no map"
+    )

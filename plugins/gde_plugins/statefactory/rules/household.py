@@ -5,7 +5,7 @@ which things a goal means.
 import re
 from dataclasses import dataclass
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules.worlds import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
@@ -114,14 +114,14 @@ def _kind(name: str) -> str:
     return name if name == HAND else name.partition(" ")[0]
 
 
-def _read(trajectory: Trajectory, objective: str) -> Given | None:
+def _read(transcript: Transcript, objective: str) -> Given | None:
     wanted = wish(objective)
     if wanted is None:
         return None
     things: Things = {}
     states: list[Items] = []
     goals: list[Items] = []
-    for text in seen(trajectory):
+    for text in seen(transcript):
         notice(things, text)
         states.append(listed(things))
         goals.append(wanted.goal(things))

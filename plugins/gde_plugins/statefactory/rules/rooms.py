@@ -4,7 +4,7 @@ them.
 
 from collections.abc import Iterator
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules.baby_mission import Clause, Stages, stages
 from gde_plugins.statefactory.rules.room_memory import NOTHING, Rooms
 from gde_plugins.statefactory.rules.room_texts import Moment, moment
@@ -134,10 +134,10 @@ def _state(rooms: Rooms) -> Iterator[Item]:
         yield Item(name, {**_lines(rooms, name), **door, "lies beside": beside})
 
 
-def _read(trajectory: Trajectory, objective: str) -> Given | None:
+def _read(transcript: Transcript, objective: str) -> Given | None:
     wanted = stages(objective)
     shown: list[Moment] = []
-    for text in seen(trajectory):
+    for text in seen(transcript):
         now = moment(text)
         if not now:
             return None
@@ -147,13 +147,12 @@ def _read(trajectory: Trajectory, objective: str) -> Given | None:
 
     rooms = Rooms(shown[0])
     progress = Progress(wanted)
-    actions = ["", *(turn.decision.action or "" for turn in trajectory.turns)]
     states: list[Items] = []
     goals: list[Items] = []
-    for now, action in zip(shown, actions, strict=False):
+    for now, step in zip(shown, transcript.steps, strict=True):
         if states:  # the first moment is what the rooms were made of
-            rooms.see(now, action)
-        progress.follow(rooms, action)
+            rooms.see(now, step.action)
+        progress.follow(rooms, step.action)
         states.append([*_state(rooms), *progress.state()])
         goals.append([*progress.goal(rooms)])
     return Given(states, goals)

@@ -4,7 +4,7 @@ cookbook.
 
 import re
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules.worlds import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
@@ -99,11 +99,11 @@ def _called(name: str) -> str:
     return name if name == "meal" or name in TOOLS else f"ingredient {name}"
 
 
-def _hunt(trajectory: Trajectory, thing: str, room: str) -> Given:
+def _hunt(transcript: Transcript, thing: str, room: str) -> Given:
     goal = [Item(thing, {"place": HANDS}), Item("you", {"room": room.strip().lower()})]
     things: Things = {}
     states: list[Items] = []
-    for text in seen(trajectory):
+    for text in seen(transcript):
         notice(things, text)
         # Outside a kitchen nothing is an ingredient.
         states.append(
@@ -114,12 +114,12 @@ def _hunt(trajectory: Trajectory, thing: str, room: str) -> Given:
     return Given(states, [goal] * len(states))
 
 
-def _cook(trajectory: Trajectory) -> Given:
+def _cook(transcript: Transcript) -> Given:
     things: Things = {}
     states: list[Items] = []
     goals: list[Items] = []
     wanted: Items = [ANY_INGREDIENT]
-    for text in seen(trajectory):
+    for text in seen(transcript):
         notice(things, text)
         wanted = recipe(text) or wanted  # a recipe that was read once stays known
         states.append(listed(things))
@@ -127,10 +127,10 @@ def _cook(trajectory: Trajectory) -> Given:
     return Given(states, goals)
 
 
-def _read(trajectory: Trajectory, objective: str) -> Given | None:
+def _read(transcript: Transcript, objective: str) -> Given | None:
     if found := HUNT.search(objective):
-        return _hunt(trajectory, found["thing"], found["room"])
-    return _cook(trajectory) if COOK.search(objective) else None
+        return _hunt(transcript, found["thing"], found["room"])
+    return _cook(transcript) if COOK.search(objective) else None
 
 
 RULES = Rules("text games", _read)

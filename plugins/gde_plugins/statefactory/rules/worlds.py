@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gde.data.cell_map import CellMap, Position
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.state import Item, Items
 
 Things = dict[str, dict[str, str]]
@@ -25,15 +24,15 @@ class Rules:
     """How one kind of world is read."""
 
     name: str
-    read: Callable[[Trajectory, str], Given | None]
+    read: Callable[[Transcript, str], Given | None]
     """Takes an episode and its objective, which may be empty; gives None for worlds of
     another kind.
     """
 
 
-def seen(trajectory: Trajectory) -> list[str]:
-    """The observation of every turn."""
-    return [turn.observation.text for turn in trajectory.turns]
+def seen(transcript: Transcript) -> list[str]:
+    """The observation of every step."""
+    return [step.observation for step in transcript.steps]
 
 
 def listed(things: Things) -> Items:
@@ -61,11 +60,11 @@ def blocks(text: str) -> Items:
     return listed(things)
 
 
-def _read_blocks(trajectory: Trajectory, objective: str) -> Given | None:
+def _read_blocks(transcript: Transcript, objective: str) -> Given | None:
     goal = blocks(objective)
     if not goal:
         return None
-    states = [blocks(text) for text in seen(trajectory)]
+    states = [blocks(text) for text in seen(transcript)]
     return Given(states, [goal] * len(states))
 
 
@@ -106,49 +105,75 @@ def page(text: str) -> Items:
     return [Item(title, {**chosen, "status": status})]
 
 
-def _read_shop(trajectory: Trajectory, objective: str) -> Given | None:
+def _read_shop(transcript: Transcript, objective: str) -> Given | None:
     goal = wish(objective)
     if not goal:
         return None
-    states = [page(text) for text in seen(trajectory)]
+    states = [page(text) for text in seen(transcript)]
     return Given(states, [goal] * len(states))
 
 
 SHOP = Rules("shop", _read_shop)
 
 
-AGENT, GOAL = "agent", "goal"
+AGENT = "agent"
+ROW = re.compile(r"^ *\d+((?: +[^\s\d])+) *$")
+"""A row of a map: its index and its cells."""
+Place = tuple[int, int]
 
 
-def _read_maps(trajectory: Trajectory, _: str) -> Given | None:
+@dataclass(frozen=True)
+class _Map:
+    """What a drawn map shows: A is the agent, G the goal."""
+
+    height: int
+    width: int
+    agent: Place
+    goal: Place
+
+    def at(self, place: Place) -> Item:
+        """The agent at a place."""
+        return Item(AGENT, lines(*place, self.height, self.width))
+
+
+def _drawn(text: str, known: Place | None) -> _Map | None:
+    """The map in a text; None where it has none.
+
+    Args:
+        text: an observation.
+        known: where the goal was, for a map on which the agent hides it.
+    """
+    rows: list[list[str]] = []
+    for line in text.splitlines():
+        if found := ROW.match(line):
+            rows.append(found[1].split())
+    if not rows or len({len(row) for row in rows}) != 1:
+        return None
+
+    places = {}
+    for i, row in enumerate(rows):
+        for j, symbol in enumerate(row):
+            places[symbol] = (i, j)
+    agent = places.get("A")
+    goal = places.get("G", known)
+    if agent is None or goal is None:
+        return None
+    return _Map(len(rows), len(rows[0]), agent, goal)
+
+
+def _read_maps(transcript: Transcript, _: str) -> Given | None:
     """The agent is to be where the goal of the same turn is."""
     states: list[Items] = []
     goals: list[Items] = []
-    for turn in trajectory.turns:
-        try:
-            now = (
-                CellMap.from_record(trajectory.world, turn.state)
-                if turn.state
-                else None
-            )
-        except ValueError:
+    known: Place | None = None
+    for text in seen(transcript):
+        now = _drawn(text, known)
+        if now is None:
             return None
-        if now is None or not {AGENT, GOAL} <= {thing.name for thing in now.things}:
-            return None
-
-        states.append(
-            [
-                Item(thing.name, _lines(now, thing.place))
-                for thing in now.things
-                if thing.name != GOAL
-            ]
-        )
-        goals.append([Item(AGENT, _lines(now, now.place_of(GOAL)))])
+        known = now.goal
+        states.append([now.at(now.agent)])
+        goals.append([now.at(now.goal)])
     return Given(states, goals) if states else None
-
-
-def _lines(now: CellMap, place: Position) -> dict[str, str]:
-    return lines(*place, now.height, now.width)
 
 
 def lines(row: int, column: int, height: int, width: int) -> dict[str, str]:

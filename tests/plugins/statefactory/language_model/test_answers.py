@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from extractor_answers import answers
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.testing.parts import AnsweringModel
 from gde_plugins.statefactory.config import StateFactoryConfig
 from gde_plugins.statefactory.embedding import HashedWords
@@ -129,12 +129,12 @@ def test_every_answer_of_the_corpus_is_read_as_it_stands_or_refused() -> None:
 
 
 def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     """As the answer to all that is asked of two turns, asked for once again."""
     config = StateFactoryConfig(model="m", repairs=1)
     for answer in answers():
-        reader = ModelExtractor(config, AnsweringModel([answer.text]), 0)
+        reader = ModelExtractor(config, AnsweringModel([answer.text]))
         trace = asyncio.run(
             StateFactory(reader, HashedWords()).rewards(
                 episode("Fetch the mug.", "A mug.", "Fog.")

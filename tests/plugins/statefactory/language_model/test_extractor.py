@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate, resume
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
@@ -24,16 +24,16 @@ GOOD = '{"state": [{"object": {"mug": [{"place": "The mug is here."}]}}]}'
 
 
 def read(
-    model: AnsweringModel, trajectory: Trajectory, hold: bool = False, level: Level = 4
+    model: AnsweringModel, trajectory: Transcript, hold: bool = False, level: Level = 4
 ) -> Reading:
     config = StateFactoryConfig(
         model="m", level=level, repairs=2, unread="hold" if hold else "stop"
     )
-    return asyncio.run(ModelExtractor(config, model, 0).read(trajectory))
+    return asyncio.run(ModelExtractor(config, model).read(trajectory))
 
 
 def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     model = AnsweringModel([GOOD])
     reading = read(model, episode("Fetch the mug.", "A mug is here.", "You take it."))
@@ -60,7 +60,7 @@ def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     model = AnsweringModel(["no", GOOD, "{", GdeError("too long"), GOOD])
     reading = read(model, episode("Fetch the mug.", "A mug is here."))
@@ -71,7 +71,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason(
 
 
 def test_what_stays_unreadable_ends_the_episode_or_what_was_read_holds(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     answers = [GOOD, GOOD, GOOD, "no"]
     trajectory = episode("Fetch the mug.", "A mug is here.", "Fog.")
@@ -91,7 +91,7 @@ def test_what_stays_unreadable_ends_the_episode_or_what_was_read_holds(
 
 
 def test_a_goal_without_objects_is_no_goal_and_a_state_without_is_one(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     reading = read(AnsweringModel(['{"state": []}']), episode("Fetch the mug.", "Fog."))
     assert reading.failure == "turn 0: goal: wanted at least one object, got none"
@@ -103,7 +103,7 @@ def test_a_goal_without_objects_is_no_goal_and_a_state_without_is_one(
 
 
 def test_a_model_that_answers_nobody_is_no_bad_answer(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     with pytest.raises(Unavailable):
         read(AnsweringModel([Unavailable("gone")]), episode("Fetch the mug.", "Fog."))

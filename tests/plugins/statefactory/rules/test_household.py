@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
 from gde_plugins.statefactory.rules.household import Wish, notice, wish
 from gde_plugins.statefactory.state import Item
@@ -71,7 +71,7 @@ def test_things_are_where_they_were_last_seen() -> None:
 
 
 def test_a_goal_in_general_gets_the_names_of_what_was_found(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     reading = RulesExtractor(4).reading(
         episode(

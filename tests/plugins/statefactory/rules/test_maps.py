@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, Plan, Transcript, evaluate, load_evidence
 from gde_plugins.statefactory.embedding import HashedWords
 from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.rules.worlds import MAPS
@@ -46,7 +46,7 @@ def test_the_goal_itself_is_worth_one_and_other_worlds_are_left_alone(
     )  # type: ignore[arg-type]
     evaluate(plan, tmp_path / "run")
     (trajectory,) = load_evidence(tmp_path / "run").trajectories
-    told = MAPS.read(trajectory, "")
+    told = MAPS.read(Transcript.of(trajectory), "")
     assert told is not None
     goal = told.goals[0]
     texts = [text for item in goal for text in item.texts()]

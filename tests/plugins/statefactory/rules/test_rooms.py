@@ -10,7 +10,8 @@ import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.data.evidence import Evidence
-from gde.data.trajectory import Decision, Trajectory
+from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.embedding import HashedWords
 from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.rules.baby_mission import stages
@@ -128,7 +129,7 @@ def test_doors_are_followed_where_they_are_not_told_to_be_open(
 ) -> None:
     n_open = 0
     for one in evidence.trajectories:
-        told = RULES.read(one, one.world.objective)
+        told = RULES.read(Transcript.of(one), one.world.objective)
         assert told is not None
         for turn, state in zip(one.turns, told.states, strict=True):
             assert turn.state is not None
@@ -198,16 +199,16 @@ def worth(read: Sequence[object]) -> list[float]:
     ]  # type: ignore[call-overload]
 
 
-def acted(one: Trajectory, *actions: str) -> Trajectory:
-    turns = [
-        replace(turn, decision=Decision.act(action))
-        for turn, action in zip(one.turns, [*actions, "left"], strict=True)
+def acted(one: Transcript, *actions: str) -> Transcript:
+    steps = [
+        replace(step, action=action)
+        for step, action in zip(one.steps, ["", *actions], strict=True)
     ]
-    return replace(one, turns=tuple(turns))
+    return replace(one, steps=tuple(steps))
 
 
 def test_reward_grows_with_every_step_of_a_mission_and_stays(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     ball, box = "ball, color=red, position=({}, 3)", "box, color=blue, position=(6, 3)"
     one = episode(
@@ -221,7 +222,7 @@ def test_reward_grows_with_every_step_of_a_mission_and_stays(
     )
     read = RULES.read(
         acted(one, "forward", "forward", "pickup", "forward", "drop"),
-        one.world.objective,
+        one.objective,
     )
     assert read is not None
     values = worth((read.states, read.goals))
@@ -236,7 +237,7 @@ def test_reward_grows_with_every_step_of_a_mission_and_stays(
 
 
 def test_what_is_no_mission_or_no_room_is_left_to_others(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     assert (
         RULES.read(

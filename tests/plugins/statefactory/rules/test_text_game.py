@@ -4,7 +4,7 @@ read.
 
 from collections.abc import Callable
 
-from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
 from gde_plugins.statefactory.rules.text_game import (
     ANY_INGREDIENT,
@@ -42,7 +42,7 @@ def test_recipes_are_ingredients_with_what_is_to_be_done() -> None:
 
 
 def test_a_meal_is_asked_for_in_general_until_the_recipe_is_read(
-    episode: Callable[..., Trajectory],
+    episode: Callable[..., Transcript],
 ) -> None:
     reading = RulesExtractor(4).reading(
         episode("Let's cook a delicious meal.", "-= Kitchen =-", BOOK, "You wait.")
@@ -77,7 +77,7 @@ def test_what_is_done_to_food_is_kept() -> None:
     }
 
 
-def test_a_hunt_is_for_a_thing_in_a_room(episode: Callable[..., Trajectory]) -> None:
+def test_a_hunt_is_for_a_thing_in_a_room(episode: Callable[..., Transcript]) -> None:
     objective = "Hey, thanks for coming! Please pick-up the stick of butter from the floor of the garage."
     seen = (
         "-= Garage =-\nThere is a stick of butter on the floor.",
