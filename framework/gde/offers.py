@@ -65,7 +65,7 @@ class Capability(StrEnum):
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
     SHOWN_SUCCESS = "shown_success"
-    """The fact `success` of a world, one way to its goal, where the plan asks for it.
+    """The fact `demonstration` of a world, one way to its goal, where the plan asks for it.
     Only a reward model that needs it is shown it.
     """
     TRUE_REWARD = "true_reward"

@@ -14,7 +14,7 @@ DOMAIN = "domain"
 """The fact of a world with the name of its domain."""
 START = "initial"
 """The fact of a recorded world with the observation before its first action."""
-DEMONSTRATION = "success"
+DEMONSTRATION = "demonstration"
 """The fact of a world that shows one way to its goal: [[action, observation], ...]."""
 
 

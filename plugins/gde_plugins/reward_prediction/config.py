@@ -46,7 +46,7 @@ class RewardBenchConfig(Recipe):
     episodes take a random sample of trajectories.
     """
     show_success: bool = False
-    """Add the fact `success`, the expert's steps up to the goal as [[action,
+    """Add the fact `demonstration`, the expert's steps up to the goal as [[action,
     observation], ...], to the worlds of successes and failures. Only reward models that
     read their goals from it are shown it.
     """

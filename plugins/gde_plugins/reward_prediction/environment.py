@@ -17,6 +17,7 @@ from pathlib import Path
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import FIRST_ACTION
+from gde.data.transcript import DEMONSTRATION
 from gde.errors import ConfigError, GdeError
 from gde_plugins.reward_prediction.config import RewardBenchConfig
 from gde_plugins.reward_prediction.domains import find_domain
@@ -92,7 +93,7 @@ class RewardBench:
 
     def world(self) -> World:
         """Facts are `objective`, `task`, `initial` (the first observation), `first`
-        (the first recorded action), `domain` and, with show_success, `success`. Labels
+        (the first recorded action), `domain` and, with show_success, `demonstration`. Labels
         are `side`, positive or negative, and those of the recorded world. The two sides
         of a task are one cluster.
         """
@@ -107,7 +108,7 @@ class RewardBench:
             "domain": domain,
         }
         if self._config.show_success:
-            facts["success"] = _way(episode.expert)
+            facts[DEMONSTRATION] = _way(episode.expert)
 
         labels = {
             name: value

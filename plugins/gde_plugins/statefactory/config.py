@@ -27,7 +27,7 @@ class StateFactoryConfig:
     goal: Literal["online", "oracle"] = "online"
     """Source of the goal state. online: read from the objective and the observations;
     oracle: the final state of the recorded success at the same task, from the fact
-    `success`, e.g. of rewardbench with env.show_success=true.
+    `demonstration`, e.g. of rewardbench with env.show_success=true.
     """
     embedder: str = "words"
     """Text embedding. words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2
