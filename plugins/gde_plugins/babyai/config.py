@@ -50,14 +50,26 @@ class BabyAIConfig(WorldConfig):
     """Described cells: all, or the 7 x 7 cells ahead that minigrid shows."""
     horizon: Annotated[int, Ge(0)] = 0
     """Maximum number of turns of an episode; 0: the level's own limit."""
-    search: Annotated[int, Ge(0)] = 2000
-    """Maximum number of states per turn in the search for optimal actions. If it does
-    not suffice, the turn has no certified optimum. 0: no search.
+    search: Annotated[int, Ge(0)] = 15
+    """Maximum number of states that the search for optimal actions expands, per turn of
+    the episode in the mean. Where it does not suffice, the optimum has certified
+    bounds. 0: no search.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanConfig(WorldConfig):
+class PredictConfig(WorldConfig):
+    """Worlds of the Predict questions."""
+
+    grounded: bool = False
+    """Ask in pairs of worlds that differ in one thing, which changes the answer: a
+    thing in the way, a locked door, a missing key or a wall. Texts then describe the
+    state of doors; without seeds, the published ones are used.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig(PredictConfig):
     """Worlds of the Plan questions."""
 
     level: Level = "CustomBabyAI-GoToRedBall-Small-4Dists"

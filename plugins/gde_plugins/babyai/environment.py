@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gde.data.goals import Goals
-from gde.data.json import Labels
+from gde.data.json import Json, Labels
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import BabyAIConfig, WorldConfig
@@ -12,6 +12,8 @@ from gde_plugins.babyai.descriptions.facts import names, state_facts, world_fact
 from gde_plugins.babyai.descriptions.field_of_view import seen_cells
 from gde_plugins.babyai.descriptions.formats import RULES, write
 from gde_plugins.babyai.oracle.certificate import Certificates
+from gde_plugins.babyai.oracle.distances import FAR
+from gde_plugins.babyai.scoring.bounds import OPTIMUM
 from gde_plugins.babyai.worlds.generation import minigrid_version
 from gde_plugins.babyai.worlds.levels import difficulty
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
@@ -84,7 +86,19 @@ class BabyAIEnvironment:
         return World(id=scene.identity, facts=facts, labels=labels(scene))
 
     def state(self) -> State:
-        return State(facts=state_facts(self.now, self._names))
+        """The moment, with the fact `optimum`: what is certain about it."""
+        facts = state_facts(self.now, self._names)
+        bounds = None if self.now.over else self._certificates.bounds(self.now)
+        if bounds is None:
+            return State(facts=facts)
+        least, most = (None if each >= FAR else each for each in bounds.left)
+        certain: Json = {
+            "optimal": list(bounds.optimal),
+            "undecided": list(bounds.undecided),
+            "least": least,
+            "most": most,
+        }
+        return State(facts={**facts, OPTIMUM: certain})
 
     def step(self, action: str) -> Outcome:
         now = self.now

@@ -8,6 +8,7 @@ from gde.data.measure import Measure
 PREDICT = "Predict: state after actions"
 PLAN = "Plan: path to a cell"
 DECOMPOSE = "Decompose: subgoals"
+CERTIFIED = "Certified bounds"
 
 
 def _unusable(task: str, group: str) -> tuple[Measure, ...]:
@@ -26,6 +27,16 @@ def _unusable(task: str, group: str) -> tuple[Measure, ...]:
             better="less",
             group=group,
         ),
+    )
+
+
+def _pairs(task: str, group: str) -> Measure:
+    return Measure(
+        name=f"{task}.pairs",
+        title="Grounded pairs with two right answers",
+        unit="share",
+        better="more",
+        group=group,
     )
 
 
@@ -95,6 +106,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="less",
             group=PREDICT,
         ),
+        _pairs("predict", PREDICT),
         Measure(
             name="predict.distance_published",
             title="Manhattan distance, published parser",
@@ -131,6 +143,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             better="more",
             group=PLAN,
         ),
+        _pairs("plan", PLAN),
         Measure(
             name="plan.efficiency_published",
             title="Efficiency against the expert, published parser",
@@ -199,3 +212,48 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
     ),
 }
 """The measures of each task, by the task's name."""
+
+
+BOUNDS: tuple[Measure, ...] = (
+    Measure(
+        name="bounds.accuracy.least",
+        title="Accuracy, certified lower bound",
+        unit="share",
+        better="more",
+        group=CERTIFIED,
+        headline=True,
+    ),
+    Measure(
+        name="bounds.accuracy.most",
+        title="Accuracy, certified upper bound",
+        unit="share",
+        better="more",
+        group=CERTIFIED,
+        headline=True,
+    ),
+    Measure(
+        name="bounds.accuracy.certified",
+        title="Accuracy at the certified turns alone",
+        unit="share",
+        better="more",
+        group=CERTIFIED,
+    ),
+    Measure(
+        name="bounds.certified", title="Certified turns", unit="share", group=CERTIFIED
+    ),
+    Measure(
+        name="bounds.regret.least",
+        title="Regret, certified lower bound",
+        unit="turns",
+        better="less",
+        group=CERTIFIED,
+    ),
+    Measure(
+        name="bounds.regret.most",
+        title="Regret, certified upper bound",
+        unit="turns",
+        better="less",
+        group=CERTIFIED,
+    ),
+)
+"""The measures of what is certain about the optimum."""

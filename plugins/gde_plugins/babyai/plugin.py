@@ -46,7 +46,14 @@ SUMMARIES = {
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """Offer the worlds and three question tasks (Choukrani et al. 2025)."""
-    from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
+    from gde_plugins.babyai.config import (
+        BabyAIConfig,
+        PlanConfig,
+        PredictConfig,
+        WorldConfig,
+    )
+
+    configs = {"predict": PredictConfig, "plan": PlanConfig, "decompose": WorldConfig}
 
     both_give = {
         Capability.STATE,
@@ -69,6 +76,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     BABYAI,
                 }
             ),
+            version=2,
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -77,7 +85,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         question = EnvironmentOffer(
             name=f"babyai-{task}",
             summary=summary,
-            config=PlanConfig if task == "plan" else WorldConfig,
+            config=configs[task],
             make=partial(_question, task),
             gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
             version=2,
@@ -177,10 +185,20 @@ def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Offer the scores of answers."""
-    from gde_plugins.babyai.measures import MEASURES
+    """Offer the scores of answers, and bounds of the optimum."""
+    from gde_plugins.babyai.measures import BOUNDS, MEASURES
 
-    return tuple(
+    bounds = MetricOffer(
+        name="babyai-bounds",
+        summary="certified bounds of accuracy and regret where the optimum is not exact",
+        config=NoConfig,
+        make=_bounds,
+        measures=BOUNDS,
+        needs=frozenset({BABYAI}),
+        group="babybench",
+        default=True,
+    )
+    scores = tuple(
         MetricOffer(
             name=f"babyai-{task}",
             summary=f"answers to {task} questions: success, related scores, unusable answers",
@@ -194,6 +212,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
         )
         for task, measures in MEASURES.items()
     )
+    return (bounds, *scores)
+
+
+def _bounds(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.babyai.scoring.bounds import bounds
+
+    return bounds
 
 
 def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":

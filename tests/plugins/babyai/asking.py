@@ -17,7 +17,11 @@ def environment(task: str, level: str, **settings: object) -> QuestionEnvironmen
 
 def episode(task: str, level: str, seed: int, agent: Agent) -> Trajectory:
     """One question and the agent's answer, as a run records it."""
-    world = environment(task, level)
+    return episode_in(environment(task, level), seed, agent)
+
+
+def episode_in(world: QuestionEnvironment, seed: int, agent: Agent) -> Trajectory:
+    """The question of a seed and the agent's answer."""
     shown = world.reset(seed)
     agent.begin(Brief(task=world.task(), seed=seed, environment=world))
     before, decision = world.state(), asyncio.run(agent.act(shown))

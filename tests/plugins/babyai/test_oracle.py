@@ -179,9 +179,11 @@ def test_all_optimal_actions_are_certified() -> None:
 
 
 def test_a_search_that_is_too_short_certifies_nothing() -> None:
-    now = start("BossLevel", 1)
+    now = start("BossLevel", 3)
     assert Certificates(3).optimum(now) is None
+    assert Certificates(3).bounds(now) is not None
     assert Certificates(0).optimum(now) is None
+    assert Certificates(0).bounds(now) is None
 
 
 def test_the_bot_finds_its_way_after_any_action() -> None:

@@ -37,7 +37,11 @@ class OmniBot:
     """Suggests one action at a time; the caller acts in the world."""
 
     def __init__(
-        self, now: Simulation, subgoals: Sequence[Subgoal] | None = None, sight: int = 0
+        self,
+        now: Simulation,
+        subgoals: Sequence[Subgoal] | None = None,
+        sight: int = 0,
+        budget: int = BUDGET,
     ) -> None:
         """Begin with given subgoals, in order, or with a translation of the mission.
 
@@ -46,8 +50,10 @@ class OmniBot:
             subgoals: given ones; they do not count as added, while those of a
                 translation do.
             sight: ignore things farther away than so many cells; 0 ignores none.
+            budget: states that a search may expand where subgoals lead nowhere.
         """
         self._sight = sight
+        self._budget = budget
         self._follows_given = subgoals is not None
         self.stack = [*reversed(subgoals or ())]
         self.n_added = 0
@@ -84,9 +90,9 @@ class OmniBot:
         It is needed e.g. in a room too full to put things aside.
         """
         if now.key not in self._solution:
-            if is_impossible(now):
+            if not self._budget or is_impossible(now):
                 return None
-            found = shortest(now, Bound(now), BUDGET)
+            found = shortest(now, Bound(now), self._budget)
             if not found.actions:
                 return None
             # There is one key more than actions: that of the end.
@@ -278,9 +284,7 @@ class OmniBot:
 
         key = (subgoal.things, subgoal.cell, subgoal.purpose)
         path = self._paths.get(key)
-        # Costs are worked out only as far as the agent was; from farther away it must
-        # be made again.
-        if path is None or not path.leads_from(now):
+        if path is None:
             # A thing that is carried or in a box cannot be gone to.
             cells = [now.where[thing] for thing in subgoal.things]
             if not subgoal.things:

@@ -5,7 +5,7 @@ exact.
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from gde_plugins.babyai.oracle.distances import FAR, Distances
+from gde_plugins.babyai.oracle.distances import FAR, Distances, View
 from gde_plugins.babyai.worlds.mission import Clause, GoTo, Open, Pickup, PutNext
 from gde_plugins.babyai.worlds.scene import Door
 from gde_plugins.babyai.worlds.simulation import Simulation
@@ -30,11 +30,11 @@ class Bound:
         if now.over:
             return 0 if now.succeeded else FAR
 
-        doors = tuple(now.doors)
+        view = self._distances.under(tuple(now.doors))
         bound = 1
         for clause, done in zip(now.judge.clauses, now.done, strict=True):
             if not done:
-                bound = max(bound, self._clause(clause, now, doors))
+                bound = max(bound, self._clause(clause, now, view))
 
         # Pairs say more than their clauses only if two are left and each is in reach.
         n_left = now.done.count(False)
@@ -42,104 +42,119 @@ class Bound:
             return bound
 
         for first, then in _ordered_pairs(now):
-            bound = max(bound, self._in_order(first, then, now, doors))
+            bound = self._in_order(first, then, now, view, bound)
         for one, other in _unordered_pairs(now):
-            one_first = self._in_order(one, other, now, doors)
-            other_first = self._in_order(other, one, now, doors)
-            bound = max(bound, min(one_first, other_first))
+            one_first = self._in_order(one, other, now, view, bound)
+            if one_first > bound:
+                other_first = self._in_order(other, one, now, view, bound)
+                bound = min(one_first, other_first)
         return bound
 
-    def _clause(self, clause: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _clause(self, clause: Clause, now: Simulation, view: View) -> int:
         """Return the least over the things that the clause may mean."""
         match clause:
             case GoTo(thing):
-                return min(self._go_to(one, now, doors) for one in thing.things)
+                return min(self._go_to(one, now, view) for one in thing.things)
             case Open(thing):
-                return min(self._open(one, now, doors) for one in thing.things)
+                return min(self._open(one, now, view) for one in thing.things)
             case Pickup(thing):
-                return min(self._pick_up(one, now, doors) for one in thing.things)
+                return min(self._pick_up(one, now, view) for one in thing.things)
             case PutNext(thing, fixed):
                 least = FAR
                 for a, b in product(thing.things, fixed.things):
                     # Nothing can be put beside itself.
-                    if a != b:
-                        least = min(least, self._put_next(a, b, now, doors))
+                    if a != b and self._at_least(a, b, now, view) < least:
+                        least = min(least, self._put_next(a, b, now, view))
                 return least
 
-    def _face(self, cell: int, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _at_least(self, a: int, b: int, now: Simulation, view: View) -> int:
+        """Return a quick lower bound of `_put_next`."""
+        if now.carrying in (a, b):
+            return 0
+        to_a = self._face(now.where[a], now, view) + 2
+        to_b = self._face(now.where[b], now, view) + 4
+        return min(to_a, to_b)
+
+    def _face(self, cell: int, now: Simulation, view: View) -> int:
         if cell < 0:
             return FAR
-        return self._distances.to_face(cell, doors)[now.walking_state]
+        return view.to_face(cell)[now.walking_state]
 
-    def _go_to(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _go_to(self, thing: int, now: Simulation, view: View) -> int:
         # A carried thing is gone to by dropping it ahead.
         if now.carrying == thing:
             return 1
         # The verifier accepts the cell where the thing was seen last, too.
-        to_known = self._face(now.known[thing], now, doors)
-        to_actual = self._face(now.where[thing], now, doors)
+        to_known = self._face(now.known[thing], now, view)
+        to_actual = self._face(now.where[thing], now, view)
         return min(to_known, to_actual)
 
-    def _open(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _open(self, thing: int, now: Simulation, view: View) -> int:
         # Only opening counts, so a door that stands open is closed first.
         is_open = now.doors[thing] == Door.OPEN
         toggles = 2 if is_open else 1
-        return self._face(now.where[thing], now, doors) + toggles
+        return self._face(now.where[thing], now, view) + toggles
 
-    def _pick_up(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _pick_up(self, thing: int, now: Simulation, view: View) -> int:
         # Only picking up counts, so what is carried is dropped first.
         if now.carrying == thing:
             return 2
         has_free_hands = now.carrying < 0
         hands = 1 if has_free_hands else 2
-        return self._face(now.where[thing], now, doors) + hands
+        return self._face(now.where[thing], now, view) + hands
 
-    def _put_next(self, a: int, b: int, now: Simulation, doors: tuple[int, ...]) -> int:
+    def _put_next(self, a: int, b: int, now: Simulation, view: View) -> int:
         """Return the least to drop `a` beside `b`, which stays, or moves before or
         after `a` is picked up.
         """
         state = now.walking_state
-        distances = self._distances
         a_cell = now.where[a]
         b_cell = now.where[b]
 
         # Drop b, pick up a, drop a.
         if now.carrying == b:
-            return self._face(a_cell, now, doors) + 3
+            return self._face(a_cell, now, view) + 3
         if b_cell < 0:
             return FAR
 
         if now.carrying == a:
             # Drop a beside b, or: drop a, pick up b, drop b, pick up a, drop a.
-            b_stays = distances.to_put_beside(b_cell, doors)[state] + 1
-            b_moves = self._face(b_cell, now, doors) + 5
+            b_stays = view.to_put_beside(b_cell)[state] + 1
+            b_moves = self._face(b_cell, now, view) + 5
             return min(b_stays, b_moves)
         if a_cell < 0:
             return FAR
 
         # Each thing that moves is picked up and dropped. If b moves after a, then a is
         # picked up twice.
-        a_to_beside_b = distances.by_way_of(a_cell, b_cell, doors, beside=True)[state]
-        b_to_a = distances.by_way_of(b_cell, a_cell, doors)[state]
-        a_to_b = distances.by_way_of(a_cell, b_cell, doors)[state]
+        a_to_beside_b = view.by_way_of(state, a_cell, b_cell, beside=True)
+        b_to_a = view.by_way_of(state, b_cell, a_cell)
+        a_to_b = view.by_way_of(state, a_cell, b_cell)
         b_stays = a_to_beside_b + 2
         b_moves_first = b_to_a + 4
         b_moves_after = a_to_b + 6
+        if now.doors[b] >= 0:
+            b_moves_first = b_moves_after = FAR
 
         # Anything else that is carried is dropped first.
         empty_hands = 1 if now.carrying >= 0 else 0
         return min(b_stays, b_moves_first, b_moves_after) + empty_hands
 
     def _in_order(
-        self, first: Clause, then: Clause, now: Simulation, doors: tuple[int, ...]
+        self, first: Clause, then: Clause, now: Simulation, view: View, known: int
     ) -> int:
-        """Return the least for two clauses, over the things that they may mean."""
+        """Return the least for two clauses, over the things that they may mean.
+
+        It is at least the `known` bound, where the search for the least thus ends.
+        """
         hands_first = HANDS[type(first)]
         hands_then = HANDS[type(then)]
-        bounds = []
+        least = FAR
         for a, b in product(first.thing.things, then.thing.things):
-            bounds.append(self._both(a, b, hands_first, hands_then, now, doors))
-        return min(bounds)
+            least = min(least, self._both(a, b, hands_first, hands_then, now, view))
+            if least <= known:
+                return known
+        return least
 
     def _both(
         self,
@@ -148,7 +163,7 @@ class Bound:
         hands_a: int,
         hands_b: int,
         now: Simulation,
-        doors: tuple[int, ...],
+        view: View,
     ) -> int:
         """Return the least to face `a`, then `b`. Facing `b` before helps only if it is
         picked up there.
@@ -163,10 +178,10 @@ class Bound:
         if a_cell != now.known[a] or b_cell != now.known[b]:
             return 0
         if a == b:
-            return self._face(a_cell, now, doors) + max(hands_a, hands_b)
+            return self._face(a_cell, now, view) + max(hands_a, hands_b)
 
         state = now.walking_state
-        a_to_b = self._distances.by_way_of(a_cell, b_cell, doors)[state]
+        a_to_b = view.by_way_of(state, a_cell, b_cell)
         in_order = a_to_b + hands_a + hands_b
         b_is_door = now.doors[b] >= 0
         if b_is_door:
@@ -174,7 +189,7 @@ class Bound:
 
         # To pick up b on the way takes at least one action, even if its clause asks for
         # none.
-        b_to_a = self._distances.by_way_of(b_cell, a_cell, doors)[state]
+        b_to_a = view.by_way_of(state, b_cell, a_cell)
         b_carried = b_to_a + hands_a + max(hands_b, 1)
         return min(in_order, b_carried)
 

@@ -4,11 +4,12 @@ The bound never overestimates, so the first solution found is shortest. If the s
 ends without one, there is none.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
+from typing import Protocol
 
-from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.distances import FAR
 from gde_plugins.babyai.worlds.scene import ACTIONS
 from gde_plugins.babyai.worlds.simulation import Simulation
@@ -26,9 +27,27 @@ class Found:
     """Whether the result is proved; otherwise the budget was spent."""
     keys: tuple[Key, ...] = ()
     """The keys of the moments along the solution, first and last included."""
+    lower: int = 0
+    """A lower bound of the length of every solution."""
+    expanded: Mapping[Key, int] = field(default_factory=dict)
+    """Number of actions to each moment that was expanded."""
+    length: int | None = None
+    """The length of a shortest solution."""
 
 
-def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -> Found:
+class LowerBound(Protocol):
+    """Bounds the actions to success from below, consistently."""
+
+    def of(self, now: Simulation) -> int: ...
+
+
+def shortest(
+    start: Simulation,
+    bound: LowerBound,
+    budget: int,
+    longest: int = FAR,
+    known: Mapping[Key, int] | None = None,
+) -> Found:
     """Find a shortest solution from a moment.
 
     Args:
@@ -36,11 +55,14 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
         bound: the bound of its scene.
         budget: number of states that may be expanded.
         longest: the most actions that a solution may have.
+        known: lengths of shortest solutions from other moments; the search ends at
+            such a moment, and the solution with the actions to it.
     """
+    known = known or {}
     # Of equal totals the deepest comes first, then the oldest. The number also keeps
     # moments from being compared.
     order = count()
-    expanded = 0
+    expanded: dict[Key, int] = {}
     cost_of: dict[Key, int] = {start.key: 0}
     came_from: dict[Key, tuple[Key, str]] = {}
     queue: list[tuple[int, int, int, Key, Simulation]] = []
@@ -49,17 +71,19 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
         heappush(queue, (lower, 0, next(order), start.key, start))
 
     while queue:
-        _, minus_cost, _, key, now = heappop(queue)
+        total, minus_cost, _, key, now = heappop(queue)
         cost = -minus_cost
         # A shorter way to this moment was found after it had been queued.
         if cost > cost_of[key]:
             continue
-        if now.succeeded:
-            return _solution(key, came_from)
-        if expanded == budget:
-            return Found(None, certain=False)
+        if now.succeeded or key in known:
+            found = _solution(key, came_from)
+            length = cost + known.get(key, 0)
+            return replace(found, lower=length, length=length, expanded=expanded)
+        if len(expanded) == budget:
+            return Found(None, certain=False, lower=total, expanded=expanded)
 
-        expanded += 1
+        expanded[key] = cost
         cost += 1
         for action in ACTIONS:
             after = now.copy()
@@ -76,7 +100,8 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
                 came_from[after_key] = (key, action)
                 heappush(queue, (cost + left, -cost, next(order), after_key, after))
 
-    return Found(None, certain=True)
+    beyond = FAR if longest == FAR else longest + 1
+    return Found(None, certain=True, lower=beyond, expanded=expanded)
 
 
 def _solution(key: Key, came_from: dict[Key, tuple[Key, str]]) -> Found:

@@ -23,7 +23,7 @@ class Path:
     def __init__(
         self, now: Simulation, ends: Mapping[int, int], sealed: str, sight: int = 0
     ) -> None:
-        """Plan a path; its costs are final only up to the distance of the agent.
+        """Plan a path.
 
         Args:
             now: the world as it is.
@@ -34,7 +34,7 @@ class Path:
         self.ends = ends
         self._steps = now.scene.steps
         self._entering = _tolls(now, sealed, sight)
-        self._costs = costs_to(now.scene, ends, self._entering, now.walking_state)
+        self._costs = costs_to(now.scene, ends, self._entering)
         self.lock = -1
         """The first locked door along it without its key; negative for none."""
         self.locked_end = -1

@@ -37,6 +37,8 @@ class Answer:
     """As of `tasks.question.scores_of`; empty if there was nothing to parse."""
     blind: Mapping[str, Json]
     """The scores of each baseline that does not read the world."""
+    is_grounded: bool
+    """Whether it is one of a pair of worlds that differ in one thing."""
 
     @property
     def reading(self) -> str:
@@ -79,6 +81,7 @@ def answers(evidence: Evidence, task: str) -> list[Answer]:
             difficulty=str(one.world.labels["difficulty"]),
             scores=scores if isinstance(scores, Mapping) else {},
             blind=blind if isinstance(blind, Mapping) else {},
+            is_grounded="change" in one.world.facts,
         )
         found.append(answer)
     return found
@@ -251,6 +254,25 @@ def measure(
                 some = groups[label, value]
                 measured.append(number.of(evidence, some, **{label: value}))
     return measured
+
+
+def pairs(evidence: Evidence, task: str) -> Measurement:
+    """Measure the share of grounded pairs with two right answers.
+
+    A deterministic answer that does not read the world has none.
+    """
+    name = f"{task}.pairs"
+    both: dict[str, list[bool]] = {}
+    for one in answers(evidence, task):
+        if one.is_grounded:
+            both.setdefault(one.cluster, []).append(one.number("score") == 1)
+    shares = []
+    for cluster, right in both.items():
+        if len(right) > 1:
+            shares.append((cluster, float(all(right))))
+    if not shares:
+        return unmeasured(name, "share", "no pair was asked: set env.grounded=true")
+    return over_episodes(evidence, name, "share", shares, cluster_share)
 
 
 def _corrected(leads: Sequence[Measurement]) -> Iterator[Measurement]:

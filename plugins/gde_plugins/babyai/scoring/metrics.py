@@ -16,6 +16,7 @@ from gde_plugins.babyai.scoring.answers import (
     Rate,
     answers,
     measure,
+    pairs,
 )
 
 CLASSES = {"0-2": (0, 2), "3-6": (3, 6), "7-9": (7, 9), "10+": (10, 10**6)}
@@ -54,7 +55,8 @@ def predict(evidence: Evidence) -> Sequence[Measurement]:
         ),
     )
     broken_down = (success.number, distance)
-    return measure(evidence, "predict", (success,), numbers, broken_down)
+    measured = measure(evidence, "predict", (success,), numbers, broken_down)
+    return [*measured, pairs(evidence, "predict")]
 
 
 def _distance_if_wrong(one: Answer) -> float | None:
@@ -93,7 +95,9 @@ def plan(evidence: Evidence) -> Sequence[Measurement]:
             name="plan.distance", unit="cells", pick=lambda one: one.number("distance")
         ),
     )
-    return measure(evidence, "plan", (success, charged), numbers, (success.number,))
+    rates = (success, charged)
+    measured = measure(evidence, "plan", rates, numbers, (success.number,))
+    return [*measured, pairs(evidence, "plan")]
 
 
 def _if_successful(score: str) -> Pick:

@@ -4,20 +4,24 @@ Its score is the reward.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
-from gde_plugins.babyai.config import WorldConfig
+from gde_plugins.babyai.config import PredictConfig, WorldConfig
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
 from gde_plugins.babyai.descriptions.formats import RULES, write
 from gde_plugins.babyai.environment import labels, provenance
 from gde_plugins.babyai.tasks.blind import blind_answers
 from gde_plugins.babyai.tasks.decompose import Decompose
+from gde_plugins.babyai.tasks.grounded import GroundedPlan, GroundedPredict
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
 from gde_plugins.babyai.tasks.question import Question, Unanswerable, scores_of
+from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS
 from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
@@ -26,6 +30,10 @@ KINDS: Mapping[str, Callable[[Scene], Question]] = {
     "predict": Predict,
     "plan": PlanQuestion,
     "decompose": Decompose,
+}
+GROUNDED: Mapping[str, Callable[[Scene, bool], Question]] = {
+    "predict": GroundedPredict,
+    "plan": GroundedPlan,
 }
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
@@ -43,13 +51,23 @@ class QuestionEnvironment:
         """Ask questions of a kind, a name of `KINDS`."""
         self._kind = kind
         self._make = KINDS[kind]
+        self._is_grounded = isinstance(config, PredictConfig) and config.grounded
+        if self._is_grounded:
+            seeds = config.seeds or OFFICIAL_SEEDS
+            config = replace(config, seeds=seeds, details=True)
         self._config = config
         self._source = Source(config)
         self._question: Question | None = None
 
     def worlds(self) -> Sequence[str]:
-        """Return a name for each listed seed; empty if every seed gives another world."""
-        return self._source.names
+        """Return a name for each listed seed; empty if every seed gives another world.
+
+        A pair of grounded questions has two.
+        """
+        if not self._is_grounded:
+            return self._source.names
+        pairs = product(self._source.names, ("as made", "changed"))
+        return [", ".join(pair) for pair in pairs]
 
     def reset(self, seed: int) -> Observation:
         """Ask about the world of a seed.
@@ -59,7 +77,13 @@ class QuestionEnvironment:
             another world than it should.
         """
         try:
-            self._question = self._make(self._source.scene(seed))
+            if self._is_grounded:
+                index, changed = divmod(seed % len(self.worlds()), 2)
+                self._scene = self._source.scene(index)
+                self._question = GROUNDED[self._kind](self._scene, bool(changed))
+            else:
+                self._scene = self._source.scene(seed)
+                self._question = self._make(self._scene)
         except Unanswerable as error:
             raise GdeError(f"{self._kind}: {error}") from error
         self._scores: Mapping[str, Json] | None = None
@@ -112,11 +136,13 @@ class QuestionEnvironment:
             "task": self._kind,
             "blind": self._blind,
         }
+        if isinstance(self.question, GroundedPredict | GroundedPlan):
+            facts["change"] = self.question.change
         return World(
             id=f"{self._kind} {scene.identity}",
             facts=facts,
             labels=labels(scene),
-            base=scene.identity,
+            base=self._scene.identity,
         )
 
     def state(self) -> State:

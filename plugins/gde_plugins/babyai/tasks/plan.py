@@ -39,9 +39,9 @@ class PlanQuestion:
             )
 
     @cached_property
-    def shortest(self) -> int | None:
-        """The lowest number of actions, by exact search; None if the budget is too
-        small.
+    def best(self) -> tuple[str, ...] | None:
+        """A plan with the lowest number of actions, by exact search; None if the budget
+        is too small.
         """
         thing = self.scene.cells[self.target]
         if thing < 0:
@@ -50,8 +50,12 @@ class PlanQuestion:
         known = [NOTHING] * len(self.scene.things)
         known[thing] = self.target
         now = Simulation(replace(self.scene, mission=goal, known=tuple(known)))
-        found = shortest(now, Bound(now), BUDGET)
-        return None if found.actions is None else len(found.actions)
+        return shortest(now, Bound(now), BUDGET).actions
+
+    @property
+    def shortest(self) -> int | None:
+        """The lowest number of actions; None if the budget is too small."""
+        return None if self.best is None else len(self.best)
 
     @property
     def asked(self) -> str:

@@ -1,0 +1,223 @@
+"""Questions in pairs of worlds that differ in one thing, which changes the answer.
+
+Both questions of a pair show the same first state and the same instruction. A
+deterministic answer that does not read the world is the same for both, so that it is
+right in at most one of them: chance is one half.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gde.seeding import generator
+from gde_plugins.babyai.oracle.subgoals import Subgoal
+from gde_plugins.babyai.tasks.execution import run_bot
+from gde_plugins.babyai.tasks.plan import PlanQuestion
+from gde_plugins.babyai.tasks.predict import Predict
+from gde_plugins.babyai.tasks.question import Scores, Unanswerable
+from gde_plugins.babyai.worlds.mission import Description, GoTo
+from gde_plugins.babyai.worlds.scene import (
+    COLORS,
+    FREE,
+    NOTHING,
+    WALL,
+    Door,
+    Scene,
+    Thing,
+)
+from gde_plugins.babyai.worlds.simulation import Simulation
+
+Change = str
+"""One of blocked (a thing lies in the way), locked (a door is), no key (it has another
+colour than its door) and wall (its door is elsewhere, so that the agent bumps).
+"""
+ATTEMPTS = 60
+"""Number of walks that are tried for a pair."""
+SHORTEST, LONGEST = 3, 60
+"""Numbers of actions of a walk."""
+ENDLESS = GoTo(Description("", "", "", ()))
+"""A mission that never ends, so that it ends no walk."""
+
+
+class GroundedPredict(Predict):
+    """Where does a walk lead, in a world or in its changed counterpart?
+
+    The walk is the expert's way to a random cell of the world without the change.
+    """
+
+    change: Change
+
+    def __init__(self, scene: Scene, changed: bool) -> None:
+        """Find a walk and a change.
+
+        Raises:
+            Unanswerable: no change alters where a walk leads.
+        """
+        endless = replace(scene, mission=ENDLESS)
+        rng = generator(0, "grounded predict", scene.identity)
+        for _ in range(ATTEMPTS):
+            free = [cell for cell, here in enumerate(scene.cells) if here == FREE]
+            target = Subgoal("GoNextTo", cell=int(rng.choice(free)))
+            actions = run_bot(endless, [target]).actions
+            if not SHORTEST <= len(actions) <= LONGEST:
+                continue
+            super().__init__(endless, actions)
+            end = self.target
+            for change, other in _changes(endless, actions, rng):
+                self.change = change
+                super().__init__(other, actions)
+                if self.target != end:
+                    if not changed:
+                        super().__init__(endless, actions)
+                    return
+        raise Unanswerable(f"{_named(scene)}: no change alters where a walk leads")
+
+
+class GroundedPlan(PlanQuestion):
+    """Which actions lead to that cell, and no fewer do?
+
+    In the changed world, things lie on the shortest way, so that the least number of
+    actions is another.
+    """
+
+    change: Change = "blocked"
+
+    def __init__(self, scene: Scene, changed: bool) -> None:
+        """Find a change.
+
+        Raises:
+            Unanswerable: the least number of actions is not certified, or no change
+            alters it.
+        """
+        super().__init__(scene)
+        if self.best is None:
+            raise Unanswerable(f"{_named(scene)}: the shortest way is not certified")
+        other = _blocked(scene, self.best)
+        if other is None:
+            raise Unanswerable(f"{_named(scene)}: no change alters the shortest way")
+        if changed:
+            # Forget the shortest way of the other world.
+            vars(self).clear()
+            super().__init__(other)
+
+    def judge(self, content: Sequence[str]) -> Scores:
+        """Score a plan: 1 only if it leads there and none is shorter."""
+        scores = super().judge(content)
+        return {**scores, "score": float(scores["charged"] == 1)}
+
+
+def _named(scene: Scene) -> str:
+    return f"level {scene.level}, seed {scene.seed}"
+
+
+def _blocked(scene: Scene, way: Sequence[str]) -> Scene | None:
+    """Put things on a way until the least number of actions to the target changes."""
+    rng = generator(0, "grounded plan", scene.identity)
+    entered = _entered(scene, way)
+    for cell in rng.permutation(entered):
+        scene = _with_thing(scene, int(cell), "grey")
+        try:
+            shortest = PlanQuestion(scene).shortest
+        except Unanswerable:
+            return None
+        if shortest != len(way):
+            return None if shortest is None else scene
+    return None
+
+
+def _entered(scene: Scene, actions: Sequence[str]) -> list[int]:
+    """The free cells that a walk enters, without that of the agent."""
+    now = Simulation(scene)
+    entered = []
+    for action in actions:
+        if now.over:
+            break
+        before = now.position
+        now.act(action)
+        is_free = scene.cells[now.position] == FREE
+        if now.position != before and is_free and now.position != scene.agent:
+            entered.append(now.position)
+    return [*dict.fromkeys(entered)]
+
+
+def _with_thing(scene: Scene, cell: int, color: str) -> Scene:
+    """Put one more ball into a free cell."""
+    cells = [*scene.cells]
+    cells[cell] = len(scene.things)
+    return replace(
+        scene,
+        cells=tuple(cells),
+        things=(*scene.things, Thing("ball", color)),
+        doors=(*scene.doors, NOTHING),
+        known=(*scene.known, NOTHING),
+    )
+
+
+def _changes(
+    scene: Scene, actions: Sequence[str], rng: np.random.Generator
+) -> Iterator[tuple[Change, Scene]]:
+    """Yield changes of what a walk meets, in random order of their kinds."""
+    toggled = _toggled(scene, actions)
+    entered = _entered(scene, actions)
+    blocked = []
+    if entered:
+        color = COLORS[rng.integers(len(COLORS))]
+        blocked.append(_with_thing(scene, int(rng.choice(entered)), color))
+    locked = []
+    without_key = []
+    moved: list[Scene] = []
+    for door in toggled:
+        if scene.doors[door] == Door.LOCKED:
+            without_key.append(_without_key(scene, door))
+        elif scene.doors[door] == Door.CLOSED:
+            doors = [*scene.doors]
+            doors[door] = Door.LOCKED
+            locked.append(replace(scene, doors=tuple(doors)))
+        moved += _moved(scene, door)
+
+    changes = (
+        ("blocked", blocked),
+        ("locked", locked),
+        ("no key", without_key),
+        ("wall", moved),
+    )
+    for place in rng.permutation(len(changes)):
+        change, others = changes[place]
+        for other in others:
+            yield change, other
+
+
+def _toggled(scene: Scene, actions: Sequence[str]) -> list[int]:
+    """The doors that a walk toggles."""
+    now = Simulation(scene)
+    toggled = []
+    for action in actions:
+        if action == "toggle" and now.faced >= 0 and now.doors[now.faced] >= 0:
+            toggled.append(now.faced)
+        now.act(action)
+    return [*dict.fromkeys(toggled)]
+
+
+def _without_key(scene: Scene, door: int) -> Scene:
+    """Give the keys of a door another colour."""
+    color = scene.things[door].color
+    other = COLORS[(COLORS.index(color) + 1) % len(COLORS)]
+    things = []
+    for thing in scene.things:
+        is_key = thing.kind == "key" and thing.color == color
+        things.append(replace(thing, color=other) if is_key else thing)
+    return replace(scene, things=tuple(things))
+
+
+def _moved(scene: Scene, door: int) -> Iterator[Scene]:
+    """Move a door along its wall, to where both sides of the wall are free."""
+    old = scene.cells.index(door)
+    is_upright = scene.cells[old - scene.width] == WALL
+    along, across = (scene.width, 1) if is_upright else (1, scene.width)
+    for new in (old - along, old + along):
+        sides = (scene.cells[new - across], scene.cells[new + across])
+        if scene.cells[new] == WALL and sides == (FREE, FREE):
+            cells = [*scene.cells]
+            cells[old], cells[new] = WALL, door
+            yield replace(scene, cells=tuple(cells))
