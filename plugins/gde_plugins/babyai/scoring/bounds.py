@@ -26,6 +26,14 @@ from gde.numerics.episodes import (
 from gde.numerics.stats import cluster_mean
 
 OPTIMUM = "optimum"
+UNITS: Mapping[str, str] = {
+    "bounds.accuracy.least": "share",
+    "bounds.accuracy.most": "share",
+    "bounds.accuracy.certified": "share",
+    "bounds.certified": "share",
+    "bounds.regret.least": "turns",
+    "bounds.regret.most": "turns",
+}
 NO_SEARCH = "nothing is certified: set env.search to 1 or more"
 
 
@@ -71,20 +79,17 @@ def bounds(evidence: Evidence) -> Sequence[Measurement]:
     """
     found = list(_episodes(evidence))
     if not found:
-        names = {"accuracy.least": "share", "accuracy.most": "share"}
-        names |= {"accuracy.certified": "share", "certified": "share"}
-        names |= {"regret.least": "turns", "regret.most": "turns"}
-        return [unmeasured(f"bounds.{n}", unit, NO_SEARCH) for n, unit in names.items()]
+        return [unmeasured(name, unit, NO_SEARCH) for name, unit in UNITS.items()]
 
     measured = []
-    for end, at_most in (("least", False), ("most", True)):
+    both = (("bounds.accuracy.least", False), ("bounds.accuracy.most", True))
+    for name, at_most in both:
         shares = []
         for one, known in found:
-            both = zip(one.turns, known, strict=True)
-            hits = [_is_hit(turn, each, at_most) for turn, each in both]
+            pairs = zip(one.turns, known, strict=True)
+            hits = [_is_hit(turn, each, at_most) for turn, each in pairs]
             shares.append((Place.of(one), fmean(hits)))
         means = {place: fmean(several) for place, several in by_world(shares).items()}
-        name = f"bounds.accuracy.{end}"
         measured.append(over_worlds(evidence, name, "share", means))
 
     sure = []

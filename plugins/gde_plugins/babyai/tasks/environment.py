@@ -37,7 +37,9 @@ GROUNDED: Mapping[str, Callable[[Scene, bool], Question]] = {
 }
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
-"""Number of worlds tried for the examples of a prompt."""
+"""Number of worlds tried for the examples of a prompt, and for a grounded pair."""
+PAPER_SEEDS = 500
+"""Number of seeds of the published datasets; a seed is replaced by one beyond them."""
 
 
 class QuestionEnvironment:
@@ -79,8 +81,7 @@ class QuestionEnvironment:
         try:
             if self._is_grounded:
                 index, changed = divmod(seed % len(self.worlds()), 2)
-                self._scene = self._source.scene(index)
-                self._question = GROUNDED[self._kind](self._scene, bool(changed))
+                self._question = self._pair(index, bool(changed))
             else:
                 self._scene = self._source.scene(seed)
                 self._question = self._make(self._scene)
@@ -93,6 +94,24 @@ class QuestionEnvironment:
             reading = self.question.read(answer, "strict")
             self._blind[name] = self.question.judge(reading.value)
         return self._observe()
+
+    def _pair(self, index: int, changed: bool) -> Question:
+        """Make a question of the pair of a seed, or of the first after it that has one.
+
+        Raises:
+            Unanswerable: none has one.
+        """
+        make = GROUNDED[self._kind]
+        first = self._config.seeds[index]
+        numbers = range(first, first + ATTEMPTS * PAPER_SEEDS, PAPER_SEEDS)
+        reason = ""
+        for number in numbers:
+            self._scene = self._source.another(number)
+            try:
+                return make(self._scene, changed)
+            except Unanswerable as error:
+                reason = reason or str(error)
+        raise Unanswerable(reason)
 
     @property
     def question(self) -> Question:
