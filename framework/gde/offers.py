@@ -64,6 +64,10 @@ class Capability(StrEnum):
     """A language model that keeps answers to the form that a request names."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
+    BASELINE = "baseline"
+    """A reward model that reads no observation. Leaderboards set the others beside the
+    best of them.
+    """
     SHOWN_SUCCESS = "shown_success"
     """The fact `demonstration` of a world, one way to its goal, where the plan asks for it.
     Only a reward model that needs it is shown it.

@@ -1,6 +1,6 @@
-"""gde compare: two runs over the worlds they share."""
+"""gde compare: two runs over the worlds they share, and leaderboards of any number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +11,9 @@ from gde.cli import options
 from gde.cli.output import EXIT_PARTIAL, plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
+    from gde.numerics.leaderboard import Standing
     from gde.runs.differences import Compared, ProbeRow, Row, Side
+    from gde.runs.leaderboard import Leaderboard
     from gde.runs.regression import Check
 
 COLUMNS = (
@@ -26,12 +28,25 @@ COLUMNS = (
     "p (Holm)",
     "worlds",
 )
+STANDING_COLUMNS = (
+    "condition",
+    "contender",
+    "value",
+    "95 % interval",
+    "best that reads nothing",
+    "difference",
+    "95 % interval",
+    "p (Holm)",
+    "tasks",
+    "note",
+)
 PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 
 
 def command(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="Run folder.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run folder.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+    ],
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
     ] = False,
@@ -40,7 +55,7 @@ def command(
         typer.Option(
             "--fail-if-worse",
             metavar="NAME",
-            help="Exit with 3 if RUN_B is worse than RUN_A in this measurement; repeatable.",
+            help="Exit with 3 if the second run is worse than the first in this measurement; repeatable.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -53,17 +68,36 @@ def command(
     whole worlds. If two rows are equal in every world, only one is tested. Headlines of
     probes follow, with the tests of each run against its strongest control and of B
     against A. --json adds breakdowns, further fits and further tests.
+
+    Of any number of runs with reward models, a leaderboard ranks all reward models by
+    task, each beside the best baseline that reads nothing.
     """
+    from gde.errors import GdeError
     from gde.runs.comparing import compare
+    from gde.runs.leaderboard import rank_contenders
     from gde.runs.regression import check_not_worse
 
+    boards = rank_contenders(runs)
+    ranked = {"leaderboards": [asdict(one) for one in boards]}
+    if len(runs) != 2:
+        if unpaired or fail_if_worse or not boards:
+            wanted = "wanted two runs, or runs with reward models and the metric epic"
+            raise GdeError(f"compare: {wanted}; got {len(runs)}")
+        if as_json:
+            show_json({"schema": 1, **ranked})
+        else:
+            _show_boards(boards)
+        return
+
+    run_a, run_b = runs
     compared = compare(run_a, run_b, paired=not unpaired)
     checks = check_not_worse(compared, fail_if_worse or [])
     if as_json:
         checked = [asdict(one) for one in checks]
-        show_json({"schema": 1, **asdict(compared), "checks": checked})
+        show_json({"schema": 1, **asdict(compared), "checks": checked, **ranked})
     else:
         _show(compared)
+        _show_boards(boards)
         for one in checks:
             say(_checked(one))
     if not all(one.passed for one in checks):
@@ -86,6 +120,42 @@ def _show(compared: "Compared") -> None:
         say(f"{len(compared.rows) - len(whole)} more rows by breakdown: --json")
     if more_fits:
         say(f"{more_fits} more fits of probes: --json")
+
+
+def _show_boards(boards: "Sequence[Leaderboard]") -> None:
+    for board in boards:
+        rows = [_standing(one, board.notes) for one in board.standings]
+        show_table(board.title, STANDING_COLUMNS, rows)
+
+
+def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:
+    """The cells of a contender, in the order of `STANDING_COLUMNS`."""
+    said = [notes.get(one.contender, ""), "reads nothing" if one.baseline else ""]
+    verdict = one.verdict
+    beside = ("best that reads nothing" if one.baseline else "", "", "", "")
+    if verdict is not None:
+        beside = (
+            verdict.control,
+            plain(verdict.difference, "+"),
+            _interval(verdict.interval, "+"),
+            verdict.reason if verdict.p is None else _probability(verdict.p),
+        )
+    return (
+        one.condition or "overall",
+        one.contender,
+        plain(one.value),
+        _interval(one.interval),
+        *beside,
+        str(one.tasks),
+        ", ".join(filter(None, said)),
+    )
+
+
+def _interval(interval: "tuple[float, float] | None", sign: str = "") -> str:
+    if interval is None:
+        return ""
+    low, high = interval
+    return f"[{plain(low, sign)}, {plain(high, sign)}]"
 
 
 def _show_probes(rows: "Sequence[ProbeRow]") -> int:
@@ -150,16 +220,12 @@ def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
     worlds = counted(row.n, row.clusters)
     if not paired:
         worlds = f"{worlds}, {counted(row.n_b, row.clusters_b)}"
-    interval = ""
-    if row.interval is not None:
-        low, high = row.interval
-        interval = f"[{plain(low, '+')}, {plain(high, '+')}]"
     return (
         row.title,
         plain(row.a),
         plain(row.b),
         plain(row.difference, "+"),
-        interval,
+        _interval(row.interval, "+"),
         "" if row.mde is None else plain(row.mde),
         "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}",
         "" if row.q is None else _probability(row.q),

@@ -67,6 +67,11 @@ class Measure:
     on the agent's skill. Runs are compared by it, but it is not tested, so that no p
     value is corrected for it.
     """
+    contender: str = ""
+    """The label of the competitors of one run, e.g. "reward". The number belongs to a
+    task, a cluster of worlds such as a success and a failure: runs are compared by it.
+    `gde compare` ranks the competitors by a headline.
+    """
     caveats: Mapping[str, str] = field(default_factory=dict, hash=False)
     """A warning to readers by variant of a probe, e.g. that the variant cannot show the
     quantity by construction.

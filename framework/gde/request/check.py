@@ -23,6 +23,7 @@ WHAT: dict[str, str] = {
     Capability.INTERVENTIONS: "an agent whose language model accepts interventions",
     Capability.ANSWER_FORMS: "a language model that keeps to a form of answers, such as a served one",
     Capability.REWARD_TRACE: "a reward model",
+    Capability.BASELINE: "a baseline (capability baseline)",
     Capability.SHOWN_SUCCESS: "an environment that can show a success (capability shown_success)",
     Capability.TRUE_REWARD: "an environment with certified optimal actions or true rewards",
 }

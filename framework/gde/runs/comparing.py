@@ -156,13 +156,26 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
             f"{len(shared)} worlds are in both runs; drop --unpaired to compare them as pairs"
         )
 
-    clusters = {}
-    for world, part in [*a.items(), *b.items()]:
-        clusters[world] = part.trajectories[0].world.cluster
+    # Some numbers belong to a task, e.g. a success and a failure, not to one world.
+    tasks_a = split(evidence_a, _task)
+    tasks_b = split(evidence_b, _task)
+    if paired:
+        both = tasks_a.keys() & tasks_b.keys()
+        tasks_a = {task: tasks_a[task] for task in sorted(both)}
+        tasks_b = {task: tasks_b[task] for task in sorted(both)}
+    whole_a = {**tasks_a, **a}
+    whole_b = {**tasks_b, **b}
 
-    conditions = _conditions([(opened_a.ready, a), (opened_b.ready, b)])
+    clusters = {}
+    for place, part in [*whole_a.items(), *whole_b.items()]:
+        clusters[place] = part.trajectories[0].world.cluster
+
+    conditions = _conditions([(opened_a.ready, whole_a), (opened_b.ready, whole_b)])
     swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
-    rows = _rows(metrics, meanings, a, b, conditions, clusters, paired)
+    values_a = _measured(metrics, meanings, a, tasks_a)
+    values_b = _measured(metrics, meanings, b, tasks_b)
+    _match_contenders(values_a, values_b, meanings)
+    rows = _rows(meanings, values_a, values_b, conditions, clusters, paired)
     notes += few_worlds(rows)
 
     probed_a = _probed(run_a, evidence_a, a)
@@ -183,6 +196,47 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
 
 def _world(one: Trajectory) -> str:
     return one.world.id
+
+
+def _task(one: Trajectory) -> str:
+    return one.world.cluster
+
+
+def _measured(
+    metrics: Mapping[str, Metric],
+    meanings: Measures,
+    worlds: Mapping[str, Evidence],
+    tasks: Mapping[str, Evidence],
+) -> dict[Quantity, dict[str, float]]:
+    """The numbers of each world, or of each task where contenders are compared."""
+    named = list(metrics.items())
+    found = measured(named, worlds)
+    of_tasks = measured(named, tasks)
+    for quantity in [*found, *of_tasks]:
+        if meanings[quantity.name].contender:
+            found[quantity] = of_tasks.get(quantity, {})
+    return found
+
+
+def _match_contenders(
+    a: dict[Quantity, dict[str, float]],
+    b: dict[Quantity, dict[str, float]],
+    meanings: Measures,
+) -> None:
+    """Set each contender of A alone against each of B alone."""
+    for one in list(a):
+        label = meanings[one.name].contender
+        if not label or one in b or label not in one.where:
+            continue
+        for other in list(b):
+            same_rest = {**other.where, label: ""} == {**one.where, label: ""}
+            if other.name != one.name or other in a or not same_rest:
+                continue
+            names = f"{other.where[label]} against {one.where[label]}"
+            restricted = tuple(sorted({**one.where, label: names}.items()))
+            pair = replace(one, restricted=restricted)
+            a[pair] = a[one]
+            b[pair] = b[other]
 
 
 def _probed(
@@ -275,16 +329,14 @@ def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditi
 
 
 def _rows(
-    metrics: Mapping[str, Metric],
     meanings: Measures,
-    a: Mapping[str, Evidence],
-    b: Mapping[str, Evidence],
+    a: Mapping[Quantity, Values],
+    b: Mapping[Quantity, Values],
     conditions: Conditions,
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
-    named = list(metrics.items())
-    kept = _comparable(measured(named, a), measured(named, b), meanings, paired)
+    kept = _comparable(a, b, meanings, paired)
     whole = {
         quantity: values for quantity, values in kept.items() if not quantity.restricted
     }

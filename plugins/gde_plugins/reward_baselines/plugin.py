@@ -26,6 +26,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="the same reward in every turn",
             config=ConstantConfig,
             make=_constant,
+            gives=frozenset({Capability.BASELINE}),
         ),
         _baseline(
             "goal-words", "the share of the objective's words in the actions so far"
@@ -69,6 +70,7 @@ def _baseline(name: str, summary: str, *needs: str) -> AnyOffer:
         summary=summary,
         config=NoConfig,
         make=partial(_make, name),
+        gives=frozenset() if needs else frozenset({Capability.BASELINE}),
         needs=frozenset(needs),
     )
 
@@ -120,6 +122,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     better="less",
                     group="Reward models",
                     headline=True,
+                    contender="reward",
                 ),
                 Measure(
                     name="epic.unjudged",
@@ -127,6 +130,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     unit="share",
                     better="less",
                     group="Reward models",
+                    contender="reward",
                 ),
                 Measure(
                     name="rewards.made_by",
@@ -146,6 +150,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     unit="share",
                     better="less",
                     group="Reward models",
+                    contender="reward",
                 ),
             ),
         ),

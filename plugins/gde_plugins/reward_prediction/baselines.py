@@ -9,7 +9,7 @@ from gde.data.plan import Choice, Plan
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 
-BASELINES = (
+READING_NOTHING = (
     "monotonic",
     "clock",
     "goal-words",
@@ -19,8 +19,8 @@ BASELINES = (
     "unrepeated",
     "constant",
     "random",
-    "oracle",
 )
+"""Baselines that read no observation."""
 REACT = "react"
 REACT_REWARD = "react-reward"
 ASKING = (REACT, REACT_REWARD)
@@ -41,7 +41,7 @@ def baselines(config: StudyConfig) -> list[Choice]:
     """Table 1: the baselines, StateFactory, with a language model the judges, and the
     reward models of the user.
     """
-    own = [Choice(name=name) for name in BASELINES]
+    own = [Choice(name=name) for name in (*READING_NOTHING, "oracle")]
     own.append(_state_factory("statefactory", config))
     if config.model:
         own += [

@@ -70,7 +70,7 @@ def _make(config: "RewardBenchConfig", _: "Context") -> "Environment":
     return RewardBench(config)
 
 
-def _study(config: "StudyConfig", _: "Context") -> "Reproduction":
+def _study(config: "StudyConfig", context: "Context") -> "Reproduction":
     from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
-    return RewardPredictionStudy(config)
+    return RewardPredictionStudy(config, context)

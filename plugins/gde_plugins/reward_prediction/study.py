@@ -7,11 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
+from gde.data.evidence import Evidence
 from gde.data.figure import Figure
 from gde.data.json import Json, Labels
+from gde.data.measure import Measure
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.leaderboard import (
+    OVERALL,
+    Standing,
+    leaderboard,
+    mean_interval,
+    task_scores,
+)
+from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Estimate, Run
 from gde_plugins.reward_prediction.baselines import (
     AGENTS,
@@ -20,6 +31,7 @@ from gde_plugins.reward_prediction.baselines import (
     PLANNED,
     REACT,
     REACT_REWARD,
+    READING_NOTHING,
     ablations,
     baselines,
     listed,
@@ -33,6 +45,7 @@ from gde_plugins.reward_prediction.domains import (
     find_domain,
     offer_of,
 )
+from gde_plugins.reward_prediction.figures import curves, leaderboards
 from gde_plugins.reward_prediction.published import (
     ABLATIONS,
     GAINS,
@@ -48,6 +61,10 @@ TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
 TABLE_2 = "Shen et al. (2026), table 2"
+BESIDE = "against the best that reads nothing"
+EPIC = Measure(name="epic", title="EPIC distance", better="less", contender="reward")
+CURVED = ("statefactory", "goal-unrepeated")
+"""Reward models whose rewards are drawn step by step, besides the best baseline."""
 EQ_14 = "Shen et al. (2026), eq. 14"
 
 
@@ -60,13 +77,14 @@ class RewardPredictionStudy:
     part. In the last, the user may give one of the agents settings of its own.
     """
 
-    def __init__(self, config: StudyConfig) -> None:
+    def __init__(self, config: StudyConfig, context: Context) -> None:
         """Choose the domains.
 
         Raises:
             GdeError: an unknown domain, or no available one.
         """
         self._config = config
+        self._context = context
         self._unavailable: dict[str, str] = {}
         """Domain to the reason why it is left out."""
 
@@ -114,17 +132,28 @@ class RewardPredictionStudy:
         """Every printed row and every further reward model, in every domain and over
         all.
         """
-        rows = [*self._table(runs[NAME].result.measurements, TABLE_1, TABLE)]
+        board = self._board(runs[NAME].evidence)
+        rows = [*self._table(runs[NAME].result.measurements, board, TABLE_1, TABLE)]
         if ABLATION in runs:
             measured = [*runs[ABLATION].result.measurements, *self._as_in_table_1(runs)]
-            rows += self._table(measured, ABLATIONS, ABLATED)
+            ablated = self._board(runs[ABLATION].evidence)
+            rows += self._table(measured, ablated, ABLATIONS, ABLATED)
             rows += _triplets(measured)
         rows += self._planned(runs)
         return rows
 
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """None."""
-        return ()
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        """A leaderboard for each domain, and rewards step by step in its first tasks."""
+        evidence = runs[NAME].evidence
+        board = self._board(evidence)
+        best = next((one.contender for one in board if one.verdict is None), "")
+        shown = [best, *(one for one in CURVED if one != best)]
+        return [*leaderboards(board), *curves(evidence, shown)]
+
+    def _board(self, evidence: Evidence) -> Sequence[Standing]:
+        """The reward models of a run by task, beside the best that reads nothing."""
+        scores = task_scores(evidence, self._context.metric("epic"), EPIC, _domain_of)
+        return leaderboard(scores, READING_NOTHING, EPIC)
 
     def _plan(
         self,
@@ -174,9 +203,14 @@ class RewardPredictionStudy:
         return f"domain {domain.name}: its simulator takes minutes: {wanted}"
 
     def _table(
-        self, measured: Sequence[Measurement], printed: Mapping[str, Row], table: str
+        self,
+        measured: Sequence[Measurement],
+        board: Sequence[Standing],
+        printed: Mapping[str, Row],
+        table: str,
     ) -> Iterator[Comparison]:
         """The printed rows first, then those of other reward models."""
+        standings = {(one.contender, one.condition): one for one in board}
         judged = dict.fromkeys(
             str(one.where["reward"])
             for one in measured
@@ -198,6 +232,7 @@ class RewardPredictionStudy:
                     ours=ours,
                     source=row.source,
                     table=table,
+                    others=_beside(standings.get((label, domain.name))),
                 )
             yield Comparison(
                 quantity=f"{title}, overall",
@@ -205,6 +240,7 @@ class RewardPredictionStudy:
                 ours=_overall(label, found),
                 source=row.source,
                 table=table,
+                others=_beside(standings.get((label, OVERALL))),
             )
 
     def _found(
@@ -336,6 +372,34 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
         reason = f"without {', '.join(missing)}"
         return _unmeasured("epic", "distance", reason, where)
     values = [one.value for one in found.values() if one.value is not None]
+    interval = mean_interval(values, [one.interval for one in found.values()])
     return Measurement(
-        name="epic", value=mean(values), unit="distance", n=len(values), where=where
+        name="epic",
+        value=mean(values),
+        unit="distance",
+        n=sum(one.n for one in found.values()),
+        interval=interval,
+        where=where,
     )
+
+
+def _beside(standing: Standing | None) -> Mapping[str, Measurement]:
+    """The difference from the best baseline that reads nothing, as a column."""
+    if standing is None or standing.verdict is None:
+        return {}
+    verdict = standing.verdict
+    measurement = Measurement(
+        name="epic",
+        value=verdict.difference if verdict.worlds else None,
+        unit="distance",
+        n=verdict.worlds,
+        interval=verdict.interval,
+        where={"reward": standing.contender, "against": verdict.control},
+        reason="" if verdict.worlds else verdict.reason,
+        verdict=verdict,
+    )
+    return {BESIDE: measurement}
+
+
+def _domain_of(one: Trajectory) -> str:
+    return str(one.world.facts.get("domain"))

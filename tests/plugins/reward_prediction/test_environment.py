@@ -10,6 +10,7 @@ from gde.data.result import Result
 from gde.errors import GdeError
 from gde.runs.evaluating import evaluate
 from gde.testing import check_environment, check_reproduction
+from gde.testing.context import PlainContext
 from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.environment import END, RewardBench
 from gde_plugins.reward_prediction.files import Pair, Record, Step, write_pair
@@ -136,12 +137,16 @@ def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
         GdeError,
         match=r"no domain is available: domain webshop: no such folder",
     ):
-        RewardPredictionStudy(StudyConfig(data=str(tmp_path), domains="webshop"))
+        RewardPredictionStudy(
+            StudyConfig(data=str(tmp_path), domains="webshop"), PlainContext()
+        )
 
 
 def test_the_study_names_what_it_lacks(tmp_path: Path) -> None:
     def make() -> RewardPredictionStudy:
-        return RewardPredictionStudy(StudyConfig(data=str(data(tmp_path))))
+        return RewardPredictionStudy(
+            StudyConfig(data=str(data(tmp_path))), PlainContext()
+        )
 
     check_reproduction(make)
     plan, _ = make().plans(1.0, Choice(name="gpt-oss")).values()

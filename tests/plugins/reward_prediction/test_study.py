@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from gde import Choice, GdeError
 from gde.cli.main import build_app
 from gde.runs.reproducing import Request, foresee, reproduce
+from gde.testing.context import PlainContext
 from gde_plugins.reward_prediction.building import Order, build_domain
 from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.domains import find_domain
@@ -170,7 +171,7 @@ def test_domains_that_are_made_count_their_own_pairs() -> None:
 
 
 def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() -> None:
-    study = RewardPredictionStudy(StudyConfig())
+    study = RewardPredictionStudy(StudyConfig(), PlainContext())
     plan = study.plans(0.01, Choice(name="random"))[NAME]
     assert plan.environment.config["domain"] == ["webshop", "blocksworld"]
     (none,) = {one.calls for one in foresee(Request(name=NAME, scale=0.01))}
@@ -188,7 +189,7 @@ def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() 
             )
         )
     assert {
-        *RewardPredictionStudy(StudyConfig(ablations=False)).plans(
+        *RewardPredictionStudy(StudyConfig(ablations=False), PlainContext()).plans(
             1.0, Choice(name="random")
         )
     } == {NAME}
@@ -199,7 +200,7 @@ def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
         domains="blocksworld", agents=True, model="hf:m", ablations=False
     )
     react = Choice(name="react", config={"history": 2})
-    plans = RewardPredictionStudy(config).plans(0.1, react)
+    plans = RewardPredictionStudy(config, PlainContext()).plans(0.1, react)
     agents = {
         f"{name}-blocksworld": name
         for name in ("react", "react-reward", "mcts", "random")
@@ -208,7 +209,7 @@ def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
     for name, plan in plans.items():
         settings = {"model": "hf:m", "history": 2} if name.startswith("react") else {}
         assert name == NAME or plan.agent == Choice(name=agents[name], config=settings)
-    without = RewardPredictionStudy(replace(config, model="")).plans(
+    without = RewardPredictionStudy(replace(config, model=""), PlainContext()).plans(
         0.1, Choice(name="random")
     )
     assert {*without} == {NAME, "mcts-blocksworld", "random-blocksworld"}

@@ -1,0 +1,131 @@
+"""The contenders of several runs, such as their reward models, on one leaderboard."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from gde.data.evidence import Evidence
+from gde.data.measure import Measure
+from gde.data.reward import READS_AHEAD, READS_TRUTH
+from gde.data.trajectory import Trajectory
+from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
+from gde.offers import Capability, MetricOffer
+from gde.parts.metric import Metric
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import Chosen, Ready, resolve
+from gde.runs.adding import current_plan
+from gde.stages.context import Resources
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RunFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaderboard:
+    """The standings of all contenders by one number."""
+
+    measure: str
+    title: str
+    unit: str
+    standings: tuple[Standing, ...]
+    """By condition, then over all; the best first."""
+    notes: Mapping[str, str]
+    """What a reader must know of a contender, e.g. that it reads the truth."""
+
+
+def rank_contenders(
+    runs: Sequence[Path], catalogue: Catalogue | None = None
+) -> tuple[Leaderboard, ...]:
+    """A leaderboard for every headline that has contenders.
+
+    A contender of several runs is named RUN/NAME. Numbers are compared at tasks that
+    both contenders have.
+
+    Raises:
+        GdeError: a folder is no run.
+    """
+    catalogue = catalogue or Catalogue.default()
+    readies = [_ready(run, catalogue) for run in runs]
+    evidences = [load_evidence(run, catalogue) for run in runs]
+    labels = [one.label for ready in readies for one in ready.rewards]
+
+    boards = []
+    for measure, chosen in _measures(readies[0]):
+        scores: Scores = {}
+        baselines: set[str] = set()
+        notes: dict[str, str] = {}
+        for run, ready, evidence in zip(runs, readies, evidences, strict=True):
+            metric = Resources(ready, keys_to=()).metric(chosen)
+            found = _scores(ready, evidence, metric, measure)
+            # Two runs may give one name to two contenders.
+            names = {
+                label: f"{run.name}/{label}" if labels.count(label) > 1 else label
+                for label in found
+            }
+            for label, by_condition in found.items():
+                scores[names[label]] = by_condition
+            for label in _baselines(ready) & names.keys():
+                baselines.add(names[label])
+            for label, note in _notes(evidence).items():
+                if label in names:
+                    notes[names[label]] = note
+        if scores:
+            board = Leaderboard(
+                measure=measure.name,
+                title=measure.title,
+                unit=measure.unit,
+                standings=leaderboard(scores, baselines, measure),
+                notes=notes,
+            )
+            boards.append(board)
+    return tuple(boards)
+
+
+def _ready(run: Path, catalogue: Catalogue) -> Ready:
+    folder = RunFolder.open(run)
+    with closing(folder.journal(write=False)) as journal:
+        return resolve(current_plan(folder, journal), catalogue, absent=True)
+
+
+def _measures(ready: Ready) -> Iterator[tuple[Measure, Chosen]]:
+    """The headlines of a run that have contenders, each with its metric."""
+    for chosen in ready.metrics:
+        offer = chosen.entry.offer
+        if chosen.absent or not isinstance(offer, MetricOffer):
+            continue
+        for measure in offer.measures:
+            if measure.contender and measure.headline:
+                yield measure, chosen
+
+
+def _scores(
+    ready: Ready, evidence: Evidence, metric: Metric, measure: Measure
+) -> Scores:
+    names = []
+    for condition in ready.conditions:
+        values = [str(value) for value in condition.labels.values()]
+        names.append(", ".join(values))
+
+    def condition_of(one: Trajectory) -> str:
+        return names[one.key.condition]
+
+    return task_scores(evidence, metric, measure, condition_of)
+
+
+def _baselines(ready: Ready) -> Collection[str]:
+    """The reward models that declare that they read nothing."""
+    return {
+        one.label
+        for one in ready.rewards
+        if Capability.BASELINE in one.entry.offer.gives
+    }
+
+
+def _notes(evidence: Evidence) -> dict[str, str]:
+    notes: dict[str, str] = {}
+    for trace in evidence.reward_traces:
+        if trace.counts.get(READS_TRUTH):
+            notes[trace.model] = READS_TRUTH
+        elif trace.counts.get(READS_AHEAD):
+            notes[trace.model] = "not causal"
+    return notes

@@ -1,0 +1,102 @@
+"""Reward models of recorded trajectories, compared by task within and across runs."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.cli.main import build_app
+from gde.data.reward import READS_TRUTH
+from gde.runs.leaderboard import rank_contenders
+from gde.store.folder import RunFolder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Eight tasks of the blocks world, judged by other reward models in each run."""
+    folder = tmp_path_factory.mktemp("runs")
+    flat = Choice(name="statefactory", alias="flat", config={"level": 1})
+    chosen = {"a": ("statefactory", "clock", "oracle"), "b": (flat, "clock")}
+    for name, rewards in chosen.items():
+        plan = Plan(
+            environment=Choice(name="rewardbench", config={"share": 0.032}),
+            agent=Choice(name="random"),
+            rewards=rewards,  # type: ignore[arg-type]
+            metrics=("epic",),  # type: ignore[arg-type]
+            episodes=16,
+        )
+        evaluate(plan, folder / name)
+    return folder / "a", folder / "b"
+
+
+def test_runs_with_other_reward_models_have_paired_rows_and_one_leaderboard(
+    runs: tuple[Path, Path],
+) -> None:
+    said = CliRunner().invoke(build_app(), ["compare", *map(str, runs), "--json"])
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.stdout)
+    rows = {
+        row["where"]["reward"]: row for row in found["rows"] if row["name"] == "epic"
+    }
+    assert rows.keys() == {
+        "clock",
+        "flat against statefactory",
+        "flat against oracle",
+    }
+    assert rows["clock"]["difference"] == 0
+    row = rows["flat against statefactory"]
+    low, high = row["interval"]
+    assert row["n"] == 8
+    assert row["difference"] == pytest.approx(row["b"] - row["a"])
+    assert low < row["difference"] < high
+    assert 0 < row["p"] <= 1
+    # A task has both of its sides, so that none is left out.
+    assert all(
+        (row["a"], row["b"]) == (0, 0)
+        for row in found["rows"]
+        if row["name"] == "epic.one_sided"
+    )
+
+    (board,) = found["leaderboards"]
+    standings = {one["contender"]: one for one in board["standings"]}
+    assert standings.keys() == {
+        "oracle",
+        "statefactory",
+        "flat",
+        "a/clock",
+        "b/clock",
+    }
+    assert board["notes"] == {"oracle": READS_TRUTH}
+    assert standings["oracle"]["value"] == 0
+    assert standings["statefactory"]["verdict"]["control"] in {"a/clock", "b/clock"}
+
+
+def test_a_leaderboard_has_the_numbers_of_the_run(runs: tuple[Path, Path]) -> None:
+    (board,) = rank_contenders([runs[0]])
+    values = {one.contender: one.value for one in board.standings}
+    result = RunFolder.open(runs[0]).read_result()
+    shown = {
+        str(one.where["reward"]): one.value
+        for one in result.measurements
+        if one.name == "epic"
+    }
+    assert values == pytest.approx(shown)
+    assert [one.value for one in board.standings] == sorted(values.values())
+    assert asdict(board)["measure"] == "epic"
+    assert load_evidence(runs[0]).reward_traces
+
+
+def test_a_single_run_without_contenders_is_refused(tmp_path: Path) -> None:
+    plan = Plan(
+        environment=Choice(name="grid"),
+        agent=Choice(name="random"),
+        metrics=("success",),  # type: ignore[arg-type]
+        episodes=1,
+    )
+    evaluate(plan, tmp_path / "run")
+    said = CliRunner().invoke(build_app(), ["compare", str(tmp_path / "run")])
+    assert said.exit_code != 0
+    assert "wanted two runs" in str(said.exception)
