@@ -2,12 +2,16 @@
 
 import gc
 import os
+from tempfile import gettempdir
 
 from hypothesis import HealthCheck, settings
 
 # Workers of pytest share the cores: more threads in each would only wait for each other.
 # Set here, because torch and BLAS read it when they are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Run folders of tests are signed with a key that is not the user's.
+os.environ["XDG_STATE_HOME"] = f"{gettempdir()}/gde-tests-{os.getuid()}"
 
 # An example may take however long it takes, which depends on what else is running.
 settings.register_profile(

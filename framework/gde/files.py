@@ -8,6 +8,8 @@ from tempfile import mkstemp
 
 from gde.errors import RunFailed
 
+PRIVATE = 0o077
+
 
 @contextmanager
 def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
@@ -33,7 +35,7 @@ def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]
         os.close(handle)
         unfinished = Path(name)
         yield unfinished
-        unfinished.chmod(0o644)
+        unfinished.chmod(0o666 & ~umask())
         unfinished.replace(path)
     except OSError as error:
         reason = (
@@ -54,3 +56,12 @@ def write_whole(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     with replacing(path, f"resume with `gde resume {path.parent}`") as unfinished:
         unfinished.write_bytes(data)
+
+
+def umask() -> int:
+    """The rights that new files of this process do not give."""
+    # It can only be read by setting it. For a moment, new files of other threads are
+    # private.
+    mask = os.umask(PRIVATE)
+    os.umask(mask)
+    return mask

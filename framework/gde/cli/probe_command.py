@@ -6,6 +6,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show_result
+from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -34,6 +35,7 @@ def command(
     from gde.runs.adding import probe as add_probes
 
     choices, models = asked_for("probe", probe or (), settings or (), model or ())
+    run = owned(run)
     with progress(quiet=quiet or as_json) as watch:
         result = add_probes(
             run, choices, watch=watch, keys_to=key_to or (), models=models

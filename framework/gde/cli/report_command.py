@@ -7,6 +7,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show_json, tell
+from gde.cli.owning import owned
 
 
 def command(
@@ -22,6 +23,7 @@ def command(
     from gde.runs.adding import report
     from gde.runs.contest import is_contest, read_contest, report_contest
 
+    run = owned(run)
     choices = [Choice(name=name) for name in reporter or ()]
     files: list[Path] = []
     if is_contest(run):

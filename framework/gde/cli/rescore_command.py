@@ -6,6 +6,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show
+from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -32,6 +33,7 @@ def command(
     from gde.runs.contest import is_contest, rescore_contest
 
     choices, _ = asked_for("metric", metric or (), settings or ())
+    run = owned(run)
     rescore_either = rescore_contest if is_contest(run) else rescore
     with progress(quiet=quiet or as_json) as watch:
         found = rescore_either(run, choices, watch=watch, keys_to=key_to or ())

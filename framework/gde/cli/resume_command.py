@@ -6,6 +6,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show
+from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -40,6 +41,7 @@ def command(
     from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume
 
+    run = owned(run)
     resume_either = resume_contest if is_contest(run) else resume
     with progress(quiet=quiet or as_json) as watch:
         found = resume_either(

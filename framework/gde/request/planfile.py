@@ -102,6 +102,7 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
         ConfigError: a newer version or a wrong value.
         UnknownName: an unknown table or field.
     """
+    tables = _brought_forward(tables)
     _check_tables(tables, path)
     parts: dict[str, Any] = {}
     for kind in SINGLE:
@@ -114,6 +115,28 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
             )
 
     return configure_run(Plan(**parts), tables.get("run", {}))
+
+
+def _brought_forward(tables: dict[str, Any]) -> dict[str, Any]:
+    """Tables of version 1 as those of version 2; others as they are."""
+    if tables.get("version") != 1:
+        return tables
+    run = dict(tables.get("run", {}))
+    models = [{"use": name, "prices": each} for name, each in _prices(run)]
+    if "model" in tables:
+        # Without a name it is the agent's.
+        models.append(tables["model"])
+    probes = []
+    for probe in tables.get("probe", ()):
+        probes.append(
+            {"position" if name == "mark" else name: probe[name] for name in probe}
+        )
+    return {**tables, "version": 2, "run": run, "model": models, "probe": probes}
+
+
+def _prices(run: dict[str, Any]) -> list[tuple[str, Any]]:
+    prices = run.pop("prices", {})
+    return list(prices.items()) if isinstance(prices, dict) else []
 
 
 def _check_tables(tables: dict[str, Any], path: str) -> None:

@@ -25,13 +25,17 @@ places where it is no secret.
 class Secrets:
     """The keys that the parts of one run were given."""
 
-    def __init__(self, keys_to: Collection[str] | None = None) -> None:
+    def __init__(
+        self, keys_to: Collection[str] | None = None, is_received: bool = False
+    ) -> None:
         """Take the hosts that the caller allows; None for any, where the plan is the
         caller's own.
 
-        The plan of a run folder may come from anyone.
+        The plan of a run folder may come from anyone. One that was made elsewhere
+        (`is_received`) reaches no other host at all.
         """
         self.keys_to = keys_to
+        self._is_received = is_received
         self._known: set[str] = set()
 
     def give(self, variable: str, url: str) -> str:
@@ -44,9 +48,15 @@ class Secrets:
         """
         secret = os.environ.get(variable, "")
         host = host_of(url)
+        is_named = self.keys_to is None or host in self.keys_to
+        if self._is_received and not is_named:
+            raise GdeError(
+                f"the run was made elsewhere and would send requests to {host}: if you want that,"
+                f" name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
+            )
         if not secret:
             return ""
-        if self.keys_to is not None and host not in self.keys_to:
+        if not is_named:
             advice = f"if you want that, name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
             raise GdeError(
                 f"the run folder would have what {variable} holds sent to {host}: {advice}"

@@ -26,7 +26,15 @@ from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.runs.ranking import Ranked, rank
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json, taken
+from gde.store.folder import (
+    CONTEST,
+    RESULT,
+    RunFolder,
+    free_copy,
+    free_name,
+    result_json,
+    taken,
+)
 from gde.store.rows import to_json
 
 COMPARED = "contest.json"
@@ -91,8 +99,7 @@ def contest(
         raise taken(out)
     for name, ready in readies.items():
         RunFolder.create(ready.plan, out / name)
-    listed = tomli_w.dumps({"version": VERSION, "variants": list(plans)})
-    write_whole(out / CONTEST, listed)
+    write_whole(out / CONTEST, _listed(plans))
 
     for done, (name, plan) in enumerate(plans.items()):
         watch(Progress("variants", done, len(plans)))
@@ -100,6 +107,24 @@ def contest(
             resume(out / name, catalogue, watch, plan=plan)
     watch(Progress("variants", len(plans), len(plans)))
     return _concluded(out, catalogue)
+
+
+def to_write(path: Path) -> Path:
+    """The folder of a run or contest, or a copy where it was not made here.
+
+    Raises:
+        RunFolderError: it is neither, or cannot be copied.
+    """
+    if not is_contest(path):
+        return RunFolder.to_write(path).path
+    runs = members(path)
+    if all(RunFolder.open(run).is_own for run in runs.values()):
+        return path
+    copy = free_copy(path)
+    for name, run in runs.items():
+        RunFolder.open(run).copied(copy / name)
+    write_whole(copy / CONTEST, _listed(runs))
+    return copy
 
 
 def is_contest(path: Path) -> bool:
@@ -141,6 +166,7 @@ def resume_contest(
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
+    path = to_write(path)
     for run in members(path).values():
         if retry_failed or not _finished(run):
             with _all_to_resume(path):
@@ -166,6 +192,7 @@ def rescore_contest(
 ) -> Contest:
     """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
+    path = to_write(path)
     for run in members(path).values():
         rescore(run, metrics, catalogue, watch, keys_to=keys_to)
     return _concluded(path, catalogue)
@@ -177,6 +204,7 @@ def report_contest(
     """Render the reports of every run as `report` does; return the files to open."""
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
+    path = to_write(path)
     for run in members(path).values():
         files += report(run, reporters, catalogue)
     return files
@@ -214,6 +242,10 @@ def contest_json(found: Contest) -> dict[str, Any]:
         "compared": [asdict(one) for one in found.compared],
         "reason": found.reason,
     }
+
+
+def _listed(names: Collection[str]) -> str:
+    return tomli_w.dumps({"version": VERSION, "variants": list(names)})
 
 
 def _concluded(path: Path, catalogue: Catalogue) -> Contest:

@@ -130,7 +130,8 @@ def resume(
     """Resume an interrupted run; only unfinished turns are repeated.
 
     Args:
-        path: the folder of the run.
+        path: the folder of the run. One that was not made here, or whose plan was
+            edited, is copied first.
         catalogue: the parts that are offered.
         watch: receives the run's progress.
         plan: the plan of the run, if it has objects, which no folder can hold.
@@ -146,7 +147,7 @@ def resume(
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
         be served; or a setting could change a result.
     """
-    folder = RunFolder.open(Path(path))
+    folder = RunFolder.to_write(Path(path))
     if settings or executor:
         _amend(folder, settings, executor, catalogue)
     hosts = keys_to if plan is None else None

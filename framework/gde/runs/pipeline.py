@@ -26,11 +26,9 @@ from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.catalogue import call_each
-from gde.request.kinds import KINDS
-from gde.request.planfile import WITHOUT_EFFECT, plan_hash
+from gde.request.planfile import plan_hash, plan_of
 from gde.request.provenance import provenance
 from gde.request.resolve import Chosen, Ready
-from gde.request.settings import read_toml
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
@@ -61,7 +59,7 @@ from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
-from gde.store.folder import PLAN, RunFolder
+from gde.store.folder import RunFolder
 from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
 from gde.store.replays import read_replays, unread
@@ -461,22 +459,10 @@ def checked_hash(folder: RunFolder, journal: Journal) -> str:
     if begun is None or begun["plan_hash"] == now:
         return now
 
-    # An older gde knew fewer fields, so the hash of the same file was another one.
-    written = read_toml(folder.path / PLAN)
-    if _of_results(written) == _of_results(begun["plan"]):
+    # An older gde knew fewer fields, so the hash of the same plan was another one.
+    if plan_hash(plan_of(dict(begun["plan"]), "the journal")) == now:
         return now
     raise GdeError(
         f"{folder.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
         " restore it, or run the changed plan in a new folder with `gde eval --plan`"
     )
-
-
-def _of_results(tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a plan's tables say about the results."""
-    kept = dict(tables)
-    for kind in KINDS.values():
-        if kind.field in WITHOUT_EFFECT:
-            kept.pop(kind.table, None)
-    run = tables.get("run", {})
-    kept["run"] = {name: run[name] for name in run if name not in WITHOUT_EFFECT}
-    return kept

@@ -206,11 +206,11 @@ class DistantSharing:
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
         ):
             known, left = ask(share)
+            journal.write(known)
+            journal.send = ask
             with closing(
                 Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)
             ) as resources:
-                journal.write(known)
-                journal.send = ask
                 self.near.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:

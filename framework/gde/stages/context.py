@@ -32,7 +32,7 @@ from gde.stages.budget import Budget, Left
 from gde.stages.models import Models
 from gde.stages.reuse import Reuse
 from gde.stages.rewarding import Shown
-from gde.store.journal import Journal
+from gde.store.journal import RECEIVED, Journal
 from gde.store.probes import read_readout
 
 WORLD_CAPABILITIES = frozenset(
@@ -66,7 +66,8 @@ class Resources:
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal = journal
         self.probes = probes
-        self.secrets = Secrets(keys_to)
+        is_received = journal is not None and bool(journal.noted(RECEIVED))
+        self.secrets = Secrets(keys_to, is_received)
         if journal is not None:
             journal.secrets = self.secrets
 

@@ -23,7 +23,7 @@ def checksum(values: Iterable[object]) -> int:
 def sign(connection: sqlite3.Connection) -> None:
     """Make the connection sign what it writes."""
     _register(connection)
-    for table in _signed_tables(connection):
+    for table in signed_tables(connection):
         values = ", ".join(f"NEW.{name}" for name in _columns(connection, table))
         change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {_same_row(connection, table)};"
 
@@ -58,7 +58,7 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
             if message != "ok":
                 yield f"run.sqlite: {' '.join(message.split())}"
 
-        for table in _signed_tables(connection):
+        for table in signed_tables(connection):
             columns = _columns(connection, table)
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
             rows = f"SELECT {columns[0]} FROM {table} WHERE {wrong}"
@@ -70,6 +70,15 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"run.sqlite: turns of episode {key} are missing"
     except (sqlite3.Error, UnicodeDecodeError) as error:
         yield f"run.sqlite: {' '.join(str(error).split())}"
+
+
+def signed_tables(connection: sqlite3.Connection) -> list[str]:
+    """The tables that have checksums."""
+    found = connection.execute(
+        "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE c.name = ?",
+        (COLUMN,),
+    )
+    return [name for (name,) in found.fetchall()]
 
 
 def is_damage(error: Exception) -> bool:
@@ -98,15 +107,6 @@ def _register(connection: sqlite3.Connection) -> None:
     )
 
 
-def _signed_tables(connection: sqlite3.Connection) -> list[str]:
-    """The tables that have checksums."""
-    found = connection.execute(
-        "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE c.name = ?",
-        (COLUMN,),
-    )
-    return [name for (name,) in found.fetchall()]
-
-
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     """The columns of a table without that of the checksums, which is the last."""
     found = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -119,4 +119,4 @@ def _same_row(connection: sqlite3.Connection, table: str) -> str:
     for _, name, _, _, _, is_key in connection.execute(f"PRAGMA table_info({table})"):
         if is_key:
             key.append(f"{name} = NEW.{name}")
-    return " AND ".join(key)
+    return " AND ".join(key) or "rowid = NEW.rowid"

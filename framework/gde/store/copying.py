@@ -47,8 +47,8 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
 class DistantJournal(Journal):
     """A partial copy of a journal; writes go to the journal of the run first."""
 
-    def __init__(self, path: Path, *, write: bool = True) -> None:
-        super().__init__(path, write=write)
+    def __init__(self, path: Path, *, write: bool = True, frozen: bool = False) -> None:
+        super().__init__(path, write=write, frozen=frozen)
         self.send: Write | None = None
         """None until the copy is complete."""
 

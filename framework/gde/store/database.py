@@ -2,20 +2,21 @@
 
 import asyncio
 import json
-import os
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
 
 import numpy as np
 
 from gde.data.json import Json
 from gde.errors import RunFailed, RunFolderError
 from gde.request.secrets import Secrets
-from gde.store import checksums, rows, schema
+from gde.store import checksums, head, rows, schema
+from gde.store.connecting import connect
+from gde.store.head import Head
+from gde.store.received import readable
 
 # Plugins may give NumPy's numbers.
 for kind in (np.bool_, np.int32, np.int64, np.float32):
@@ -25,37 +26,20 @@ Statement = tuple[str, tuple[Any, ...]]
 """A query and its values."""
 
 
-def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
-    """A connection that survives the death of its process with everything committed.
-
-    A reader changes nothing, not even beside the file, and can read from read-only
-    media. The schema of the file cannot call functions, since the file may come from
-    anyone.
-    """
-    if write:
-        connection = sqlite3.connect(path, timeout=120, isolation_level=None)
-    else:
-        # Without the right to write there can be no writer either: the file is read as
-        # it lies there.
-        frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
-        uri = f"file:{quote(str(path.resolve()))}?mode=ro{frozen}"
-        connection = sqlite3.connect(uri, uri=True, timeout=120, isolation_level=None)
-    connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA trusted_schema=OFF")
-    if write:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-    return connection
-
-
 class Database:
     """The file of a run: transactions, facts about the run as a whole, and queries.
 
     The journal knows what the tables mean.
     """
 
-    def __init__(self, path: Path, *, write: bool = True) -> None:
-        self._connection = connect(path, write=write)
+    def __init__(self, path: Path, *, write: bool = True, frozen: bool = False) -> None:
+        self._connection = connect(path, write=write, frozen=frozen)
+        self._resources = ExitStack()
+        self._resources.callback(self._connection.close)
+        self._copy = ExitStack()
+        """What is read in place of the file itself."""
+        self._head: Head | None = None
+        """None for a reader."""
         self.secrets = Secrets()
         """Texts that are kept out of all that is written."""
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
@@ -66,6 +50,7 @@ class Database:
         with closing(connect(path)) as connection:
             connection.executescript(schema.TABLES)
             connection.execute(f"PRAGMA user_version={schema.VERSION}")
+            head.create(connection, path)
         return cls.open(path)
 
     @classmethod
@@ -80,30 +65,50 @@ class Database:
             raise RunFolderError(
                 f"{path.parent} is no run folder: wanted a file run.sqlite in it"
             )
+        with ExitStack() as stack:
+            frozen = False
+            if not write:
+                path, frozen = stack.enter_context(readable(path))
+
+            # Read before the journal, which may be written meanwhile.
+            published = head.published(path)
+            journal = cls._opened(path, published, write, frozen)
+            journal._copy = stack.pop_all()
+        return journal
+
+    @classmethod
+    def _opened(
+        cls, path: Path, published: tuple[int, int], write: bool, frozen: bool
+    ) -> Self:
         journal: Self | None = None
         try:
-            journal = cls(path, write=write)
+            journal = cls(path, write=write, frozen=frozen)
             ((version,),) = journal.query("PRAGMA user_version")
             found = {
                 (row["type"], row["name"]): row["sql"]
                 for row in journal.query("SELECT * FROM sqlite_master")
             }
+            reason = schema.mismatch(version, found)
+            if not reason:
+                reason = head.lost(head.totals_of(journal._connection), published)
         except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
             raise RunFolderError(
                 f"{path}: {error}; the file is damaged or cannot be read"
             ) from error
-        reason = schema.mismatch(version, found)
         if reason:
             journal.close()
             raise RunFolderError(f"{path}: {reason}")
         if write:
             checksums.sign(journal._connection)
+            journal._head = Head(journal._connection, path)
+            journal._resources.callback(journal._head.close)
         return journal
 
     def close(self) -> None:
-        self._connection.close()
+        self._resources.close()
+        self._copy.close()
 
     async def commit(self, statements: list[Statement]) -> None:
         """Commit together with what other episodes write in this tick of the loop."""
@@ -155,11 +160,16 @@ class Database:
             RunFailed: the database cannot be written to, e.g. because the disk is full;
             nothing is half-written.
         """
+        if self._head is None:
+            raise RunFailed("cannot write the journal: it was opened readonly")
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            self._head.begin()
             for query, values in statements:
                 self._connection.execute(query, self.secrets.scrubbed_row(values))
+            committed = self._head.advance()
             self._connection.execute("COMMIT")
+            self._head.publish(committed)
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -214,7 +224,33 @@ class Database:
 
     def faults(self) -> list[str]:
         """All that is not as it was written."""
-        return list(checksums.faults(self._connection))
+        found = list(checksums.faults(self._connection))
+        return found + self._missing()
+
+    def check_complete(self) -> None:
+        """Check that no row is missing or added, without reading all of them.
+
+        Turns and answers are checked with the episodes that they belong to.
+
+        Raises:
+            RunFolderError: one is.
+        """
+        checksums.refuse(self._missing(without=("turns", "calls")))
+
+    def _missing(self, without: Collection[str] = ()) -> list[str]:
+        try:
+            # All tables as one commit has left them.
+            self._connection.execute("BEGIN")
+            tables = [*head.missing(self._connection, without)]
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            return [f"run.sqlite: {' '.join(str(error).split())}"]
+        return [
+            f"run.sqlite: rows of {table} are missing, or others were added"
+            for table in tables
+        ]
 
     def size(self) -> int:
         """Bytes of the database."""

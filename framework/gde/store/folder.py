@@ -4,11 +4,13 @@ It holds plan.toml, run.sqlite, activations/, probes/, result.json and report.ht
 """
 
 import json
+import os
 import re
 import shutil
 import sqlite3
 from binascii import crc32
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
 from itertools import count
@@ -20,18 +22,20 @@ from pydantic import TypeAdapter
 
 from gde.data.measure import Measure
 from gde.data.model_use import ModelUse
-from gde.data.plan import Plan
+from gde.data.plan import Choice, Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
-from gde.files import write_whole
+from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
+from gde.store import received, schema
 from gde.store.database import Statement
-from gde.store.journal import Journal
+from gde.store.journal import RECEIVED, Journal
+from gde.store.ownership import is_own, mark
 from gde.store.rows import to_json
 
-PLAN = "plan.toml"
-JOURNAL = "run.sqlite"
-RESULT = "result.json"
+PLAN = received.PLAN
+JOURNAL = received.JOURNAL
+RESULT = received.RESULT
 ODD = re.compile(r"[^\w.=+-]+")
 """Characters that the name of a folder had better not have."""
 LONGEST = 80
@@ -72,13 +76,10 @@ class RunFolder:
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+            # The beginning of the name may be as long as a name can be.
+            unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
             Journal.create(unfinished / JOURNAL).close()
-            (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
-            unfinished.chmod(0o755)
-
-            # This fails where another process was faster.
-            unfinished.rename(path)
+            _finish(unfinished, plan, path)
         except (OSError, sqlite3.Error) as error:
             if unfinished is not None:
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -88,11 +89,49 @@ class RunFolder:
         return cls(path)
 
     @classmethod
+    def to_write(cls, path: Path) -> "RunFolder":
+        """The folder of an earlier run, or where this user's gde did not make it here, a
+        copy beside it.
+
+        The copy keeps nothing of the plan that says where and how the run is done.
+
+        Raises:
+            RunFolderError: as `open`, or the copy cannot be made.
+        """
+        folder = cls.open(path)
+        return folder if folder.is_own else folder.copied(free_copy(path))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this user's gde made it here and may write to it."""
+        is_current = received.version(self.journal_path) == schema.VERSION
+        return is_current and is_own(self.path)
+
+    def copied(self, path: Path) -> "RunFolder":
+        """A copy in a new folder of this user, as `to_write` makes it."""
+        plan = replace(self.plan(), executor=Choice(name="serial"), cache="")
+        unfinished: Path | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
+            journal = received.copy_journal(self.journal_path, unfinished)
+            with closing(Journal.open(journal)) as writing:
+                writing.note(RECEIVED, True)
+            received.copy_files(self.path, unfinished)
+            _finish(unfinished, plan, path)
+        except (OSError, sqlite3.Error) as error:
+            raise cannot_make(path, error) from error
+        finally:
+            if unfinished is not None:
+                shutil.rmtree(unfinished, ignore_errors=True)
+        return RunFolder(path)
+
+    @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """The folder of an earlier run.
 
         Raises:
-            RunFolderError: there is no such folder, or it holds no run.
+            RunFolderError: there is no such folder, it holds no run, or links.
         """
         if not path.is_dir():
             raise RunFolderError(
@@ -102,6 +141,7 @@ class RunFolder:
             raise RunFolderError(f"{path} is a contest: name one of its run folders")
         if not (path / PLAN).is_file():
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
+        received.check(path)
         return cls(path)
 
     @property
@@ -128,10 +168,22 @@ class RunFolder:
     def write_plan(self, plan: Plan) -> None:
         """Replace the plan by one that gives the same results."""
         write_whole(self.path / PLAN, write_plan(plan))
+        mark(self.path)
 
     def journal(self, *, write: bool = True) -> Journal:
-        """The run's journal, to be closed by the caller."""
-        return Journal.open(self.journal_path, write=write)
+        """The run's journal, to be closed by the caller.
+
+        Raises:
+            RunFolderError: it is damaged, or rows are missing.
+        """
+        journal = Journal.open(self.journal_path, write=write)
+        try:
+            if not write:
+                journal.check_complete()
+        except RunFolderError:
+            journal.close()
+            raise
+        return journal
 
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
@@ -144,7 +196,7 @@ class RunFolder:
         ]
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
-            statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
+            statements.append(("INSERT INTO failures VALUES (?, ?, ?, 0)", values))
         journal.write(statements)
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         signed = {**stored, "checksum": _checksum(stored)}
@@ -184,7 +236,7 @@ class RunFolder:
                 measures=MEASURES.validate_python(stored["measures"]),
                 models=MODELS.validate_python(stored["models"]),
             )
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, KeyError, OSError, RecursionError) as error:
             first = str(error).splitlines()[0]
             advice = f"make it again with `gde rescore {self.path}`"
             raise RunFolderError(f"{path} is damaged ({first}): {advice}") from error
@@ -212,7 +264,7 @@ def _measurement_row(measurement: Measurement) -> Statement:
         measurement.reason,
         measurement.source,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
         measurement.name,
         place,
         *values,
@@ -239,8 +291,28 @@ def cannot_make(path: Path, error: Exception) -> RunFolderError:
 def free_name(parent: Path, label: str) -> Path:
     """A free folder name from the day and a label, with a number if needed."""
     stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
-    path = parent / stem
+    return _free(parent / stem)
+
+
+def free_copy(path: Path) -> Path:
+    """A free name beside a folder for its copy."""
+    return _free(path.with_name(f"{path.resolve().name}-copy"))
+
+
+def _free(path: Path) -> Path:
+    """The path, with a number if it is taken."""
+    numbered = path
     numbers = count(2)
-    while path.exists() or path.is_symlink():
-        path = parent / f"{stem}-{next(numbers)}"
-    return path
+    while os.path.lexists(numbered):
+        numbered = path.with_name(f"{path.name}-{next(numbers)}")
+    return numbered
+
+
+def _finish(unfinished: Path, plan: Plan, path: Path) -> None:
+    """Add the plan to a new run folder, sign it, and give it its name."""
+    (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
+    mark(unfinished)
+    unfinished.chmod(0o777 & ~umask())
+
+    # This fails where another process was faster.
+    unfinished.rename(path)

@@ -18,6 +18,8 @@ from gde.errors import RunFolderError
 from gde.store import checksums, rows
 from gde.store.database import Database, Statement
 
+RECEIVED = "received"
+"""The note of a run that was copied from a folder made elsewhere."""
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
@@ -46,8 +48,8 @@ class Journal(Database):
     Several processes may write to one journal.
     """
 
-    def __init__(self, path: Path, *, write: bool = True) -> None:
-        super().__init__(path, write=write)
+    def __init__(self, path: Path, *, write: bool = True, frozen: bool = False) -> None:
+        super().__init__(path, write=write, frozen=frozen)
         self._interventions: WeakValueDictionary[str, Intervention] = (
             WeakValueDictionary()
         )

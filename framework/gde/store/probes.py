@@ -120,7 +120,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         arrays = read_arrays(folder / f"{fit.name}.decoded.safetensors")
         decoded = arrays.pop(DECODED)
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
-    coded = stored.get("coded", {"rows": (), "worlds": ()})
+    coded = stored["coded"]
     further = _named(arrays, FURTHER)
     return ProbeReport(
         fit=fit,
@@ -131,8 +131,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         decoded=decoded,
         further=tuple(further[str(i)] for i in range(1, len(further) + 1)),
         classes=tuple(stored["classes"]),
-        # Runs of earlier versions have none, and so no verdicts.
-        worlds=tuple(stored.get("worlds", ())),
+        worlds=tuple(stored["worlds"]),
         scores=_named(arrays, SCORES),
         coded=CodedTurns(
             rows=_rows(coded["rows"]),
@@ -142,7 +141,7 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         model=stored["model"],
         unread=stored["unread"],
         reason=stored["reason"],
-        absent=stored.get("absent", False),
+        absent=stored["absent"],
     )
 
 

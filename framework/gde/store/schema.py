@@ -1,11 +1,15 @@
-"""The tables of run.sqlite. The checksum of a row is that of its other columns."""
+"""The tables of run.sqlite. The checksum of a row is that of its other columns.
+
+A new column also needs a value for runs of earlier versions, in
+`gde.store.migration`.
+"""
 
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 10
+VERSION = 11
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -87,9 +91,18 @@ CREATE TABLE judgements (   -- how the rewards of an episode came about, where t
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
     clusters INTEGER,           -- of worlds; null where not known
-    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL
+    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
+CREATE TABLE failures (
+    stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
+CREATE TABLE files (        -- arrays, result and reports; a file that is being replaced has no row
+    name TEXT PRIMARY KEY, digest TEXT NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
+CREATE TABLE head (         -- what the checksums of each table add up to, see gde.store.head
+    "table" TEXT PRIMARY KEY, total INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 """
 
 

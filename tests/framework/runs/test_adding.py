@@ -31,6 +31,7 @@ from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.adding import current_plan
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.store.ownership import mark
 
 PLAN = Plan(
     environment="long-corridor",
@@ -237,6 +238,7 @@ def test_what_is_stored_is_probed_without_the_model(
     them, to the last byte.
     """
     copytree(run.run, tmp_path / "copy")
+    mark(tmp_path / "copy")
     added = [
         Choice(name="layered", alias="again", config={"layer": "1"}),
         Choice(name="where", alias="counterfactual"),

@@ -4,7 +4,6 @@ an interruption.
 
 import json
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -22,11 +21,13 @@ from gde.runs.contest import (
     contest,
     is_contest,
     members,
+    read_contest,
     report_contest,
     rescore_contest,
     resume_contest,
 )
 from gde.store.folder import RunFolder
+from gde.store.ownership import mark
 
 
 def plans(*agents: str, env: str = "corridor", length: int = 12) -> dict[str, Plan]:
@@ -131,6 +132,8 @@ def test_going_on_runs_only_what_is_not_finished(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
+    for name in found.results:
+        mark(folder / name)
     (folder / "random" / "result.json").unlink()
     (folder / "contest.json").unlink()
     kept = (folder / "optimal" / "result.json").stat().st_mtime_ns
@@ -151,11 +154,9 @@ def test_a_run_that_was_rescored_before_it_was_over_goes_on(
     folder = tmp_path / "contest"
     whole = contest(plans("scripted", "random"), folder, parts)
     result = folder / "random" / "result.json"
-    with closing(
-        sqlite3.connect(folder / "random" / "run.sqlite", isolation_level=None)
-    ) as journal:
+    with closing(RunFolder.open(folder / "random").journal()) as journal:
         for table in ("turns", "episodes"):
-            journal.execute(f"DELETE FROM {table} WHERE episode = '0/7/0'")
+            journal.write([(f"DELETE FROM {table} WHERE episode = '0/7/0'", ())])
     interrupted = rescore_contest(folder, catalogue=parts)
     assert interrupted.results["random"].status == interrupted.status == "partial"
     again = resume_contest(folder, parts)
@@ -169,8 +170,10 @@ def test_runs_that_cannot_be_compared_are_not_all_right(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
+    for name in found.results:
+        mark(folder / name)
     (folder / "random" / "plan.toml").write_text("garbage")
-    again = resume_contest(folder, parts)
+    again = read_contest(folder, parts)
     assert again.status == "partial" and "plan.toml" in again.reason
 
 

@@ -20,6 +20,7 @@ from gde.runs.exporting import summaries
 from gde.store.activations import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.store.ownership import mark
 
 FLIPS, SEED = int(os.environ.get("GDE_FAULTS", 20)), int(os.environ.get("GDE_SEED", 1))
 """More of them in the nox session `faults`."""
@@ -49,7 +50,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "run"))
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    mark(run)
+    return run
 
 
 def raw(run: Path, *statements: str) -> None:
@@ -119,7 +122,7 @@ def test_answers_that_are_gone_are_missed(run: Path) -> None:
         ("UPDATE rewards SET value = value + 0.5 WHERE turn = 0", "a row of rewards"),
         (
             "DELETE FROM rewards WHERE turn = 0",
-            "rewards of episode 0/./0 by progress-judge are missing",
+            "rows of rewards are missing",
         ),
         (
             "UPDATE probes SET report = replace(report, 'n_train', 'n_test')",

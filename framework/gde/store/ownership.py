@@ -1,0 +1,84 @@
+"""The mark of the run folders that this user's gde made here.
+
+A secret of the user signs the plan and the folder itself, so that a copy, a folder from
+elsewhere, or one whose plan was edited has no valid mark.
+"""
+
+import os
+from hashlib import sha256
+from hmac import compare_digest
+from hmac import digest as hmac_digest
+from pathlib import Path
+from tempfile import mkstemp
+
+from gde.errors import RunFolderError
+
+MARK = ".made-here"
+PLAN = "plan.toml"
+SECRET = "secret"
+PRIVATE = 0o077
+"""The rights of others, of which the secret gives none."""
+
+
+def mark(folder: Path) -> None:
+    """Sign a run folder with the plan in it.
+
+    Raises:
+        OSError: it cannot be written. RunFolderError: the secret cannot be kept.
+    """
+    (folder / MARK).write_text(_tag(folder))
+
+
+def is_own(folder: Path) -> bool:
+    """Whether this user's gde made the folder here, with the plan that is in it.
+
+    Raises:
+        RunFolderError: the secret cannot be kept.
+    """
+    try:
+        found = (folder / MARK).read_bytes()[:100]
+        return compare_digest(found, _tag(folder).encode())
+    except OSError:
+        return False
+
+
+def _tag(folder: Path) -> str:
+    # A folder keeps its number when it is renamed, and no copy has it.
+    here = f"{folder.stat().st_ino}\n".encode()
+    plan = (folder / PLAN).read_bytes()
+    return hmac_digest(_secret(), here + plan, sha256).hex()
+
+
+def _secret() -> bytes:
+    """The secret of this user, made when it is first needed."""
+    # Imported when needed, for the start of every command would wait for it.
+    from platformdirs import user_state_path
+
+    path = user_state_path("gde") / SECRET
+    try:
+        if not path.exists():
+            _make(path)
+        if os.name == "posix" and path.stat().st_mode & PRIVATE:
+            raise RunFolderError(
+                f"{path}: others may read the key that marks your run folders: delete it, or give it mode 600"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot keep the key that marks your run folders in {path}: {error.strerror};"
+            " name another place in XDG_STATE_HOME"
+        ) from error
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = mkstemp(dir=path.parent)
+    unfinished = Path(name)
+    try:
+        os.write(handle, os.urandom(32))
+        os.close(handle)
+        # Of two processes, the first one's secret stays.
+        if not path.exists():
+            unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,231 @@
+"""A folder from the network is read, and nothing of it is obeyed."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, GdeError, Plan, evaluate, load_evidence, report, rescore, resume
+from gde.request.catalogue import Catalogue
+from gde.request.planfile import read_plan
+from gde.request.secrets import Secrets
+from gde.runs.verifying import verify
+from gde.store.folder import RunFolder
+
+PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
+
+
+@pytest.fixture
+def received(tmp_path: Path, catalogue: Catalogue) -> Path:
+    """A finished run as another user would send it."""
+    made = tmp_path / "made"
+    evaluate(PLAN, made, catalogue)
+    return Path(shutil.copytree(made, tmp_path / "in" / "run"))
+
+
+@pytest.fixture
+def treasure(tmp_path: Path) -> Path:
+    """A file of the user that nothing may touch."""
+    path = tmp_path / "treasure"
+    path.write_text("mine")
+    return path
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+@pytest.mark.parametrize("use", [resume, rescore, report])
+def test_a_received_folder_is_copied_before_it_is_written(
+    use: Callable[..., object], received: Path, catalogue: Catalogue
+) -> None:
+    before = everything(received)
+    use(received, catalogue=catalogue)
+    assert everything(received) == before
+    copy = received.with_name("run-copy")
+    assert RunFolder.open(copy).is_own
+    assert load_evidence(copy).trajectories == load_evidence(received).trajectories
+
+
+def test_a_run_that_was_made_here_is_written_in_place(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    result = evaluate(PLAN, tmp_path / "run", catalogue)
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert resume(tmp_path / "moved", catalogue).measurements == result.measurements
+    assert [each.name for each in tmp_path.iterdir()] == ["moved"]
+
+
+def test_where_and_how_to_run_is_not_taken_from_a_received_plan(
+    received: Path, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    plan = received / "plan.toml"
+    text = plan.read_text().replace(
+        'use = "serial"', 'use = "ray"\naddress = "ray://elsewhere:1"'
+    )
+    cache = tmp_path / "cache.sqlite"
+    text = text.replace("[run]\n", f'[run]\ncache = "{cache}"\n')
+    plan.write_text(text)
+    assert read_plan(plan).executor.name == "ray"
+    resume(received, catalogue)
+    own = read_plan(received.with_name("run-copy") / "plan.toml")
+    assert own.executor == Choice(name="serial")
+    assert own.cache == ""
+    assert not cache.exists()
+
+
+def test_an_edited_plan_is_noticed(tmp_path: Path, catalogue: Catalogue) -> None:
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    plan = tmp_path / "run" / "plan.toml"
+    plan.write_text(plan.read_text().replace('use = "serial"', 'use = "processes"'))
+    assert not RunFolder.open(tmp_path / "run").is_own
+    resume(tmp_path / "run", catalogue)
+    assert (tmp_path / "run-copy").is_dir()
+
+
+def test_a_mark_is_worth_nothing_elsewhere_or_for_another_user(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.is_own
+    shutil.copytree(tmp_path / "run", tmp_path / "copy")
+    assert not RunFolder.open(tmp_path / "copy").is_own
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    assert not folder.is_own
+    secret = tmp_path / "another" / "gde" / "secret"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    secret.chmod(0o644)
+    with pytest.raises(GdeError, match="others may read the key"):
+        _ = folder.is_own
+
+
+def test_a_run_made_elsewhere_sends_nothing_to_hosts_that_nobody_named() -> None:
+    received = Secrets(keys_to=(), is_received=True)
+    with pytest.raises(GdeError, match=r"would send requests to http://10\.0\.0\.1:80"):
+        received.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1")
+    named = Secrets(keys_to=("http://10.0.0.1:80",), is_received=True)
+    assert named.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
+    assert Secrets(keys_to=()).give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
+
+
+def writer_link(run: Path, treasure: Path) -> None:
+    for name in (".writer", ".lock", "report.html"):
+        (run / name).unlink(missing_ok=True)
+        (run / name).symlink_to(treasure)
+
+
+@pytest.mark.parametrize("use", [resume, rescore, report])
+def test_links_in_a_received_folder_are_never_followed(
+    use: Callable[..., object], received: Path, treasure: Path, catalogue: Catalogue
+) -> None:
+    writer_link(received, treasure)
+    use(received, catalogue=catalogue)
+    assert treasure.read_text() == "mine"
+    assert not [*received.with_name("run-copy").rglob("*.writer")]
+
+
+def super_journal(run: Path, treasure: Path) -> None:
+    """A rollback journal that names a file to delete."""
+    name = str(treasure).encode()
+    tail = (
+        name
+        + len(name).to_bytes(4, "big")
+        + sum(name).to_bytes(4, "big")
+        + bytes.fromhex("d9d505f920a163d7")
+    )
+    head = bytes.fromhex("d9d505f920a163d7") + bytes(500)
+    (run / "run.sqlite-journal").write_bytes(head + b"\0" * 4 + tail)
+
+
+def link_of(name: str) -> Callable[[Path, Path], None]:
+    def damage(run: Path, treasure: Path) -> None:
+        (run / name).unlink(missing_ok=True)
+        (run / name).symlink_to(treasure)
+
+    return damage
+
+
+def link_of_folder(run: Path, treasure: Path) -> None:
+    (run / "activations").symlink_to(treasure.parent)
+
+
+def pipe(run: Path, _: Path) -> None:
+    (run / "result.json").unlink()
+    os.mkfifo(run / "result.json")
+
+
+def foreign_head(run: Path, _: Path) -> None:
+    (run / "run.head").write_bytes(b"\xff" * 768)
+
+
+def no_head(run: Path, _: Path) -> None:
+    (run / "run.head").unlink()
+
+
+def trigger(run: Path, _: Path) -> None:
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection:
+        connection.execute(
+            "CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM turns; END"
+        )
+
+
+def deep_plan(run: Path, _: Path) -> None:
+    (run / "plan.toml").write_text("a = " + "[" * 100_000)
+
+
+def deep_result(run: Path, _: Path) -> None:
+    (run / "result.json").write_text("[" * 1_000_000)
+
+
+HOSTILE = [
+    super_journal,
+    *map(link_of, ("run.sqlite", "run.sqlite-wal", "run.head", "plan.toml")),
+    link_of("result.json"),
+    link_of_folder,
+    pipe,
+    foreign_head,
+    no_head,
+    trigger,
+    deep_plan,
+    deep_result,
+]
+
+
+@pytest.mark.parametrize("damage", HOSTILE)
+def test_hostile_folders_are_refused_in_one_line(
+    damage: Callable[[Path, Path], None],
+    received: Path,
+    treasure: Path,
+    catalogue: Catalogue,
+) -> None:
+    damage(received, treasure)
+    before = everything(received)
+
+    def read() -> object:
+        return RunFolder.open(received).read_result()
+
+    refused = 0
+    for use in (
+        lambda: load_evidence(received),
+        lambda: rescore(received, catalogue=catalogue),
+        lambda: resume(received, catalogue),
+        lambda: report(received, catalogue=catalogue),
+        read,
+    ):
+        try:
+            use()
+        except GdeError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused or verify(received)
+    assert treasure.read_text() == "mine"
+    assert everything(received) == before
