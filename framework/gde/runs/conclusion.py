@@ -24,6 +24,7 @@ from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
+from gde.store import digests
 from gde.store.journal import REASON, RETRIED, Journal
 
 EARLIER = "keeps its earlier numbers"
@@ -132,6 +133,7 @@ def render(run: Pipeline, result: Result) -> list[Path]:
         reporters.append((chosen.label, run.resources.make(chosen)))
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
+    digests.forget_reports(run.journal)
     return [
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
@@ -147,6 +149,8 @@ def _rendered(
         raise GdeError(
             f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}"
         )
+    if page.is_relative_to(run.folder.path):
+        run.journal.write([digests.keeping(run.folder.path, page)])
     return page
 
 
@@ -239,6 +243,7 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     """Render the reports; record failures without losing the numbers."""
     seconds = run.ready.plan.part_seconds
     failures: list[Failure] = []
+    digests.forget_reports(run.journal)
     for chosen in run.ready.reporters:
         if chosen.absent:
             continue

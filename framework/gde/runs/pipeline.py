@@ -61,7 +61,7 @@ from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
 from gde.store.journal import RETRIED, Journal
-from gde.store.probes import made_by, write_report
+from gde.store.probes import begin_fits, made_by, write_report
 from gde.store.replays import read_replays, unread
 
 
@@ -272,6 +272,7 @@ class Pipeline:
             learning=self.ready.plan.learning,
             meanings=Measures(tuple(measures_of_probes(self.ready))),
         )
+        begin_fits(self.journal, self.folder.probes, (fit.name for _, fit in wanted))
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
                 self.stop.check()

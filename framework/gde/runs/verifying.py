@@ -5,7 +5,8 @@ from pathlib import Path
 
 from gde.errors import GdeError
 from gde.runs.pipeline import checked_hash
-from gde.store.activations import read_arrays
+from gde.store import digests
+from gde.store.arrays import read_arrays
 from gde.store.folder import RESULT, RunFolder
 
 
@@ -42,6 +43,7 @@ def _of_journal(folder: RunFolder) -> list[str]:
             faults = journal.faults()
             if not faults:
                 checked_hash(folder, journal)
+                faults += digests.faults(journal, folder.path)
             return faults
     except GdeError as error:
         return [str(error)]

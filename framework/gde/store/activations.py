@@ -3,24 +3,18 @@
 Shards are per source, layer and position. Turns may have any length.
 """
 
-import json
 import sqlite3
-from binascii import crc32
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
-from gde.errors import MissingExtra, RunFolderError
-from gde.files import write_whole
-from gde.store.checksums import ADVICE
+from gde.store.arrays import read_arrays, write_arrays
 from gde.store.database import Statement
+from gde.store.digests import check, keeping
 from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
@@ -107,6 +101,8 @@ class ActivationStore:
             entry = (source, layer, position, name, begin, len(values), *row)
             index.append((query, entry))
             begin += len(values)
+        file = self._folder / name
+        index.append(keeping(self._folder.parent, file))
         self._journal.write(index)
 
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
@@ -139,12 +135,12 @@ class ActivationStore:
         # One file in the right order is a view of the mapped file, which takes no
         # memory.
         if len(files) == 1 and set(gaps) == {first}:
-            stored = read_arrays(self._folder / index[0]["file"])["values"]
+            stored = self._read(index[0]["file"])
             return stored[first : first + n]
 
         values = np.empty((n, 0), dtype=np.float32)
         for name in files:
-            stored = read_arrays(self._folder / name)["values"]
+            stored = self._read(name)
             if not values.size:
                 values = np.empty((n, stored.shape[-1]), dtype=np.float32)
             for begin, row in zip(begins, index, strict=True):
@@ -153,80 +149,7 @@ class ActivationStore:
                     values[begin : begin + len(part)] = part
         return values
 
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-    """Write a safetensors file so that it is there completely or not at all.
-
-    Raises:
-        MissingExtra: safetensors is not installed.
-        RunFailed: the file cannot be written.
-    """
-    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(
-        path, _safetensors().save(tensors, metadata={"checksum": _checksum(tensors)})
-    )
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The arrays of a safetensors file, mapped into memory, read-only.
-
-    They are read from the file as they are used.
-
-    Raises:
-        RunFolderError: it is not there, or not as it was written.
-    """
-    library = _safetensors("safetensors")
-    try:
-        with library.safe_open(path, framework="numpy") as file:
-            signed = (file.metadata() or {}).get("checksum")
-        arrays = _mapped(path)
-    except (OSError, ValueError, library.SafetensorError) as error:
-        raise RunFolderError(
-            f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
-        ) from error
-    if signed != _checksum(arrays):
-        raise RunFolderError(f"{path}: checksum mismatch in the arrays; {ADVICE}")
-    return arrays
-
-
-def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a well-formed file.
-
-    Safetensors itself gives NumPy copies of them.
-    """
-    content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
-    begin = 8 + int(content[:8].view("<u8")[0])
-    header = json.loads(content[8:begin].tobytes())
-    header.pop("__metadata__", None)
-    arrays = {}
-    for name, each in header.items():
-        start, end = each["data_offsets"]
-        kind = each["dtype"]
-
-        # A type is BOOL, or a letter and a number of bits, e.g. F32.
-        typed = np.dtype(
-            "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"
-        )
-        arrays[name] = (
-            content[begin + start : begin + end].view(typed).reshape(each["shape"])
-        )
-    return arrays
-
-
-def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The CRC-32 of the names, types, shapes and bytes of arrays."""
-    total = 0
-    for name, array in sorted(arrays.items()):
-        plain = np.ascontiguousarray(array)
-        head = repr((name, str(plain.dtype), plain.shape))
-        total = crc32(plain.reshape(-1).data, crc32(head.encode(), total))
-    return f"{total:08x}"
-
-
-def _safetensors(module: str = "safetensors.numpy") -> ModuleType:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "the record of activations", ["safetensors"], "probes"
-        ) from None
+    def _read(self, name: str) -> NDArray[np.float32]:
+        file = self._folder / name
+        check(self._journal, self._folder.parent, file)
+        return read_arrays(file)["values"]

@@ -27,7 +27,7 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store import received, schema
+from gde.store import digests, received, schema
 from gde.store.database import Statement
 from gde.store.journal import RECEIVED, Journal
 from gde.store.ownership import is_own, mark
@@ -190,6 +190,7 @@ class RunFolder:
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
+            digests.forgetting(RESULT),
         ]
         statements += [
             _measurement_row(measurement) for measurement in result.measurements
@@ -201,6 +202,7 @@ class RunFolder:
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         signed = {**stored, "checksum": _checksum(stored)}
         write_whole(self.path / RESULT, json.dumps(signed, indent=1) + "\n")
+        journal.write([digests.keeping(self.path, self.path / RESULT)])
 
     def read_result(self) -> Result:
         """The stored result.
@@ -214,6 +216,8 @@ class RunFolder:
             raise RunFolderError(
                 f"{self.path} has no result yet: finish the run with `gde resume {self.path}`"
             )
+        with closing(self.journal(write=False)) as journal:
+            is_kept = digests.matches(journal, self.path, path)
         try:
             stored = json.loads(path.read_bytes())
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
@@ -225,6 +229,8 @@ class RunFolder:
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
             if stored.pop("checksum", None) != _checksum(stored):
                 raise ValueError("checksum mismatch")
+            if not is_kept:
+                raise ValueError("it is another one than gde wrote")
             return Result(
                 run=str(self.path),
                 status=stored["status"],

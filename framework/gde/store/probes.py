@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import UnknownName
-from gde.store.activations import Row, read_arrays, write_arrays
+from gde.store import digests
+from gde.store.activations import Row
+from gde.store.arrays import read_arrays, write_arrays
+from gde.store.database import Statement
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
@@ -49,7 +52,9 @@ def read_readout(
             fitted[row["fit"]] = stored
     if name not in fitted:
         raise UnknownName(f"fit of probe {probe}", name, fitted)
-    return fitted[name]["fit"]["variant"], read_arrays(folder / f"{name}.safetensors")
+    file = folder / f"{name}.safetensors"
+    digests.check(journal, folder.parent, file)
+    return fitted[name]["fit"]["variant"], read_arrays(file)
 
 
 def write_report(
@@ -76,9 +81,26 @@ def write_report(
     # A report that replaces another keeps its place.
     place = "(SELECT coalesce((SELECT place FROM probes WHERE fit = ?), (SELECT count(*) FROM probes)))"
     query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
-    journal.write(
-        [(query, (name, report.fit.probe, name, made_by, to_json(_stored(report))))]
-    )
+    values = (name, report.fit.probe, name, made_by, to_json(_stored(report)))
+    statements: list[Statement] = [(query, values)]
+    for file in files_of(folder, name):
+        if file.is_file():
+            statements.append(digests.keeping(folder.parent, file))
+    journal.write(statements)
+
+
+def files_of(folder: Path, fit: str) -> tuple[Path, Path]:
+    """What a fit has learned, and what it decoded."""
+    return folder / f"{fit}.safetensors", folder / f"{fit}.decoded.safetensors"
+
+
+def begin_fits(journal: Journal, folder: Path, fits: Iterable[str]) -> None:
+    """Forget the digests of files that are about to be written anew."""
+    names = []
+    for fit in fits:
+        for file in files_of(folder, fit):
+            names.append(file.relative_to(folder.parent).as_posix())
+    digests.forget(journal, names)
 
 
 def made_by(journal: Journal) -> dict[str, str]:
@@ -92,7 +114,7 @@ def made_by(journal: Journal) -> dict[str, str]:
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
     """The stored reports in the order of their first fits; none without probes."""
     rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")
-    return tuple(_report(folder, json.loads(row["report"])) for row in rows)
+    return tuple(_report(journal, folder, json.loads(row["report"])) for row in rows)
 
 
 def _stored(report: ProbeReport) -> dict[str, object]:
@@ -112,12 +134,14 @@ def _stored(report: ProbeReport) -> dict[str, object]:
     }
 
 
-def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
+def _report(journal: Journal, folder: Path, stored: dict[str, Any]) -> ProbeReport:
     fit = Fit(**stored["fit"])
     decoded = np.zeros((0,), dtype=np.float32)
     arrays = {}
     if not stored["reason"]:
-        arrays = read_arrays(folder / f"{fit.name}.decoded.safetensors")
+        _, file = files_of(folder, fit.name)
+        digests.check(journal, folder.parent, file)
+        arrays = read_arrays(file)
         decoded = arrays.pop(DECODED)
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
     coded = stored["coded"]

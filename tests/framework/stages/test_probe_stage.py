@@ -42,7 +42,8 @@ from gde.stages.probing import (
     untrained_sources,
 )
 from gde.stages.verdicts import results
-from gde.store.activations import ActivationStore, read_arrays
+from gde.store.activations import ActivationStore
+from gde.store.arrays import read_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.testing.samples import sample_evidence

@@ -13,7 +13,8 @@ from gde.data.activations import ActivationRecord
 from gde.data.observation import World
 from gde.data.trajectory import EpisodeKey
 from gde.store import activations
-from gde.store.activations import ActivationStore, Row, read_arrays, write_arrays
+from gde.store.activations import ActivationStore, Row
+from gde.store.arrays import read_arrays, write_arrays
 from gde.store.journal import Journal
 
 EPISODES, TURNS, WIDTH = 5, 4, 3

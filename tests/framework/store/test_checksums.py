@@ -17,7 +17,7 @@ from gde import Choice, GdeError, Plan, evaluate, load_evidence, rescore, resume
 from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import summaries
-from gde.store.activations import read_arrays, write_arrays
+from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.ownership import mark
