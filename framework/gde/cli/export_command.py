@@ -26,6 +26,7 @@ def command(
     """Write a run in the formats of other tools."""
     from gde.bridges.exports import FILE_FORMS, export_file
     from gde.errors import ConfigError, UnknownName
+    from gde.files import replacing
     from gde.runs.exporting import FORMATS, export
     from gde.store.folder import RunFolder
 
@@ -47,11 +48,13 @@ def command(
     if form in FILE_FORMS:
         n = export_file(run, chosen, out)
     else:
-        try:
-            with out.open("x", encoding="utf-8", newline="") as file:
-                n = export(run, chosen, file)
-        except OSError as error:
-            raise ConfigError(f"--out {out}: {error.strerror}") from error
+        if out.exists() or out.is_symlink():
+            raise ConfigError(f"--out {out}: File exists")
+        with (
+            replacing(out) as unfinished,
+            unfinished.open("w", encoding="utf-8", newline="") as file,
+        ):
+            n = export(run, chosen, file)
     if as_json:
         show_json({"schema": 1, "file": str(out), "format": form, "rows": n})
     else:

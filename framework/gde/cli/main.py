@@ -6,6 +6,7 @@ An expected failure becomes one line and an exit code.
 import os
 import signal
 import sys
+from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from traceback import format_exception
 from typing import Annotated, Any, NoReturn
@@ -19,6 +20,8 @@ from gde.cli.foreign import shown
 from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError, UnknownName
 
+STOPPED = 3
+"""The exit code of a disk or output that takes no more."""
 REFUSED = 2
 """The exit code of a request that cannot be read."""
 UNEXPECTED = 1
@@ -168,13 +171,16 @@ def _run() -> NoReturn:
             sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False
         )
     except GdeError as error:
-        if os.environ.get(DEBUG):
-            print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
+        _debug(error)
         notes = getattr(error, "__notes__", [])
         folder = f" (run folder: {notes[0]})" if notes else ""
         _refuse(f"{error}{folder}", error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         leave(INTERRUPTED)
+    except (OSError, UnicodeEncodeError) as error:
+        # A name that is too long or has odd bytes, or an output that takes no more.
+        _debug(error)
+        _refuse(_unwritable(error), STOPPED if _is_full(error) else REFUSED)
     except Exception as error:
         # Every version of typer has a class of its own for wrong options.
         if not hasattr(error, "format_message"):
@@ -182,7 +188,38 @@ def _run() -> NoReturn:
         _refuse(_misread(error), REFUSED)
     if code == INTERRUPTED:
         leave(INTERRUPTED)
+    _flush()
     raise SystemExit(code)
+
+
+def _debug(error: Exception) -> None:
+    """Print the traceback of an error under `gde --debug`."""
+    if os.environ.get(DEBUG):
+        print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
+
+
+def _flush() -> None:
+    """Write what is left of the output, as long as an error can still be told."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would try again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _refuse(f"cannot write the output: {error.strerror}", STOPPED)
+
+
+def _is_full(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EIO)
+
+
+def _unwritable(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "a name has bytes that are no UTF-8: rename the file or folder"
+    where = (
+        f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+    )
+    reason = getattr(error, "strerror", "") or error
+    return f"{where}{reason}"
 
 
 def _misread(error: Any) -> str:

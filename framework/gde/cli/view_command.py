@@ -63,11 +63,11 @@ def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
 
     def ready(address: str) -> None:
         if as_json:
-            show_json({"schema": 1, "address": f"{address}{place}"})
+            show_json({"schema": 1, "address": address})
         else:
-            say(f"{address}{place} (Ctrl-C ends it)")
+            say(f"{address} (Ctrl-C ends it)")
 
-    serve(folder, port, ready)
+    serve(folder, port, ready, place)
 
 
 def _place(run: Path, episode: str) -> str:

@@ -16,6 +16,8 @@ from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
 Format = Literal["jsonl", "csv", "messages", "chat"]
+FORMULA = ("=", "+", "-", "@")
+"""How formulas of spreadsheets begin."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -132,6 +134,22 @@ def _csv(run: Path, file: TextIO) -> int:
     for each in measurements:
         low, high = each.interval or (None, None)
         place = json.dumps(dict(each.where), sort_keys=True)
-        number = (each.value, low, high, each.unit, each.n, each.clusters)
-        writer.writerow((each.name, place, *number, each.reason))
+        row = (
+            _cell(each.name),
+            _cell(place),
+            each.value,
+            low,
+            high,
+            _cell(each.unit),
+            each.n,
+            each.clusters,
+            _cell(each.reason),
+        )
+        writer.writerow(row)
     return len(measurements)
+
+
+def _cell(text: str) -> str:
+    """A text that neither steers a terminal nor is a formula of a spreadsheet."""
+    visible = "".join(each if each.isprintable() else "\ufffd" for each in text)
+    return f"'{visible}" if visible.startswith(FORMULA) else visible

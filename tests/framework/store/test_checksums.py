@@ -17,6 +17,7 @@ from gde import Choice, GdeError, Plan, evaluate, load_evidence, rescore, resume
 from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import summaries
+from gde.runs.verifying import verify
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -230,3 +231,92 @@ def test_no_flipped_bit_of_arrays_goes_unnoticed(tmp_path: Path) -> None:
             continue
         assert found.keys() == arrays.keys()
         assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was killed: much of it lies in the log beside the database."""
+    going = tmp_path_factory.mktemp("killed") / "run"
+    plan = Plan(
+        environment="corridor", agent="scripted", metrics=["success"], episodes=6
+    )
+    evaluate(plan, going, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    with closing(Journal.open(going / "run.sqlite")) as journal:
+        for episode in ("0/4/0", "0/5/0"):
+            for table in ("turns", "episodes"):
+                query = f"DELETE FROM {table} WHERE episode = ?"
+                journal.write([(query, (episode,))])
+        left = going.with_name("left")
+        shutil.copytree(going, left)
+    (left / "result.json").unlink()
+    assert (left / "run.sqlite-wal").stat().st_size > 10_000
+    return left
+
+
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("damage", ["flip", "cut"])
+def test_damage_of_a_killed_run_is_found_or_harmless(
+    damage: str, killed: Path, tmp_path: Path
+) -> None:
+    rng, found = random.Random(SEED), Counter[bool]()
+    right = list(load_evidence(killed).trajectories)
+    assert len(right) == 4
+    names = ("run.sqlite", "run.sqlite-wal", "run.sqlite-wal", "run.head")
+    for number in range(FLIPS if damage == "flip" else max(5, FLIPS // 10)):
+        run = tmp_path / "run"
+        shutil.copytree(killed, run)
+        # As its owner reads it, and as others do.
+        if number % 2:
+            mark(run)
+        path = run / rng.choice(names)
+        data = bytearray(path.read_bytes())
+        at = rng.randrange(len(data))
+        data[at] ^= 1 << rng.randrange(8)
+        path.write_bytes(data if damage == "flip" else path.read_bytes()[:at])
+        try:
+            assert list(load_evidence(run).trajectories) == right, (path, at)
+            found[False] += 1
+        except GdeError as error:
+            assert "\n" not in str(error)
+            found[True] += 1
+        shutil.rmtree(run)
+    assert found[True] > 0
+    told = f"{found[True]} found, {found[False]} harmless"
+    print(f"killed, {damage}, seed {SEED}: {told}")  # noqa: T201 - for docs/faults.md
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("DELETE FROM measurements WHERE rowid = 1", "rows of measurements"),
+        ("UPDATE measurements SET value = 0.7", "a row of measurements"),
+        ("INSERT INTO failures VALUES ('probe', 'a', 'b', 7)", "rows of failures"),
+        ("DELETE FROM episodes WHERE world = 1", "rows of episodes"),
+        ("DELETE FROM activations WHERE turn = 0", "rows of activations"),
+        ("DELETE FROM files", "rows of files"),
+    ],
+)
+def test_rows_that_are_gone_or_new_are_missed_by_every_reader(
+    change: str, fault: str, run: Path
+) -> None:
+    raw(run, change)
+    for use in (
+        load_evidence,
+        summaries,
+        lambda run: RunFolder.open(run).read_result(),
+    ):
+        if "a row of" not in fault:
+            with pytest.raises(RunFolderError, match=f"{fault} are missing"):
+                use(run)
+    assert any(fault in each for each in verify(run))
+
+
+def test_an_altered_report_and_another_array_are_noticed(run: Path) -> None:
+    report = run / "report.html"
+    report.write_text(report.read_text().replace("corridor", "maze"))
+    array = next((run / "activations").glob("*.safetensors"))
+    values = read_arrays(array)["values"]
+    write_arrays(array, {"values": values + 1})
+    faults = "\n".join(verify(run))
+    assert "report.html is not the file that gde wrote" in faults
+    assert f"{array.name} is not the file that gde wrote" in faults

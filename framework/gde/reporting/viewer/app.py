@@ -8,6 +8,8 @@ page that sends requests from a reader's browser.
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +36,8 @@ from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 
 HOSTS = ["127.0.0.1", "localhost"]
+TOKEN = "token"
+"""The parameter of an address with the token."""
 TURNS = 50
 """Turns in one answer to a live page."""
 PAGES = 16
@@ -48,8 +52,16 @@ HEADERS = {
 }
 
 
-def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
-    """The viewer of the runs in a folder, as an ASGI application."""
+def create_app(
+    root: Path, catalogue: Catalogue | None = None, token: str = ""
+) -> Starlette:
+    """The viewer of the runs in a folder, as an ASGI application.
+
+    Args:
+        root: the folder.
+        catalogue: the parts that are offered.
+        token: what an address must contain once; empty for none.
+    """
     pages = Pages(root, catalogue or Catalogue.default())
     routes = [
         Route("/", pages.runs),
@@ -61,6 +73,7 @@ def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
     guards = [
         Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
         Middleware(OwnPages),
+        *([Middleware(WithToken, token=token)] if token else []),
     ]
     return Starlette(
         routes=routes,
@@ -94,6 +107,42 @@ class OwnPages:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+class WithToken:
+    """Refuse other users of this machine, who do not know the token.
+
+    An address with it gives the browser a cookie for the other pages.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+        # Cookies do not tell the ports of a machine apart.
+        self._cookie = f"gde-{sha256(token.encode()).hexdigest()[:8]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        given = request.query_params.get(TOKEN, "")
+        known = given or request.cookies.get(self._cookie, "")
+        if not compare_digest(known.encode(), self._token.encode()):
+            refusal = PlainTextResponse(
+                "Open the whole address that `gde view --serve` has printed.",
+                status_code=403,
+            )
+            await refusal(scope, receive, send)
+            return
+
+        async def send_with_cookie(message: Message) -> None:
+            if given and message["type"] == "http.response.start":
+                cookie = f"{self._cookie}={given}; HttpOnly; SameSite=Strict; Path=/"
+                MutableHeaders(scope=message).append("set-cookie", cookie)
+            await send(message)
+
+        await self._app(scope, receive, send_with_cookie)
 
 
 class Pages:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_urlsafe
 
 from gde.errors import GdeError, MissingExtra
 
@@ -12,13 +13,14 @@ HOST = "127.0.0.1"
 PACKAGES = ("starlette", "uvicorn", "jinja2", "vl_convert")
 
 
-def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
+def serve(root: Path, port: int, ready: Callable[[str], None], place: str = "") -> None:
     """Serve the runs in a folder to this machine alone, until interrupted.
 
     Args:
         root: the folder with the runs.
         port: 0 for any free port.
-        ready: called with the address.
+        ready: called with the address, once the server can be reached there.
+        place: path and fragment of the page to show first.
 
     Raises:
         MissingExtra: the packages of the viewer are not installed.
@@ -30,7 +32,7 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
 
     import uvicorn
 
-    from gde.reporting.viewer.app import create_app
+    from gde.reporting.viewer.app import TOKEN, create_app
 
     if not root.is_dir():
         raise GdeError(f"{root} is no folder. Name a folder with runs.")
@@ -45,11 +47,16 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
             raise GdeError(
                 f"Port {port} of {HOST}: {error.strerror}. Choose another with --port."
             ) from error
+        # Connections wait from here on, so the address can be told.
+        listening.listen()
         _, chosen_port = listening.getsockname()
-        ready(f"http://{HOST}:{chosen_port}/")
+        token = token_urlsafe(16)
+        page, _, fragment = place.partition("#")
+        within = f"#{fragment}" if fragment else ""
+        ready(f"http://{HOST}:{chosen_port}/{page}?{TOKEN}={token}{within}")
 
         config = uvicorn.Config(
-            create_app(root),
+            create_app(root, token=token),
             log_level="warning",
             access_log=False,
             lifespan="off",
