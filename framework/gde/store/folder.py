@@ -27,7 +27,7 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store import digests, received, schema
+from gde.store import digests, head, received, schema
 from gde.store.database import Statement
 from gde.store.journal import RECEIVED, Journal
 from gde.store.ownership import is_own, mark
@@ -105,7 +105,8 @@ class RunFolder:
     def is_own(self) -> bool:
         """Whether this user's gde made it here and may write to it."""
         is_current = received.version(self.journal_path) == schema.VERSION
-        return is_current and is_own(self.path)
+        has_head = (self.path / head.NAME).exists()
+        return is_current and has_head and is_own(self.path)
 
     def copied(self, path: Path) -> "RunFolder":
         """A copy in a new folder of this user, as `to_write` makes it."""

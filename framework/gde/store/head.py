@@ -123,7 +123,10 @@ def lost(totals: Totals, head: tuple[int, int]) -> str:
     commits, total = head
     if totals[COMMITS] < commits:
         n = commits - totals[COMMITS]
-        return f"its last {n} commits are lost"
+        return (
+            f"its last {n} commits are lost: restore it from a copy, or delete {NAME} and"
+            " go on without them with `gde resume`"
+        )
     if totals[COMMITS] == commits and _sum(totals) != total:
         return f"it is not the one that {NAME} belongs to"
     return ""

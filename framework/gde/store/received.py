@@ -9,12 +9,13 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde.errors import RunFolderError
 from gde.store import head, migration, schema
+from gde.store.connecting import connect
 from gde.store.ownership import is_own
 
 JOURNAL = "run.sqlite"
@@ -97,6 +98,10 @@ def copy_journal(journal: Path, place: Path) -> Path:
     copied = place / JOURNAL
     found = version(copied)
     if found == schema.VERSION:
+        # A user has deleted it, to go on with what is left.
+        if not copied.with_name(head.NAME).exists():
+            with closing(connect(copied)) as connection:
+                head.create(connection, copied)
         return copied
     if not migration.OLDEST <= found < schema.VERSION:
         raise RunFolderError(

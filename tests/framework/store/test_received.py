@@ -229,3 +229,29 @@ def test_hostile_folders_are_refused_in_one_line(
     assert refused or verify(received)
     assert treasure.read_text() == "mine"
     assert everything(received) == before
+
+
+def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    run = tmp_path / "run"
+    whole = evaluate(PLAN, run, catalogue)
+    head = (run / "run.head").read_bytes()
+    with closing(RunFolder.open(run).journal()) as journal:
+        for table in ("turns", "episodes"):
+            query = f"DELETE FROM {table} WHERE episode = '0/2/0'"
+            journal.write([(query, ())])
+        ahead = (run / "run.head").read_bytes()
+    assert ahead != head
+    # The journal as it was some commits ago.
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
+        change = "UPDATE head SET total = total - 2 WHERE \"table\" = 'commits'"
+        connection.execute(change)
+    with pytest.raises(
+        GdeError, match=r"its last 2 commits are lost: .* delete run\.head"
+    ):
+        resume(run, catalogue)
+    (run / "run.head").unlink()
+    again = resume(run, catalogue)
+    assert Path(again.run) == tmp_path / "run-copy"
+    assert again.measurements == whole.measurements
