@@ -6,17 +6,20 @@ A map comes from these facts of a world. A state may override all of them but `k
 - `cells`: symbol to kind of cell; default {"#": "wall", "_": "empty"}.
 - `kinds`: every kind of cell that the environment has, the same in all its worlds;
   default `KINDS`. The classes of a decoder are these, in this order, and `PAD`.
-- `things`: name to {"kind": ..., "letter": ..., "color": ...}; default agent and goal.
+- `things`: name to {"kind": ..., "letter": ..., "color": ..., "shape": ...}; default agent
+  and goal.
   `kind` replaces the kind of the cell that holds the thing; a thing without a kind is
   drawn, but not decoded. `letter` is drawn; default the first letter of the name.
-  `color` is one of `COLORS`; default that of its kind.
-- a fact by the name of each thing: [row, column]; or, for a thing with a direction or a
-  note, {"place": [row, column], "direction": [rows, columns], "note": text}; null or
-  absent while the thing is not there.
+  `color` is one of `COLORS`; default that of its kind. `shape` is one of `SHAPES`, drawn
+  instead of the letter.
+- a fact by the name of each thing: [row, column]; or, for a thing with a direction, a
+  note, another shape or a thing in its hands, {"place": [row, column], "direction":
+  [rows, columns], "note": text, "shape": shape, "holds": name}; null or absent while the
+  thing is not there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -37,6 +40,8 @@ THINGS: Mapping[str, Json] = {
 }
 COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
 """The colours of things."""
+SHAPES = ("ball", "box", "key", "open door", "closed door", "locked door")
+"""The shapes of things."""
 PAD = "pad"
 """The class outside a map that is smaller than the decoded square; no kind of any
 world.
@@ -58,6 +63,10 @@ class Thing:
     """(rows, columns) of one step ahead."""
     note: str = ""
     """More about it, e.g. "red, locked"."""
+    shape: str = ""
+    """One of `SHAPES`; empty for a letter."""
+    holds: "Thing | None" = None
+    """What it holds, which has no cell of its own."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,6 +109,10 @@ class CellMap:
             if thing.color not in ("", *COLORS):
                 raise ValueError(
                     f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}"
+                )
+            if thing.shape not in ("", *SHAPES):
+                raise ValueError(
+                    f"shape of {thing.name!r}: wanted one of {', '.join(SHAPES)}, got {thing.shape!r}"
                 )
 
         # Maps are shared between the parts of a report.
@@ -239,6 +252,7 @@ class _Looks(BaseModel):
     kind: str = ""
     letter: str | None = None
     color: str = ""
+    shape: str = ""
 
 
 class _Placed(BaseModel):
@@ -247,6 +261,8 @@ class _Placed(BaseModel):
     place: tuple[StrictInt, StrictInt]
     direction: tuple[StrictInt, StrictInt] | None = None
     note: str = ""
+    shape: str = ""
+    holds: str | None = None
 
 
 _TEXTS = TypeAdapter(Annotated[list[str], MinLen(1)])
@@ -286,18 +302,35 @@ def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
             fact,
             f'{name!r}: wanted [row, column], or {{"place": ..., "direction": ..., "note": ...}}',
         )
+        thing = _thing(name, at.place, look)
+        holds = None
+        if at.holds is not None:
+            if at.holds not in looks:
+                raise ValueError(
+                    f"{name!r} holds {at.holds!r}: wanted a name of the fact `things`"
+                )
+            holds = _thing(at.holds, at.place, looks[at.holds])
         found.append(
-            Thing(
-                name=name,
-                place=at.place,
-                kind=look.kind,
-                letter=name[:1].upper() if look.letter is None else look.letter,
-                color=look.color,
+            replace(
+                thing,
                 direction=at.direction,
                 note=at.note,
+                shape=at.shape or look.shape,
+                holds=holds,
             )
         )
     return found
+
+
+def _thing(name: str, place: Position, look: _Looks) -> Thing:
+    return Thing(
+        name=name,
+        place=place,
+        kind=look.kind,
+        letter=name[:1].upper() if look.letter is None else look.letter,
+        color=look.color,
+        shape=look.shape,
+    )
 
 
 def _index(kind: str, kinds: tuple[str, ...], whose: str) -> int:

@@ -28,6 +28,8 @@ TONES: Mapping[str, str] = {
 }
 SPARE_TONES = tuple(f"spare{index}" for index in range(8))
 """The styles of all other kinds, taken in turn."""
+GROUND = "empty"
+"""The kind of cell that shapes lie on."""
 AGENT = "agent"
 """The thing that arrows start from."""
 OPTIMAL = "optimal moves"
@@ -39,6 +41,21 @@ OUTSIDE = "outside"
 """How a legend names `PAD`."""
 ARROW = '<path class="arrow {}" d="M0 0H1.7M1.4-.25L1.7 0 1.4 .25"/>'
 RINGS = '<circle class="ring tone-agent" cx=".3" r=".4"/><circle class="ring tone-goal" cx="1.35" r=".4"/>'
+FRAME = '<path d="M.08.08h.84v.84h-.84z"/>'
+SHAPE: Mapping[str, str] = {
+    "ball": '<circle cx=".5" cy=".5" r=".33"/>',
+    "box": '<path class="hollow" d="M.2.2h.6v.6h-.6zM.2.42h.6"/>',
+    "key": '<g class="hollow"><circle cx=".3" cy=".5" r=".16"/><path d="M.46.5H.88M.7.5v.18M.84.5v.18"/></g>',
+    "open door": '<path class="hollow" d="M.12.12h.76v.76h-.76z"/>',
+    "closed door": FRAME + '<circle class="hole" cx=".76" cy=".5" r=".09"/>',
+    "locked door": FRAME
+    + '<path class="hole" d="M.5.24a.15.15 0 0 1 .08.28l.06.26h-.28l.06-.26a.15.15 0 0 1 .08-.28z"/>',
+}
+"""The shapes of things in a cell of size 1."""
+SMALLEST, CELL = 256, 22
+"""Pixels of a map and of its cells, where the screen has room."""
+LARGE = 13
+"""Most cells along a side of a map that shares a line with others on a small screen."""
 Keys = Mapping[str, str]
 """A legend: each meaning with its picture as SVG."""
 
@@ -74,9 +91,13 @@ def true_picture(
         if thing.direction:
             parts.append(_pointer(thing.place, thing.direction))
     for thing in visible:
-        if thing.letter:
+        if thing.shape:
+            parts.append(_shape(thing))
+        elif thing.letter:
             style = _style(thing, tones)
             parts.append(_letter(thing.place, thing.letter, style, _in_words(thing)))
+        if thing.holds is not None and thing.holds.shape:
+            parts.append(_held(thing.holds))
 
     # Screen readers get the things that a letter in a shared cell hides from the eye.
     things = [f"{_in_words(thing)} at {thing.place}" for thing in shown.things]
@@ -175,9 +196,12 @@ def legend(
     special = [
         _thing_key(thing)
         for thing in _visible_things(shown)
-        if thing.letter and (thing.color or not thing.kind)
+        if thing.letter and not thing.shape and (thing.color or not thing.kind)
     ]
     keys |= dict(sorted(special))
+    for shape in sorted({thing.shape for thing in shown.things if thing.shape}):
+        drawing = f'<g class="shape tone-grey">{SHAPE[shape]}</g>'
+        keys[shape] = _svg(1, 1, shape, [drawing])
 
     if optimal:
         keys[OPTIMAL] = _key(ARROW.format("best"))
@@ -244,15 +268,20 @@ def _visible_things(shown: CellMap) -> list[Thing]:
 def _coloured(shown: CellMap) -> NDArray[np.int64]:
     """(height, width) index into the map's kinds and, after them, `COLORS`."""
     codes = shown.codes.copy()
+    ground = shown.kinds.index(GROUND) if GROUND in shown.kinds else 0
     for thing in _visible_things(shown):
-        if thing.kind and thing.color:
+        if thing.shape:
+            codes[thing.place] = ground
+        elif thing.kind and thing.color:
             color = COLORS.index(thing.color)
             codes[thing.place] = len(shown.kinds) + color
     return codes
 
 
 def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
-    box = f'class="grid" viewBox="0 0 {width} {height}"'
+    large = " large" if max(height, width) > LARGE else ""
+    pixels = max(SMALLEST, width * CELL)
+    box = f'class="grid{large}" width="{pixels}" viewBox="0 0 {width} {height}"'
     content = "".join(parts)
     return f'<svg {box} role="img" aria-label="{escape(label)}">{content}</svg>'
 
@@ -302,6 +331,24 @@ def _in_words(thing: Thing) -> str:
         return thing.name
     listed = ", ".join(more)
     return f"{thing.name} ({listed})"
+
+
+def _shape(thing: Thing) -> str:
+    """A shape in its cell; the name appears as a tooltip."""
+    row, column = thing.place
+    title = f"<title>{escape(_in_words(thing))}</title>"
+    style = f"shape tone-{thing.color or 'grey'}"
+    moved = f'transform="translate({column} {row})"'
+    return f'<g class="{style}" {moved}>{title}{SHAPE[thing.shape]}</g>'
+
+
+def _held(thing: Thing) -> str:
+    """A small shape in the corner of the cell of its holder."""
+    row, column = thing.place
+    moved = f'transform="translate({column + 0.5} {row - 0.1}) scale(.6)"'
+    casing = '<circle class="casing" cx=".5" cy=".5" r=".52"/>'
+    style = f"shape tone-{thing.color or 'grey'}"
+    return f'<g class="{style}" {moved}>{casing}{SHAPE[thing.shape]}</g>'
 
 
 def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:

@@ -309,7 +309,9 @@ def _maps_drawn(
     taken = known.get(turn.decision.action or "")
 
     pictures = {"truth": true_picture(shown, optimal, taken)}
-    notes = [f"{thing.name}: {thing.note}" for thing in shown.things if thing.note]
+    # A shape shows what the note says.
+    noted = [thing for thing in shown.things if thing.note and not thing.shape]
+    notes = [f"{thing.name}: {thing.note}" for thing in noted]
     pictures["truth_note"] = "; ".join(notes)
 
     if decoded is not None and not _fits(shown, maps, decoded):

@@ -23,6 +23,7 @@ def world_facts(scene: Scene) -> dict[str, Json]:
             "kind": thing.kind,
             "letter": LETTERS[thing.kind],
             "color": thing.color,
+            "shape": "" if thing.kind == "door" else thing.kind,
         }
 
     rows: list[Json] = []
@@ -65,13 +66,16 @@ def state_facts(now: Simulation, names: list[str]) -> dict[str, Json]:
             "place": _row_column(now.scene, now.position),
             "direction": [rows, columns],
             "note": f"carrying {carrying}" if carrying else "",
+            "holds": carrying,
         }
     }
     for name, cell, door in zip(names, now.where, now.doors, strict=True):
         facts[name] = None
         if cell >= 0:
             note = Door(door).name.lower() if door >= 0 else ""
-            facts[name] = {"place": _row_column(now.scene, cell), "note": note}
+            shape = f"{note} door" if note else ""
+            place = _row_column(now.scene, cell)
+            facts[name] = {"place": place, "note": note, "shape": shape}
     facts["carrying"] = carrying
     facts["steps"] = now.n_steps
     return facts
