@@ -23,7 +23,7 @@ from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
 from gde.bridges.gymnasium_tables import mdp_of as mdp_of
 from gde.data.cell_map import CellMap
 from gde.data.observation import Observation
-from gde.parts.environment import Environment
+from gde.parts.environment import Environment, HasState
 
 GROUP = "gde.gymnasium"
 LONGEST_TEXT = 65_536
@@ -39,7 +39,8 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
     Observations are texts, or the map with one plane for each kind of cell, or a
     dictionary of `map` and admissible `actions`; action i is `actions[i]`.
     `info["action_mask"]` says which are admissible now, in the form that
-    `action_space.sample` takes. An episode is truncated at the horizon of its task.
+    `action_space.sample` takes, and `info["state"]` holds the facts of the true state.
+    An episode is truncated at the horizon of its task.
     """
 
     def __init__(
@@ -160,7 +161,10 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         )
 
     def _info(self, observation: Observation) -> Info:
-        return {"action_mask": self._mask(observation)}
+        info: Info = {"action_mask": self._mask(observation)}
+        if isinstance(self.environment, HasState):
+            info["state"] = self.environment.state().facts
+        return info
 
     def _map(self) -> CellMap:
         environment: Any = self.environment

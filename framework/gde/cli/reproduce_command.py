@@ -146,8 +146,8 @@ def _show(study: "Study", as_json: bool) -> None:
         tell(line)
     for heading in dict.fromkeys(row.table for row in study.rows):
         _show_table(heading, [row for row in study.rows if row.table == heading])
-    for notice in study.notices:
-        say(notice)
+    for sentence in (*study.failures, *study.notices):
+        say(sentence)
     say(f"{study.status}: {study.folder}")
 
 

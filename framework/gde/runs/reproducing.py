@@ -3,6 +3,7 @@
 Each plan has its own run folder.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
@@ -38,6 +39,8 @@ from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 SCHEMA = 1
 AGENT = Choice(name="gpt-oss")
 """The default agent."""
+REASONS = 3
+"""Reasons of failures that are listed."""
 EXECUTOR = Choice(name="serial")
 """The default executor."""
 
@@ -80,6 +83,15 @@ class Study:
     def status(self) -> RunStatus:
         """The worst of its runs."""
         return worst_status(self.results.values())
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for each run with failures: number, and the most frequent reasons."""
+        return tuple(
+            f"{name}: {_failed(result)}"
+            for name, result in self.results.items()
+            if result.failures
+        )
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -193,6 +205,19 @@ def _unused(
         yield f"{name} has no plans to run: drop model settings"
 
 
+def _failed(result: Result) -> str:
+    subject = result.subject
+    reasons = Counter(one.reason for one in result.failures).most_common(REASONS)
+    listed = "; ".join(f"{n} x {reason}" for reason, n in reasons)
+    if not subject.failed:
+        return f"failures: {listed}"
+    total = subject.episodes + subject.failed
+    return (
+        f"{subject.failed} of {total} episodes failed and are in no number: {listed}. "
+        "Name the folder with --out to run them again."
+    )
+
+
 def study_json(study: Study) -> dict[str, Any]:
     """The object that `gde reproduce --json` prints and reproduction.json holds."""
     runs = {}
@@ -206,6 +231,7 @@ def study_json(study: Study) -> dict[str, Any]:
         "runs": runs,
         "models": [asdict(one) for one in study.models],
         "rows": [asdict(row) for row in study.rows],
+        "failures": list(study.failures),
         "notices": list(study.notices),
     }
 
@@ -236,7 +262,10 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
-    """The result of a plan: a finished, a resumed or a new run."""
+    """The result of a plan: a finished, a resumed or a new run.
+
+    Episodes that failed, e.g. with their server, are run again.
+    """
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
     if not (path / RESULT).is_file():
@@ -245,6 +274,8 @@ def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Res
     # Somebody may have scored the run by other metrics since.
     folder = RunFolder.open(path)
     result = folder.read_result()
+    if result.subject.failed:
+        return resume(path, catalogue, watch, plan=plan, retry_failed=True)
     if result.plan_hash == plan_hash(folder.plan()):
         return result
     return rescore(path, catalogue=catalogue)

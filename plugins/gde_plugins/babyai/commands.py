@@ -21,15 +21,23 @@ def _group() -> None:
 
 
 def dataset(
-    task: Annotated[str, typer.Argument(help="predict, plan or decompose.")],
+    task: Annotated[str, typer.Option(help="predict, plan or decompose.")],
     out: Annotated[
         Path,
-        typer.Option(help="File to write, .csv or .jsonl; existing rows are kept."),
+        typer.Option(
+            help="File to write: .csv, .jsonl or .parquet; rows of the first two are kept."
+        ),
     ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", help="Form of descriptions: structured, narrative or json."
+        ),
+    ] = "structured",
     levels: Annotated[
         str,
         typer.Option(
-            help="Levels, separated by commas; default: the 16 published ones."
+            help="Levels, separated by commas; default: the 16 published ones of the task."
         ),
     ] = "",
     seeds: Annotated[
@@ -44,15 +52,23 @@ def dataset(
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
 ) -> None:
     """Write a dataset of questions in the columns of the published dataset."""
-    from typing import get_args
+    from typing import cast, get_args
 
     from gde.errors import UnknownName
-    from gde_plugins.babyai.worlds.levels import LEVELS, PAPER_LEVELS, Release
+    from gde_plugins.babyai.config import Format
+    from gde_plugins.babyai.worlds.levels import (
+        LEVELS,
+        PAPER_LEVELS,
+        PLAN_WORLDS,
+        Release,
+    )
 
-    chosen = tuple(levels.split(",")) if levels else PAPER_LEVELS
+    published = tuple(PLAN_WORLDS) if task == "plan" else PAPER_LEVELS
+    chosen = tuple(levels.split(",")) if levels else published
     asked = (
         (task, "task", ("predict", "plan", "decompose")),
         (release, "release", get_args(Release)),
+        (form, "format", get_args(Format)),
     )
     for name, what, known in (*asked, *((level, "level", LEVELS) for level in chosen)):
         if name not in known:
@@ -64,6 +80,7 @@ def dataset(
         levels=chosen,
         seeds=_seeds(seeds),
         release="3.0" if release == "3.0" else "3.2",
+        format=cast("Format", form),
     )
     n = write_dataset(wanted, out, workers)
     typer.echo(f"{n} rows added to {out}", err=True)

@@ -58,7 +58,18 @@ class BabyAIConfig(WorldConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictConfig(WorldConfig):
+class QuestionConfig(WorldConfig):
+    """Worlds of questions."""
+
+    dataset: str = ""
+    """A CSV file in the published columns, e.g. a published dataset: its descriptions,
+    actions and targets are used as they stand. Level, seeds and format then play no
+    part.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictConfig(QuestionConfig):
     """Worlds of the Predict questions."""
 
     grounded: bool = False
@@ -114,6 +125,10 @@ class PrompterConfig:
 class StudyConfig:
     """Options of the study of Choukrani et al. (2025)."""
 
+    protocol: Literal["lenient", "published"] = "lenient"
+    """Reading of answers in the tables: lenient, with unusable answers as 0; or as the
+    published harness, which takes the first marker and leaves unusable answers out.
+    """
     release: Release = "3.0"
     """Release of minigrid whose worlds are generated."""
 

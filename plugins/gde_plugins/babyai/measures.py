@@ -202,6 +202,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=False,
         ),
         Measure(
+            name="decompose.within.*",
+            title="Success with at most * added subgoals",
+            unit="share",
+            better="more",
+            group=DECOMPOSE,
+        ),
+        Measure(
             name="decompose.added",
             title="Subgoals added by the expert",
             unit="count",

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         BlindConfig,
         OmniBotConfig,
         PrompterConfig,
+        QuestionConfig,
         ScriptedConfig,
         StudyConfig,
-        WorldConfig,
     )
 
 IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
@@ -50,10 +50,14 @@ def gde_environments() -> Sequence[AnyOffer]:
         BabyAIConfig,
         PlanConfig,
         PredictConfig,
-        WorldConfig,
+        QuestionConfig,
     )
 
-    configs = {"predict": PredictConfig, "plan": PlanConfig, "decompose": WorldConfig}
+    configs = {
+        "predict": PredictConfig,
+        "plan": PlanConfig,
+        "decompose": QuestionConfig,
+    }
 
     both_give = {
         Capability.STATE,
@@ -102,7 +106,7 @@ def _world(config: "BabyAIConfig", _: "Context") -> "Environment":
     return BabyAIEnvironment(config)
 
 
-def _question(task: str, config: "WorldConfig", _: "Context") -> "Environment":
+def _question(task: str, config: "QuestionConfig", _: "Context") -> "Environment":
     from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 
     return QuestionEnvironment(task, config)

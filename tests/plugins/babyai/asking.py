@@ -6,13 +6,13 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import EpisodeKey, Trajectory, Turn
 from gde.parts.agent import Agent, Brief
-from gde_plugins.babyai.config import WorldConfig
+from gde_plugins.babyai.config import QuestionConfig
 from gde_plugins.babyai.scoring import metrics
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 
 
 def environment(task: str, level: str, **settings: object) -> QuestionEnvironment:
-    return QuestionEnvironment(task, WorldConfig(level=level, **settings))  # type: ignore[arg-type]
+    return QuestionEnvironment(task, QuestionConfig(level=level, **settings))  # type: ignore[arg-type]
 
 
 def episode(task: str, level: str, seed: int, agent: Agent) -> Trajectory:

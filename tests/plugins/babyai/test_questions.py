@@ -337,6 +337,7 @@ def test_the_command_writes_a_dataset_and_refuses_what_it_cannot(
     arguments = [
         "babyai",
         "dataset",
+        "--task",
         "plan",
         "--out",
         str(out),
@@ -351,4 +352,4 @@ def test_the_command_writes_a_dataset_and_refuses_what_it_cannot(
         ["--levels", "Nowhere"],
         *(["--seeds", seeds] for seeds in ("a-b", "5-1", "0--3", "-3", "")),
     ):
-        assert run.invoke(build_app(), [*arguments[:5], *wrong]).exit_code != 0
+        assert run.invoke(build_app(), [*arguments[:6], *wrong]).exit_code != 0

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate
+from gde.data.evidence import Evidence
+from gde.parts.reproduction import Run
 from gde.runs.reproducing import Request, Study, reproduce
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
@@ -204,7 +206,22 @@ def test_the_figures_are_drawn(study: Study) -> None:
         "Plan: success and efficiency",
         "Plan: success by size and distractors",
         "Decompose by subgoals added",
+        "Decompose: assistance curve",
     ]
+
+
+def test_tables_say_by_which_protocol_answers_were_read(study: Study) -> None:
+    assert all(row.table.endswith("unusable answers as 0") for row in study.rows)
+    agent = Choice(name="babyai-scripted", config={"how": "garbage"})
+    runs = {}
+    for name, result in study.results.items():
+        runs[name] = Run(result=result, evidence=Evidence(trajectories=()))
+    published = BabyBenchStudy(StudyConfig(protocol="published"))
+    assert published.plans(0.05, agent)
+    rows = published.compare(runs)
+    assert all(row.table.endswith("unusable answers left out") for row in rows)
+    read = [row for row in rows if row.quantity == "success rate"]
+    assert {row.ours.value for row in read} == {1.0}
 
 
 def test_a_number_that_is_not_there_says_so() -> None:

@@ -19,6 +19,8 @@ from gde_plugins.babyai.scoring.answers import (
     pairs,
 )
 
+CURVE = (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30)
+"""Numbers of added subgoals of the assistance curve."""
 CLASSES = {"0-2": (0, 2), "3-6": (3, 6), "7-9": (7, 9), "10+": (10, 10**6)}
 """Ranges of the number of subgoals that the expert adds to the translated mission
 (Choukrani et al. 2025, section 5.2.3, which names the first, the third and the last).
@@ -54,7 +56,8 @@ def predict(evidence: Evidence) -> Sequence[Measurement]:
             pick=lambda one: one.published("distance"),
         ),
     )
-    broken_down = (success.number, distance)
+    published = [each for each in success.others() if each.name.endswith("published")]
+    broken_down = (success.number, *published, distance)
     measured = measure(evidence, "predict", (success,), numbers, broken_down)
     return [*measured, pairs(evidence, "predict")]
 
@@ -96,7 +99,9 @@ def plan(evidence: Evidence) -> Sequence[Measurement]:
         ),
     )
     rates = (success, charged)
-    measured = measure(evidence, "plan", rates, numbers, (success.number,))
+    published = [each for each in success.others() if each.name.endswith("published")]
+    broken_down = (success.number, *published)
+    measured = measure(evidence, "plan", rates, numbers, broken_down)
     return [*measured, pairs(evidence, "plan")]
 
 
@@ -120,10 +125,24 @@ def decompose(evidence: Evidence) -> Sequence[Measurement]:
         name="decompose.added", unit="count", pick=lambda one: one.number("added")
     )
     shares = [rate.number for rate in rates]
-    measured = measure(evidence, "decompose", rates, (added,), shares)
+    for rate in rates:
+        shares += [one for one in rate.others() if one.name.endswith("published")]
+    curve = [_within(most) for most in CURVE]
+    measured = measure(evidence, "decompose", rates, (added, *curve), shares)
     if not evidence.part:
         measured += _by_class(evidence, shares)
     return measured
+
+
+def _within(most: int) -> Number:
+    """Return the share of missions fulfilled with at most so many additions."""
+
+    def pick(one: Answer) -> float:
+        added = one.number("added")
+        return float(one.number("score") == 1 and added is not None and added <= most)
+
+    name = f"decompose.within.{most}"
+    return Number(name=name, unit="share", pick=pick, estimate=cluster_share)
 
 
 def _by_class(evidence: Evidence, numbers: Sequence[Number]) -> Iterator[Measurement]:

@@ -30,6 +30,7 @@ def drawn(
         ("Plan: success and efficiency", "10", overall, _bars("rate")),
         ("Plan: success by size and distractors", "11", _cells(plan), _heat_map()),
         ("Decompose by subgoals added", "2", by_class, _grouped()),
+        ("Decompose: assistance curve", "9", _curve(decompose), _line()),
     ]
 
     figures = []
@@ -56,6 +57,31 @@ def _rows(
                 named = {"rate": rate} if rate else {}
                 rows.append({**labels, "value": one.value, **named})
     return rows
+
+
+def _curve(measurements: Sequence[Measurement]) -> list[Row]:
+    """The share of missions fulfilled with at most so many added subgoals."""
+    rows: list[Row] = []
+    for one in measurements:
+        before, _, most = one.name.rpartition(".")
+        if before == "decompose.within" and not one.where and one.value is not None:
+            low, high = one.interval or (one.value, one.value)
+            rows.append(
+                {"most": int(most), "value": one.value, "low": low, "high": high}
+            )
+    return rows
+
+
+def _line() -> dict[str, Any]:
+    """A curve over its 95 % interval."""
+    x = {"field": "most", "type": "quantitative", "title": "added subgoals, at most"}
+    line = {"x": x, "y": {"field": "value", **SHARE}}
+    band = {"x": x, "y": {"field": "low", **SHARE}, "y2": {"field": "high"}}
+    layers = [
+        {"mark": {"type": "area", "opacity": 0.25}, "encoding": band},
+        {"mark": {"type": "line", "point": True}, "encoding": line},
+    ]
+    return {"layer": layers, "width": 240, "height": 160}
 
 
 def _cells(measurements: Sequence[Measurement]) -> list[Row]:

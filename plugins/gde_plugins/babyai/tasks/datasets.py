@@ -13,8 +13,8 @@ from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
-from gde.errors import ConfigError
-from gde_plugins.babyai.config import WorldConfig
+from gde.errors import ConfigError, MissingExtra
+from gde_plugins.babyai.config import Format, WorldConfig
 from gde_plugins.babyai.tasks.environment import KINDS, description
 from gde_plugins.babyai.tasks.question import Unanswerable, state_text
 from gde_plugins.babyai.worlds.generation import make_scene
@@ -46,6 +46,7 @@ class Wanted:
     levels: Sequence[str]
     seeds: Sequence[int]
     release: Release = "3.0"
+    format: Format = "structured"
 
 
 def columns(task: str) -> tuple[str, ...]:
@@ -53,14 +54,16 @@ def columns(task: str) -> tuple[str, ...]:
     return (*COMMON, *OWN[task], ERROR)
 
 
-def make_row(task: str, release: Release, world: tuple[str, int]) -> Row:
+def make_row(task: str, release: Release, form: Format, world: tuple[str, int]) -> Row:
     """Make the row of a level and a seed."""
     level, seed = world
     row: dict[str, str | int] = dict.fromkeys(columns(task), "")
     row.update(env_name=_environment(level), seed=seed)
     try:
         scene = make_scene(level, seed, release)
-        row["env_description"] = description(scene, WorldConfig(level=level))
+        row["env_description"] = description(
+            scene, WorldConfig(level=level, format=form)
+        )
         row["initial_state"] = state_text(scene, scene.agent, scene.direction)
         return {**row, **KINDS[task](scene).row}
     except Unanswerable as error:
@@ -80,7 +83,7 @@ def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
         skip: number of rows to leave out at the beginning.
     """
     worlds = [*product(wanted.levels, wanted.seeds)][skip:]
-    make = partial(make_row, wanted.task, wanted.release)
+    make = partial(make_row, wanted.task, wanted.release, wanted.format)
     if workers == 1:
         yield from map(make, worlds)
     else:
@@ -91,13 +94,20 @@ def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
 def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
     """Write the rows that a .csv or .jsonl file lacks, and return their number.
 
+    A .parquet file is written as a whole.
+
     Raises:
         ConfigError: the file has another ending, cannot be written, or holds other
             rows.
+        MissingExtra: the file is Parquet, and pyarrow is not installed.
     """
-    if path.suffix not in (".csv", ".jsonl"):
-        raise ConfigError(f"--out {path}: wanted a name that ends in .csv or .jsonl")
+    if path.suffix not in (".csv", ".jsonl", ".parquet"):
+        raise ConfigError(
+            f"--out {path}: wanted a name that ends in .csv, .jsonl or .parquet"
+        )
     try:
+        if path.suffix == ".parquet":
+            return _write_parquet(wanted, path, workers)
         held = read_dataset(path) if path.exists() else []
         _check(wanted, held, path)
         n_rows = 0
@@ -117,6 +127,22 @@ def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
     except OSError as error:
         raise ConfigError(f"--out {path}: {error.strerror}") from error
     return n_rows - len(held)
+
+
+def _write_parquet(wanted: Wanted, path: Path, workers: int) -> int:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("--out *.parquet", ["pyarrow"], "parquet") from None
+    made = [dict(row) for row in rows(wanted, workers)]
+    # The number of an unanswerable question is missing, not an empty text.
+    for row in made:
+        row["help_count"] = row.get("help_count") or None  # type: ignore[assignment]
+        if wanted.task != "decompose":
+            del row["help_count"]
+    parquet.write_table(pyarrow.Table.from_pylist(made), path)
+    return len(made)
 
 
 def read_dataset(path: Path) -> list[Row]:

@@ -9,8 +9,8 @@ from itertools import product
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.errors import GdeError
-from gde_plugins.babyai.config import PredictConfig, WorldConfig
+from gde.errors import ConfigError, GdeError
+from gde_plugins.babyai.config import PredictConfig, QuestionConfig, WorldConfig
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
 from gde_plugins.babyai.descriptions.formats import RULES, write
@@ -20,6 +20,7 @@ from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.grounded import GroundedPlan, GroundedPredict
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
+from gde_plugins.babyai.tasks.published_rows import Row, question_of, read_rows
 from gde_plugins.babyai.tasks.question import Question, Unanswerable, scores_of
 from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS
 from gde_plugins.babyai.worlds.scene import Scene
@@ -49,7 +50,7 @@ class QuestionEnvironment:
     (`tasks.question.Scores`).
     """
 
-    def __init__(self, kind: str, config: WorldConfig) -> None:
+    def __init__(self, kind: str, config: QuestionConfig) -> None:
         """Ask questions of a kind, a name of `KINDS`."""
         self._kind = kind
         self._make = KINDS[kind]
@@ -59,6 +60,10 @@ class QuestionEnvironment:
             config = replace(config, seeds=seeds, details=True)
         self._config = config
         self._source = Source(config)
+        self._rows = read_rows(config.dataset, kind) if config.dataset else ()
+        if self._rows and self._is_grounded:
+            raise ConfigError("env.dataset has no grounded pairs: unset env.grounded")
+        self._row: Row | None = None
         self._question: Question | None = None
 
     def worlds(self) -> Sequence[str]:
@@ -66,6 +71,11 @@ class QuestionEnvironment:
 
         A pair of grounded questions has two.
         """
+        if self._rows:
+            return [
+                f"{row['env_name']} {row['seed']}, row {place}"
+                for place, row in enumerate(self._rows, start=1)
+            ]
         if not self._is_grounded:
             return self._source.names
         pairs = product(self._source.names, ("as made", "changed"))
@@ -79,7 +89,12 @@ class QuestionEnvironment:
             another world than it should.
         """
         try:
-            if self._is_grounded:
+            if self._rows:
+                self._row = self._rows[seed % len(self._rows)]
+                release = self._config.release
+                self._question = question_of(self._kind, self._row, release)
+                self._scene = self._question.scene
+            elif self._is_grounded:
                 index, changed = divmod(seed % len(self.worlds()), 2)
                 self._question = self._pair(index, bool(changed))
             else:
@@ -196,7 +211,10 @@ class QuestionEnvironment:
         return Observation(text=self._text(self.question))
 
     def _text(self, question: Question) -> str:
-        return f"{description(question.scene, self._config)}\n\n{question.asked}"
+        described = description(question.scene, self._config)
+        if self._row is not None and question is self._question:
+            described = self._row["env_description"]
+        return f"{described}\n\n{question.asked}"
 
 
 def description(scene: Scene, config: WorldConfig) -> str:

@@ -1,0 +1,76 @@
+"""Datasets in the published columns, written and read as they stand."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from asking import episode_in, measured
+
+from gde.errors import ConfigError, GdeError
+from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
+from gde_plugins.babyai.config import QuestionConfig, ScriptedConfig
+from gde_plugins.babyai.tasks.datasets import Wanted, write_dataset
+from gde_plugins.babyai.tasks.environment import KINDS, QuestionEnvironment
+from gde_plugins.babyai.worlds.levels import PLAN_WORLDS
+
+
+def wanted(task: str) -> Wanted:
+    levels = [*PLAN_WORLDS][:2] if task == "plan" else ["GoToLocal", "UnblockPickup"]
+    return Wanted(task=task, levels=levels, seeds=(1, 2))
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_a_dataset_is_asked_as_it_stands(task: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_dataset(wanted(task), path)
+    rows = [*csv.DictReader(StringIO(path.read_text()))]
+    rows[0]["env_description"] = "A description of another author."
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+
+    world = QuestionEnvironment(task, QuestionConfig(dataset=str(path)))
+    assert len(world.worlds()) == 4
+    assert world.reset(0).text.startswith("A description of another author.\n\n")
+    agent = ScriptedAnswerer(ScriptedConfig())
+    found = measured(task, [episode_in(world, n, agent) for n in range(4)])
+    name = "decompose.comprehension" if task == "decompose" else f"{task}.success"
+    assert found[name].value == found[f"{name}.published"].value == 1
+
+
+def test_the_target_of_plan_is_a_cell_as_published(tmp_path: Path) -> None:
+    path = tmp_path / "plan.csv"
+    write_dataset(wanted("plan"), path)
+    row = next(csv.DictReader(StringIO(path.read_text())))
+    x, y = map(int, row["target_subgoal"].strip("()").split(","))
+    assert f"ball, color=red, position=({x}, {y})" in row["env_description"]
+
+
+def test_a_row_of_another_world_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_dataset(wanted("predict"), path)
+    path.write_text(
+        path.read_text().replace("BabyAI-GoToLocal-v0,1,", "BabyAI-GoTo-v0,1,")
+    )
+    world = QuestionEnvironment("predict", QuestionConfig(dataset=str(path)))
+    with pytest.raises(GdeError, match=r"seed 1: the dataset has .* set env.release"):
+        world.reset(0)
+
+
+def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("env_name,seed\nBabyAI-GoTo-v0,1\n")
+    with pytest.raises(ConfigError, match="lacks the columns env_description"):
+        QuestionEnvironment("plan", QuestionConfig(dataset=str(path)))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        QuestionEnvironment("plan", QuestionConfig(dataset=str(tmp_path / "none.csv")))
+
+
+def test_parquet_holds_the_same_rows(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert write_dataset(wanted("decompose"), tmp_path / "rows.parquet") == 4
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    assert table.num_rows == 4
+    assert all(count >= 1 for count in table["help_count"].to_pylist())
