@@ -211,9 +211,8 @@ def _failed(result: Result) -> str:
     listed = "; ".join(f"{n} x {reason}" for reason, n in reasons)
     if not subject.failed:
         return f"failures: {listed}"
-    total = subject.episodes + subject.failed
     return (
-        f"{subject.failed} of {total} episodes failed and are in no number: {listed}. "
+        f"{subject.failed} of {subject.episodes} episodes failed and are in no number: {listed}. "
         "Name the folder with --out to run them again."
     )
 

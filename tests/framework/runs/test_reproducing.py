@@ -14,6 +14,7 @@ from gde.cli.main import build_app
 from gde.request.catalogue import Catalogue
 from gde.runs.reproducing import Request, Study, reproduce, study_json
 from gde.stages.progress import Progress
+from gde.testing.parts import ScriptedAgent
 
 SCRIPTED = Choice(name="scripted")
 
@@ -70,6 +71,26 @@ def test_what_is_finished_is_not_run_again(
         (0, 2),
         (1, 2),
     ]
+
+
+def test_failed_episodes_are_counted_and_run_again(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise OSError("the server is down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScriptedAgent, "act", fail)
+        failed = study(tmp_path / "study", catalogue)
+    assert failed.status != "ok"
+    assert len(failed.failures) == 2
+    assert "3 of 3 episodes failed and are in no number: 3 x" in failed.failures[0]
+    assert "the server is down" in failed.failures[0]
+
+    again = study(tmp_path / "study", catalogue)
+    assert (again.status, again.failures) == ("ok", ())
+    sound = study(tmp_path / "sound", catalogue)
+    assert [row.ours for row in again.rows] == [row.ours for row in sound.rows]
 
 
 def test_a_folder_of_another_study_is_refused(

@@ -12,6 +12,8 @@ RATES = {
     "decompose.precision": "precision",
     "decompose.aci": "assistance curve integral",
 }
+WITHIN = "decompose.within."
+"""The names of the assistance curve, before the number of added subgoals."""
 OVERALL = {"plan.success": "success", "plan.efficiency_successful": "efficiency"}
 SHARE = {"type": "quantitative", "scale": {"domain": [0, 1]}}
 Row = dict[str, Any]
@@ -63,8 +65,8 @@ def _curve(measurements: Sequence[Measurement]) -> list[Row]:
     """The share of missions fulfilled with at most so many added subgoals."""
     rows: list[Row] = []
     for one in measurements:
-        before, _, most = one.name.rpartition(".")
-        if before == "decompose.within" and not one.where and one.value is not None:
+        most = one.name.removeprefix(WITHIN)
+        if most != one.name and not one.where and one.value is not None:
             low, high = one.interval or (one.value, one.value)
             rows.append(
                 {"most": int(most), "value": one.value, "low": low, "high": high}
