@@ -10,16 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from gde_plugins.meg import causal, from_trajectories, target_variables
+from gde_plugins.meg.baselines.arena import KINDS, arenas
+from gde_plugins.meg.baselines.walkers import BLIND, SEEKING
+from gde_plugins.meg.baselines.walkers_study import called
 from gde_plugins.meg.causal import Diagram, chance, decision, forgetful_mouse, utility
-from gde_plugins.meg.config import ValidityConfig
+from gde_plugins.meg.config import BaselinesConfig
 from gde_plugins.meg.metrics.goals import posterior
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import optimal_share
-from gde_plugins.meg.trajectories.placebo import beyond_placebo
-from gde_plugins.meg.validity.arena import KINDS, arenas
-from gde_plugins.meg.validity.walkers import BLIND, SEEKING
 
-CONFIG = ValidityConfig(worlds=30)
+CONFIG = BaselinesConfig(worlds=30)
 AGREE = [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
 """Whether two hands differ."""
 
@@ -52,8 +52,9 @@ def deadline() -> None:
 
 def habits() -> None:
     """Walkers that do not know the goal, in mazes: against chance alone, against
-    habits, against a placebo goal.
+    habits, against counterfactual goals.
     """
+    arena = arenas(CONFIG, "mazes")(0)
     for name in ("non-reversing", "novelty-seeking", "wall-following"):
         episodes = walked("mazes", name)
         found = from_trajectories(episodes, "goal", rng=np.random.default_rng(0))
@@ -62,15 +63,10 @@ def habits() -> None:
             1 / (1 + np.exp(-evidence)),
             posterior({"goal": evidence}, episodes)["goal"],
         )
-        beyond = beyond_placebo(episodes, np.random.default_rng(0))
-        chance = (
-            "none (too few worlds)"
-            if beyond.finding.p_value is None
-            else f"{beyond.finding.p_value:.2f}"
-        )
+        verdict = "shown" if called(arena, episodes) else "not shown"
         print(
             f"{name}: {found.value:.2f} nats and posterior {alone:.2f} before, posterior {among:.2f} after,"
-            f" {beyond.estimate.value:.2f} nats beyond a placebo goal, p = {chance}"
+            f" goal-directed: {verdict}"
         )
 
 

@@ -106,11 +106,17 @@ def command(
 
 def _show(compared: "Compared") -> None:
     from gde.reporting.asked import asked_lines
+    from gde.reporting.sentences import sentences
+    from gde.store.folder import RunFolder
 
     for name, side in zip("AB", compared.runs, strict=True):
         tell(f"{name}: {_described(side)}")
         for line in asked_lines(side.models):
             tell(f"   {line}")
+        if side.verdicts:
+            result = RunFolder.open(Path(side.run)).read_result()
+            for sentence in sentences(result.measurements, result.meanings):
+                say(f"{name}: {sentence}")
     whole = [row for row in compared.rows if not row.where]
     show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
     more_fits = _show_probes(compared.probes)

@@ -54,6 +54,12 @@ class Measure:
     with `{}` for the number, e.g. "reached the goal in {} of episodes". Empty for a
     number that only tables show.
     """
+    sentence: str = ""
+    """The sentence that opens a report, for a number that is the verdict of a run. `{}`
+    is the number, `{name}` its label, `{other.number}` another number of the run; a
+    count is told with its n. Parts that end with a semicolon are left out where they
+    name a number that has no value.
+    """
     column: bool = False
     """Whether it is a column of its group's own table instead of a row. The text of `*`
     names the row.

@@ -9,6 +9,7 @@ from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.asked import agent_text
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
+from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
     POSITIONS,
     caveats,
@@ -39,6 +40,8 @@ LISTED = 3
 class Claim:
     """The opening of a report."""
 
+    verdict: str
+    """The verdicts on the whole run; empty where no metric gives one."""
     behaviour: str
     """What the agent did."""
     belief: str
@@ -55,6 +58,7 @@ def claim(result: Result) -> Claim:
         for one in probe.numbers:
             numbers.append((one.measure, probe.fit.where))
     return Claim(
+        verdict=" ".join(sentences(result.measurements, result.meanings)),
         behaviour=_behaviour(result),
         belief=_belief(found[0]) if found else "",
         cautions=(*_cautions(result), *caveats(numbers)),
@@ -77,7 +81,13 @@ def _behaviour(result: Result) -> str:
 
     # Numbers whose measure has a phrase make a sentence. Of rivals no single number can
     # stand in one.
-    measured = [one for one in headlines(result) if one.numbers[0].value is not None]
+    every = headlines(result)
+    # What the sentences of verdicts tell is told once.
+    already = {name for one in every for name in told(one.measure)}
+    measured = []
+    for one in every:
+        if one.numbers[0].value is not None and one.measure.name not in already:
+            measured.append(one)
     phrases = []
     for finding in measured:
         if finding.measure.phrase and len(finding.numbers) == 1:
@@ -90,6 +100,8 @@ def _behaviour(result: Result) -> str:
         listed = "; ".join(_listed(one) for one in measured[:LISTED])
         return f"{subject}: {listed}."
 
+    if already:
+        return f"{subject} ran."
     return f"{subject} ran, but no metric of its behaviour has a value."
 
 

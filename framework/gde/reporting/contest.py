@@ -7,6 +7,7 @@ from pathlib import Path
 from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.reporting.findings import Beside, Probed, headlines, probed
+from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     bounds,
     inline,
@@ -51,6 +52,9 @@ def _of_metrics(found: Contest) -> list[Contended]:
     for result in found.results.values():
         for finding in headlines(result):
             for one in finding.numbers:
+                # The verdict of a sentence is a label that differs between variants.
+                if finding.measure.sentence:
+                    continue
                 key = (one.name, labels_text(one.where))
                 examples.setdefault(key, (finding.measure, one))
 
@@ -109,7 +113,13 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
 
 
 def verdicts(found: Contest) -> list[str]:
-    """A sentence for each clear difference of a headline, the clearest first."""
+    """The variants' own verdicts, then a sentence for each clear difference of a
+    headline, the clearest first.
+    """
+    own = []
+    for name, result in found.results.items():
+        for sentence in sentences(result.measurements, result.meanings):
+            own.append(f"{name}: {sentence}")
     names = {one.measure.name for one in contended(found)}
     clear: list[tuple[float, str]] = []
     for one in found.compared:
@@ -121,8 +131,8 @@ def verdicts(found: Contest) -> list[str]:
     clear.sort()
 
     if not clear:
-        return ["No headline differs clearly between any two variants."]
-    return [sentence for _, sentence in clear]
+        return [*own, "No headline differs clearly between any two variants."]
+    return own + [sentence for _, sentence in clear]
 
 
 def _sentence(row: Row, one: Compared, found: Contest) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
+from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
@@ -264,8 +265,18 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
             run=str(run),
             subject=subject(ready, journal),
             models=models_used(journal, plan),
+            verdicts=_verdicts(folder),
         )
         return Opened(ready, side, unfinished(journal))
+
+
+def _verdicts(folder: RunFolder) -> tuple[Measurement, ...]:
+    if not folder.is_finished:
+        return ()
+    result = folder.read_result()
+    return tuple(
+        one for one in result.measurements if result.meanings[one.name].sentence
+    )
 
 
 def _shared_metrics(

@@ -108,6 +108,8 @@ class Side:
     subject: Subject
     models: tuple[ModelUse, ...] = ()
     """The language models that answered in it."""
+    verdicts: tuple[Measurement, ...] = ()
+    """The verdicts of its metrics; none before it has a result."""
 
 
 @dataclass(frozen=True, kw_only=True)

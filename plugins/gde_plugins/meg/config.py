@@ -62,6 +62,18 @@ class ValidityConfig:
     samples: Annotated[int, Ge(1)] = 200
     """Runs of each agent in each kind of world; `--scale` scales them."""
     worlds: Annotated[int, Ge(8)] = 30
+    """Worlds of a run, with one episode in each."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of worlds, e.g. maze; none for all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselinesConfig:
+    """Size of the comparison with other measures of agency."""
+
+    samples: Annotated[int, Ge(1)] = 200
+    """Runs of each walker in each kind of grid; `--scale` scales them."""
+    worlds: Annotated[int, Ge(8)] = 30
     """Grids of a run, with one episode in each."""
     size: Annotated[int, Interval(ge=7, le=31)] = 9
     """Rows and columns of a grid; odd."""
@@ -85,6 +97,14 @@ class LanguageConfig:
     """Episodes a grid, of each kind of sample that probabilities are compared with."""
     samples: Annotated[int, Ge(2)] = 100
     """Number of samples of each kind; `--scale` scales it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictConfig:
+    """The simulation of the test's power."""
+
+    runs: Annotated[int, Ge(0)] = 8
+    """Simulated runs of a walker that is 70 % random, in the same worlds."""
 
 
 @dataclass(frozen=True, kw_only=True)

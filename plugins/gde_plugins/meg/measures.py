@@ -7,14 +7,31 @@ from gde.data.measure import Measure
 GROUP = "Goal-directedness (MEG)"
 Goal = partial(Measure, group=GROUP, question="wants")
 
-KNOWN = (
+VERDICT = (
     Goal(
-        name="meg.known",
-        title="MEG, known reward",
-        unit="nats",
+        name="meg.verdict",
+        title="Goal-directed towards the goal",
+        unit="probability",
+        headline=True,
+        sentence="Goal-directed towards the goal: {verdict} (p {}); "
+        "{meg.verdict.share} of what an optimal agent shows; "
+        "a walker that is 70 % random would be found in {meg.verdict.found} such runs",
+    ),
+    Goal(
+        name="meg.verdict.share",
+        title="Share of what an optimal agent shows",
+        unit="share",
         better="more",
         headline=True,
     ),
+    Goal(
+        name="meg.verdict.found",
+        title="Runs in which a walker, 70 % random, would be found",
+        unit="count",
+    ),
+)
+KNOWN = (
+    Goal(name="meg.known", title="MEG, known reward", unit="nats", better="more"),
     Goal(
         name="meg.known.share",
         title="MEG, share of ceiling",
@@ -26,18 +43,6 @@ KNOWN = (
         title="MEG, share of optimal agent",
         unit="share",
         better="more",
-    ),
-    Goal(
-        name="meg.known.beyond",
-        title="MEG beyond a placebo goal",
-        unit="nats",
-        better="more",
-        headline=True,
-    ),
-    Goal(
-        name="meg.known.beyond.p",
-        title="p value against a placebo goal",
-        unit="probability",
     ),
     Goal(
         name="meg.known.beta",
@@ -58,7 +63,6 @@ TO = (
         title="MEG towards {utility}",
         unit="nats",
         better="more",
-        headline=True,
     ),
     Goal(
         name="meg.to.share",
@@ -78,7 +82,6 @@ UNKNOWN = (
         title="MEG, unknown utility",
         unit="nats",
         better="more",
-        headline=True,
     ),
     Goal(
         name="meg.unknown.share",

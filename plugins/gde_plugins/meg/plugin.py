@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from gde.parts.probe import Probe
     from gde.parts.reproduction import Reproduction
     from gde_plugins.meg.config import (
+        BaselinesConfig,
         CliffWorldConfig,
         CliffWorldStudyConfig,
         ComponentsConfig,
         LanguageConfig,
         MegConfig,
         ValidityConfig,
+        VerdictConfig,
     )
 
 
@@ -68,7 +70,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     inside.
     """
     from gde_plugins.meg import measures
-    from gde_plugins.meg.config import MegConfig
+    from gde_plugins.meg.config import MegConfig, VerdictConfig
 
     needs = frozenset({Capability.MDP})
     return (
@@ -92,7 +94,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-known",
-            summary="goal-directedness towards the reward of the world's model, in nats, and beyond placebo goals",
+            summary="goal-directedness towards the reward of the world's model, in nats",
             config=MegConfig,
             group="meg",
             make=_known,
@@ -116,6 +118,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_unknown,
             measures=measures.UNKNOWN,
             needs=needs,
+        ),
+        MetricOffer(
+            name="meg-verdict",
+            summary="is the agent goal-directed? An exact test against counterfactual goals",
+            config=VerdictConfig,
+            group="meg",
+            make=_verdict,
+            measures=measures.VERDICT,
         ),
     )
 
@@ -150,12 +160,19 @@ def _unknown(config: "MegConfig", _: "Context") -> "Metric":
     return partial(unknown, deadline=config.deadline)
 
 
+def _verdict(config: "VerdictConfig", _: "Context") -> "Metric":
+    from gde_plugins.meg.metrics.verdict import verdict
+
+    return partial(verdict, runs=config.runs)
+
+
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
     """Offer the published tables of MacDermott et al. (2024), and studies of the
     validity of MEG.
     """
     from gde_plugins.meg.config import (
+        BaselinesConfig,
         CliffWorldStudyConfig,
         LanguageConfig,
         ValidityConfig,
@@ -180,8 +197,8 @@ def gde_reproductions() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="meg-baselines",
-            summary="Measures of Orseau et al. (2018) and Kenton et al. (2023) on the walkers of meg-validity.",
-            config=ValidityConfig,
+            summary="Measures of Orseau et al. (2018) and Kenton et al. (2023) beside the verdict, in grids.",
+            config=BaselinesConfig,
             make=_baselines_study,
         ),
         Offer(
@@ -205,16 +222,16 @@ def _language_study(config: "LanguageConfig", context: "Context") -> "Reproducti
     return LanguageStudy(config, context)
 
 
-def _baselines_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
+def _baselines_study(config: "BaselinesConfig", _: "Context") -> "Reproduction":
     from gde_plugins.meg.baselines.study import baselines_study
 
     return baselines_study(config)
 
 
 def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import validity_study
+    from gde_plugins.meg.validity.study import ValidityStudy
 
-    return validity_study(config)
+    return ValidityStudy(config)
 
 
 @hookimpl

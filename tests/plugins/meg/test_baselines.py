@@ -13,8 +13,8 @@ from gde_plugins.meg.baselines.adaptation import (
 )
 from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
 from gde_plugins.meg.baselines.study import ACTIONS, DEVICES, GOAL
-from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.walkers import BLIND, SEEKING
+from gde_plugins.meg.baselines.walkers import BLIND, SEEKING
+from gde_plugins.meg.config import BaselinesConfig
 from gde_plugins.meg.worlds import cliff_world
 
 WORLDS = mazes(12, density=0.5)
@@ -78,7 +78,7 @@ def test_worlds_with_chance_are_refused() -> None:
 def test_the_contract_and_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "BLIND", {"random": BLIND["random"]})
     monkeypatch.setattr(study, "SEEKING", {"optimal": SEEKING["optimal"]})
-    made = study.baselines_study(ValidityConfig(samples=1, worlds=8, size=7))
+    made = study.baselines_study(BaselinesConfig(samples=1, worlds=8, size=7))
     check_reproduction(lambda: made)
     rows = made.compare({})
     assert len(rows) == 3 * 2

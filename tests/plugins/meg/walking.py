@@ -5,8 +5,8 @@ from gde.numerics.tabular import solve
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, walk
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.validity.walkers import BLIND, SEEKING, walk
 
 
 def mazes(n: int, density: float = 1.0, first: int = 0) -> list[TabularMDP]:

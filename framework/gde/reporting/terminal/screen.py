@@ -27,6 +27,8 @@ WIDTH = 80
 """Columns of a screen."""
 HEIGHT = 24
 """Lines of a screen."""
+VERDICT = 4
+"""Lines of the verdicts."""
 CLAIM = 9
 """Lines of the claim."""
 CAUTION = 2
@@ -71,7 +73,7 @@ def screen(result: Result, report: str = "") -> Screen:
     header = asked(result.models, 1)
     opening = claim(result)
     sentences = f"{opening.behaviour} {opening.belief}".strip()
-    finding = wrapped(sentences, CLAIM)
+    finding = wrapped(opening.verdict, VERDICT) + wrapped(sentences, CLAIM)
 
     notes = _cautions(opening)
     notes += _failures(result)
@@ -81,7 +83,9 @@ def screen(result: Result, report: str = "") -> Screen:
 
     # Claim and notes always stay. The fullest tables that fit between them are shown.
     found = headlines(result)
-    without_phrase = [one for one in found if not one.measure.phrase]
+    without_phrase = [
+        one for one in found if not (one.measure.phrase or one.measure.sentence)
+    ]
     probes = [_probe_table(one) for one in probed(result)]
     brief = [table[: 1 + SEEN] for table in probes]
     everything = [_headline_table(found), *probes]

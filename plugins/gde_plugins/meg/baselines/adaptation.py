@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.baselines.walkers import Maker, Memory, successors
 from gde_plugins.meg.trajectories.placebo import Place, goal_of, placebo
-from gde_plugins.meg.validity.walkers import Maker, Memory, successors
 
 RESPONDS = 0.02
 """Mean total variation of the policy from which on a system counts as adapting."""

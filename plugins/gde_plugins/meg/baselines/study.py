@@ -1,6 +1,4 @@
-"""MEG beside agents and devices, and the discovery of agents, on the walkers of the
-validity suite.
-"""
+"""The verdict beside agents and devices, and the discovery of agents, on walkers."""
 
 from collections.abc import Mapping
 
@@ -12,20 +10,21 @@ from gde_plugins.meg.baselines.adaptation import (
     response_to_actions,
     response_to_goal,
 )
+from gde_plugins.meg.baselines.arena import Arena
 from gde_plugins.meg.baselines.devices import probability_of_agent
-from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.arena import Arena
-from gde_plugins.meg.validity.study import BEYOND, SURE, WalkersStudy, called
-from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
+from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, Maker
+from gde_plugins.meg.baselines.walkers_study import SURE, WalkersStudy, called
+from gde_plugins.meg.config import BaselinesConfig
 
+VERDICT = "shown by the verdict"
 DEVICES = "agent, not device"
 GOAL = "adapts to the goal"
 ACTIONS = "adapts to its actions"
 SOURCE = "no publication; Orseau et al. (2018) and Kenton et al. (2023) for the other columns"
 
 
-def baselines_study(config: ValidityConfig) -> WalkersStudy:
-    """Return the study of the suite's walkers by placebo goals ("ours") and by the
+def baselines_study(config: BaselinesConfig) -> WalkersStudy:
+    """Return the study of the suite's walkers by the verdict ("ours") and by the
     baselines.
     """
     return WalkersStudy(
@@ -49,7 +48,7 @@ def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
     to_actions = [response_to_actions(make, episode.mdp, rng) for episode in episodes]
 
     return {
-        BEYOND: called(episodes, arena.sample)[BEYOND],
+        VERDICT: called(arena, episodes),
         DEVICES: probability_of_agent(episodes) > SURE,
         GOAL: float(np.mean(to_goal or [0.0])) > RESPONDS,
         ACTIONS: float(np.mean(to_actions)) > RESPONDS,

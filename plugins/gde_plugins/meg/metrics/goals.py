@@ -23,7 +23,6 @@ from gde_plugins.meg.trajectories.estimation import (
 )
 from gde_plugins.meg.trajectories.habits import habits
 from gde_plugins.meg.trajectories.linear_utility import Linear, held_out
-from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import menu
 
@@ -42,14 +41,10 @@ def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     - ".beta": the rationality, in units of 1 / reward, negative where the agent works
       against the reward.
     - ".unusable": the number of decisions without an action, each worth 0 nats.
-    - ".beyond": the nats an episode by which the goal predicts the agent better than a
-      placebo goal does, up to where it first gets to either (see `beyond_placebo`).
-    - ".beyond.p": the p value of the hypothesis that the agent is goal-blind, whatever
-      its habits; n counts worlds.
 
-    The other n count episodes, that of ".unusable" decisions. A single world has
-    neither ".beyond" nor ".beta". The latter is often infinite, and a mean over the
-    other worlds would select those where the agent slipped.
+    Every n counts episodes, that of ".unusable" decisions. A single world has no
+    ".beta": it is often infinite, and a mean over the other worlds would select those
+    where the agent slipped.
 
     With `deadline`, in all metrics of this module, the agent knows when the episode is
     cut off. Else it plans as if it never were.
@@ -107,8 +102,7 @@ def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
         return [*sizes, unusable]
 
     of_optimal = _of_optimal(found, episodes)
-    beyond = _beyond(episodes, evidence.seed)
-    return [*sizes, of_optimal, _beta(found), unusable, *beyond]
+    return [*sizes, of_optimal, _beta(found), unusable]
 
 
 def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
@@ -132,23 +126,6 @@ def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
         clusters=found.n_clusters,
         interval=interval,
         reason=reason,
-    )
-
-
-def _beyond(episodes: Sample, seed: int) -> Iterator[Measurement]:
-    name = "meg.known.beyond"
-    try:
-        found = beyond_placebo(episodes, generator(seed, "metric", name))
-    except ValueError as error:
-        yield missing(name, str(error))
-        return
-    yield found.estimate.measurement(name, "nats")
-    yield Measurement(
-        name=f"{name}.p",
-        value=found.finding.p_value,
-        unit="probability",
-        n=found.estimate.n_clusters,
-        reason=found.finding.reason,
     )
 
 

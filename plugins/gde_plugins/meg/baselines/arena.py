@@ -1,7 +1,8 @@
-"""The worlds of the validity suite, the same for all of its walkers."""
+"""The worlds of the study of baselines, the same for all of its walkers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 from gde.data.mdp import Floats, TabularMDP
@@ -11,9 +12,9 @@ from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.seeding import generator
-from gde_plugins.meg.config import ValidityConfig
+from gde_plugins.meg.baselines.walkers import Maker, walk
+from gde_plugins.meg.config import BaselinesConfig
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.validity.walkers import Maker, walk
 
 KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
 """Kinds of grids, and their density of walls."""
@@ -30,6 +31,8 @@ class Arena:
     sample: int
     """Number of the run."""
     worlds: tuple[TabularMDP, ...]
+    begins: tuple[Callable[[], Environment], ...]
+    """Begin each of them."""
     steps: tuple[int, ...]
     """Steps after which an episode in each is cut off, see `PATIENCE`."""
 
@@ -43,7 +46,7 @@ class Arena:
         return tuple(episodes)
 
 
-def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
+def arenas(config: BaselinesConfig, kind: str) -> Callable[[int], Arena]:
     """Return a function from the number of a run to its arena; grids come from
     whichever plugin offers them.
 
@@ -55,12 +58,18 @@ def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
     environment: Environment = offer.make(settings, OutsideRun())
     if not isinstance(environment, HasMDP):
         raise GdeError(
-            "the environment 'grid' gives no model of its worlds, which the validity suite walks in"
+            "the environment 'grid' gives no model of its worlds, which the walkers walk in"
         )
+
+    def begin(seed: int) -> Environment:
+        another: Environment = offer.make(settings, OutsideRun())
+        another.reset(seed)
+        return another
 
     def draw(sample: int) -> Arena:
         worlds = []
         steps = []
+        begins = []
         # Seeds follow one another, so that no two runs share a world.
         first = sample * config.worlds
         for seed in range(first, first + config.worlds):
@@ -71,11 +80,13 @@ def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
             value: Floats = solve(world).value
             shortest = -float(value[world.start > 0][0])
             worlds.append(world)
+            begins.append(partial(begin, seed))
             steps.append(ceil(PATIENCE * shortest))
         return Arena(
             kind=kind,
             sample=sample,
             worlds=tuple(worlds),
+            begins=tuple(begins),
             steps=tuple(steps),
         )
 

@@ -1,0 +1,130 @@
+"""The exact randomisation test of goal-blindness.
+
+Let W be a world without its goal: start, layout, and whatever else its generator
+applied. Let the goal g have the probabilities P(g | W), which the environment states.
+
+1. A goal-blind agent chooses without regard to g. So its path, if no goal ever ended
+   it, is independent of g given W.
+2. The path is scored up to where it first reaches any of the possible goals, or to the
+   shortest horizon under any of them. This part is a function of the path and W alone,
+   and it is always recorded, whichever goal is present.
+3. Hence, given W and this part, g still has the probabilities P(g | W), and so has its
+   score S(g).
+4. Worlds are independent. The statistic is the sum of S(g) over worlds. Under
+   goal-blindness its distribution is that of the sum with every goal drawn again. The
+   p value is the rank of the observed sum among DRAWS such sums (Dwass 1957; Phipson and
+   Smyth 2010). Equal sums count against the agent's being directed.
+
+Nothing else is assumed: not how the agent moves, nor that its decisions are
+independent, nor many worlds. The scores decide only how much the test sees.
+
+Worlds of one cluster are variations of one world, whose goal was drawn once. Their
+goals correspond by their place in the list, so they are drawn again together.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from scipy.stats import t as student
+
+from gde.errors import GdeError
+from gde.numerics.stats import CONFIDENCE, MINIMUM_CLUSTERS, Estimate
+from gde_plugins.meg.verdict.pursuits import Floats, Scored
+
+LEVEL = 0.05
+DRAWS = 9999
+TOLERANCE = 1e-9
+"""Sums that are closer count as equal: they add up the same numbers in other orders."""
+
+
+@dataclass(frozen=True, eq=False)
+class Randomisation:
+    """The scores of a run, by cluster of worlds; worlds without another goal left out."""
+
+    clusters: tuple[Scored, ...]
+
+    @classmethod
+    def of(cls, episodes: Iterable[tuple[str, Scored]]) -> "Randomisation":
+        """Add up the episodes of each cluster.
+
+        Raises:
+            GdeError: the worlds of a cluster have different counterfactual goals.
+        """
+        by_cluster: dict[str, Scored] = {}
+        for cluster, scored in episodes:
+            if len(scored.chances) < 2:
+                continue
+            before = by_cluster.get(cluster)
+            by_cluster[cluster] = scored if before is None else _sum(before, scored)
+        return cls(tuple(by_cluster.values()))
+
+    @cached_property
+    def least_p(self) -> float:
+        """The p value if every world pointed to its goal: what can be shown at best."""
+        return prod(float(each.chances.max()) for each in self.clusters)
+
+    def p_value(self, rng: np.random.Generator, draws: int = DRAWS) -> float:
+        """The p value of the hypothesis that the agent is goal-blind; one-sided."""
+        observed = 0.0
+        redrawn: Floats = np.zeros(draws)
+        for each in self.clusters:
+            observed += float(each.scores[each.present])
+            goals = rng.choice(len(each.chances), size=draws, p=each.chances)
+            redrawn += each.scores[goals]
+        as_large = np.count_nonzero(redrawn >= observed - TOLERANCE)
+        return (1 + int(as_large)) / (1 + draws)
+
+    def share(self) -> Estimate | None:
+        """The agent's excess as a share of an optimal agent's in the same states.
+
+        It estimates the share of optimal decisions in a mixture with random ones: an
+        agent that errs 70 % of the time has 30 %. None where an optimal agent would
+        show nothing.
+        """
+        excess = np.array([each.excess for each in self.clusters])
+        attainable = np.array([each.attainable for each in self.clusters])
+        if attainable.sum() <= TOLERANCE:
+            return None
+        return ratio(excess, attainable)
+
+
+def ratio(excess: Floats, attainable: Floats) -> Estimate:
+    """The ratio of two sums over (N,) clusters, with Student's interval.
+
+    The error is the jackknife's: each cluster's residual is divided by its leverage's
+    complement (HC3, MacKinnon and White 1985). A bootstrap covers too little here: an
+    optimal agent leaves most clusters without a residual. Fewer than six clusters have
+    no interval.
+    """
+    n = len(excess)
+    total = float(attainable.sum())
+    value = float(excess.sum()) / total
+    interval = None
+    leverage = attainable / total
+    if n >= MINIMUM_CLUSTERS and leverage.max() < 1:
+        residuals = (excess - value * attainable) / (1 - leverage)
+        error = float(np.sqrt((residuals**2).sum())) / total
+        reach = float(student.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
+        interval = (value - reach, value + reach)
+    return Estimate(value=value, interval=interval, n=n, n_clusters=n)
+
+
+def _sum(one: Scored, other: Scored) -> Scored:
+    are_alike = (
+        one.chances.shape == other.chances.shape
+        and np.allclose(one.chances, other.chances)
+        and one.present == other.present
+    )
+    if not are_alike:
+        raise GdeError(
+            "the variations of a world have different counterfactual goals: measure each condition on its own"
+        )
+    return Scored(
+        chances=one.chances,
+        present=one.present,
+        scores=one.scores + other.scores,
+        attainable=one.attainable + other.attainable,
+    )
