@@ -3,6 +3,7 @@ and planning agents.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
@@ -27,10 +28,8 @@ ASKING = (REACT, REACT_REWARD)
 """The agents of table 2, which ask a language model."""
 AGENTS = (*ASKING, "mcts", "random")
 """They, a tree search that asks none, and the random baseline."""
-AS_IN_TABLE_1 = ("level-4", "goal-online", "embedder-words", "effort-medium")
-"""Rows of the ablations that are StateFactory with its defaults, which need no run of
-their own.
-"""
+PUBLISHED: Mapping[str, Json] = {"embedder": "minilm", "decimals": 2}
+"""Settings of StateFactory in the publication, by a language model."""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
 """The domains of table 2."""
 CONCURRENCY = 4
@@ -56,8 +55,15 @@ def baselines(config: StudyConfig) -> list[Choice]:
     return [*(choice for choice in own if choice.label not in named_labels), *named]
 
 
+def as_in_table_1(config: StudyConfig) -> tuple[str, ...]:
+    """The rows of the ablations that are StateFactory as in table 1."""
+    if config.model:
+        return "level-4", "goal-online", "embedder-minilm", "effort-medium"
+    return "level-4", "goal-online", "embedder-words"
+
+
 def ablations(config: StudyConfig) -> list[Choice]:
-    """The ablation tables less `AS_IN_TABLE_1`, by rules where there is no language
+    """The ablation tables less `as_in_table_1`, by rules where there is no language
     model to ask.
     """
     found = [
@@ -65,8 +71,9 @@ def ablations(config: StudyConfig) -> list[Choice]:
     ]
     found.append(_state_factory("goal-oracle", config, goal="oracle"))
     for embedder in listed(config.embedders):
-        _, _, name = embedder.rstrip("/").rpartition("/")
-        found.append(_state_factory(f"embedder-{name}", config, embedder=embedder))
+        label = f"embedder-{Path(embedder).name}"
+        if label not in as_in_table_1(config):
+            found.append(_state_factory(label, config, embedder=embedder))
     if config.model:
         found.append(_state_factory("effort-low", config, effort="low"))
     return found
@@ -119,7 +126,7 @@ def listed(names: str) -> list[str]:
 
 def _state_factory(label: str, config: StudyConfig, **settings: Json) -> Choice:
     if config.model:
-        settings = {"model": config.model, **settings}
+        settings = {"model": config.model, **PUBLISHED, **settings}
     return Choice(
         name="statefactory",
         alias="" if label == "statefactory" else label,

@@ -56,7 +56,21 @@ def estimates(
                 n_trajectories(domain, config, share) for domain in domains
             )
             yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
+        first: dict[str, str] = {}
         for choice in asking:
+            extraction = _extraction(choice)
+            label = first.setdefault(extraction, choice.label)
+            if label != choice.label:
+                note = f"reads what {label} extracts"
+                n_episodes = len(lengths(share))
+                yield Estimate(
+                    plan=name,
+                    part=choice.label,
+                    episodes=n_episodes,
+                    calls=0,
+                    note=note,
+                )
+                continue
             yield _estimate(name, choice, lengths(share), config)
 
 
@@ -77,6 +91,23 @@ def _asks(choice: Choice) -> bool:
     )
 
 
+def _extraction(choice: Choice) -> str:
+    """What the requests of a reward model depend on; equal ones are asked once.
+
+    Goals of the oracle are read from the success, of which the extraction is known.
+    """
+    settings = {
+        name: value
+        for name, value in choice.config.items()
+        if name not in {"embedder", "decimals", "goal"}
+    }
+    if choice.name == "statefactory":
+        settings.setdefault("level", 4)
+        settings.setdefault("effort", "medium")
+        return repr(sorted(settings.items()))
+    return choice.label
+
+
 def _share(plan: Plan) -> float:
     share = plan.environment.config["share"]
     assert isinstance(share, int | float)
@@ -90,10 +121,6 @@ def _estimate(
     config: StudyConfig,
 ) -> Estimate:
     calls_a_turn = CALLS[choice.name]
-    if choice.config.get("goal") == "oracle":
-        calls_a_turn *= (
-            2  # the success at the task is read for each of its trajectories as well
-        )
     sees_one_step = choice.config.get("memory") or choice.name == "statefactory"
 
     n_calls = 0

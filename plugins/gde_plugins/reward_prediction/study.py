@@ -26,13 +26,13 @@ from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Estimate, Run
 from gde_plugins.reward_prediction.baselines import (
     AGENTS,
-    AS_IN_TABLE_1,
     CONCURRENCY,
     PLANNED,
     REACT,
     REACT_REWARD,
     READING_NOTHING,
     ablations,
+    as_in_table_1,
     baselines,
     listed,
     planning,
@@ -56,7 +56,6 @@ from gde_plugins.reward_prediction.published import (
 )
 
 NAME = "rewardprediction"
-ABLATION = "ablations"
 TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
@@ -71,10 +70,10 @@ EQ_14 = "Shen et al. (2026), eq. 14"
 class RewardPredictionStudy:
     """Implements `gde.parts.reproduction.Reproduction` and `Foresees`.
 
-    One run of all reward models and one of the ablations, each over all available
-    domains, one condition a domain; with `agents`, also one run for each planning agent
-    and domain of table 2. The first two replay records, so that their agent plays no
-    part. In the last, the user may give one of the agents settings of its own.
+    One run of all reward models, ablations included, over all available domains, one
+    condition a domain; with `agents`, also one run for each planning agent and domain of
+    table 2. The first replays records, so that its agent plays no part. In the others,
+    the user may give one of the agents settings of its own.
     """
 
     def __init__(self, config: StudyConfig, context: Context) -> None:
@@ -108,16 +107,14 @@ class RewardPredictionStudy:
         """
         config = self._config
         share = min(scale, 1.0)
-        plans = {
-            NAME: self._plan(share, baselines(config), ("epic",), show_success=False)
-        }
+        rewards = baselines(config)
+        metrics: list[str | Choice] = ["epic"]
         if config.ablations:
-            probes = [
-                _probe(embedder) for embedder in ("words", *listed(config.embedders))
-            ]
-            plans[ABLATION] = self._plan(
-                share, ablations(config), ["epic", *probes], show_success=True
-            )
+            # In one run, in which all of them read one extraction.
+            rewards += ablations(config)
+            embedders = dict.fromkeys(("words", *listed(config.embedders)))
+            metrics += map(_probe, embedders)
+        plans = {NAME: self._plan(share, rewards, metrics)}
         if config.agents:
             plans.update(planning(config, self._domains, share, agent))
         return plans
@@ -132,12 +129,15 @@ class RewardPredictionStudy:
         """Every printed row and every further reward model, in every domain and over
         all.
         """
+        measured = runs[NAME].result.measurements
         board = self._board(runs[NAME].evidence)
-        rows = [*self._table(runs[NAME].result.measurements, board, TABLE_1, TABLE)]
-        if ABLATION in runs:
-            measured = [*runs[ABLATION].result.measurements, *self._as_in_table_1(runs)]
-            ablated = self._board(runs[ABLATION].evidence)
-            rows += self._table(measured, ablated, ABLATIONS, ABLATED)
+        labels = {one.label for one in ablations(self._config)} | ABLATIONS.keys()
+        main = [one for one in measured if one.where.get("reward") not in labels]
+        rows = [*self._table(main, board, TABLE_1, TABLE)]
+        if self._config.ablations:
+            ablated = [one for one in measured if one.where.get("reward") in labels]
+            ablated += self._as_in_table_1(runs)
+            rows += self._table(ablated, board, ABLATIONS, ABLATED)
             rows += _triplets(measured)
         rows += self._planned(runs)
         return rows
@@ -160,8 +160,6 @@ class RewardPredictionStudy:
         share: float,
         rewards: Sequence[Choice],
         metrics: Sequence[str | Choice],
-        *,
-        show_success: bool,
     ) -> Plan:
         config = self._config
         environment: dict[str, Json] = {
@@ -172,7 +170,8 @@ class RewardPredictionStudy:
         if config.data:
             environment["data"] = config.data
         environment["share"] = share
-        if show_success:
+        # Only goals of the oracle are read from it.
+        if config.ablations:
             environment["show_success"] = True
         return Plan(
             environment=Choice(name="rewardbench", config=environment),
@@ -267,11 +266,8 @@ class RewardPredictionStudy:
         return _unmeasured("epic", "distance", reason, where)
 
     def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
-        """StateFactory's numbers as those of the ablations that are its defaults; only
-        a model has an effort.
-        """
-        labels = AS_IN_TABLE_1 if self._config.model else AS_IN_TABLE_1[:-1]
-        for label in labels:
+        """StateFactory's numbers as those of the ablations that are its settings."""
+        for label in as_in_table_1(self._config):
             for one in runs[NAME].result.measurements:
                 if one.where.get("reward") == "statefactory":
                     yield replace(one, where={**one.where, "reward": label})
@@ -314,9 +310,8 @@ class RewardPredictionStudy:
 
 
 def _probe(embedder: str) -> Choice:
-    return Choice(
-        name="triplets", alias=f"triplets-{embedder}", config={"embedder": embedder}
-    )
+    alias = f"triplets-{Path(embedder).name}"
+    return Choice(name="triplets", alias=alias, config={"embedder": embedder})
 
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
@@ -351,17 +346,22 @@ def _made_by(measured: Sequence[Measurement], label: str) -> str:
 
 
 def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
+    """The printed triplet accuracies, and those of further embedders."""
+    found: dict[str, Measurement] = {}
     for one in measured:
         if one.name == "triplets" and set(one.where) == {"embedder"}:
-            name = str(one.where["embedder"])
-            quantity = f"triplet accuracy of {name}"
-            yield Comparison(
-                quantity=quantity,
-                paper=TRIPLETS.get(name),
-                ours=one,
-                source=EQ_14,
-                table=ABLATED,
-            )
+            found[Path(str(one.where["embedder"])).name] = one
+    for name in dict.fromkeys((*TRIPLETS, *found)):
+        lacking = (
+            f"this embedder was not in the run: --set study.embedders=FOLDER/{name}"
+        )
+        yield Comparison(
+            quantity=f"triplet accuracy of {name}",
+            paper=TRIPLETS.get(name),
+            ours=found.get(name) or _unmeasured("triplets", "share", lacking),
+            source=EQ_14,
+            table=ABLATED,
+        )
 
 
 def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:

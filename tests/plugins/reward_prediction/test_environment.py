@@ -149,7 +149,7 @@ def test_the_study_names_what_it_lacks(tmp_path: Path) -> None:
         )
 
     check_reproduction(make)
-    plan, _ = make().plans(1.0, Choice(name="gpt-oss")).values()
+    (plan,) = make().plans(1.0, Choice(name="gpt-oss")).values()
     assert plan.environment.config["domain"] == ["blocksworld"]
 
 

@@ -99,8 +99,11 @@ def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     )
     assert found[NAME, "judge"].calls == steps
     assert found[NAME, "statefactory"].calls == 3 * steps
-    assert found["ablations", "goal-oracle"].calls == 6 * steps
-    assert ("ablations", "level-1") not in found
+    # An extraction is asked for once, whatever reads it.
+    assert found[NAME, "goal-oracle"].calls == 0
+    assert found[NAME, "goal-oracle"].note == "reads what statefactory extracts"
+    assert found[NAME, "level-2"].calls == found[NAME, "level-3"].calls == 3 * steps
+    assert (NAME, "level-1") not in found
     # A judge without a memory is shown all that was before.
     first, second = found[NAME, "judge"], found[NAME, "judge-memory"]
     assert first.prompt_tokens is not None and second.prompt_tokens is not None

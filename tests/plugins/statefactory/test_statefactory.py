@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gde.data.plan import Choice, Plan
 from gde.data.transcript import Transcript
 from gde.errors import GdeError
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_plugin, check_reward_model
@@ -147,11 +149,8 @@ def test_the_offer_keeps_the_contract_and_refuses_what_is_not_there() -> None:
         embedder("/no/such")
 
 
-def test_it_comes_closer_to_the_truth_than_time_and_flat_text(tmp_path: object) -> None:
+def test_it_comes_closer_to_the_truth_than_time_and_flat_text(tmp_path: Path) -> None:
     """In the blocks world, on trajectories of the benchmark."""
-    from pathlib import Path
-
-    assert isinstance(tmp_path, Path)
     flat = Choice(name="statefactory", alias="flat", config={"level": 1})
     plan = Plan(
         environment=Choice(name="rewardbench", config={"share": 0.1}),
@@ -170,3 +169,30 @@ def test_it_comes_closer_to_the_truth_than_time_and_flat_text(tmp_path: object) 
         found["statefactory"] < found["monotonic"]
         and found["statefactory"] < found["flat"]
     )  # type: ignore[operator]
+
+
+def test_reward_models_of_a_run_read_one_extraction(tmp_path: Path) -> None:
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    n_calls = {}
+    for name, others in (
+        ("alone", ()),
+        ("three", ({"decimals": 2}, {"goal": "oracle"})),
+    ):
+        settings = [{"model": "planted", **other} for other in ({}, *others)]
+        plan = Plan(
+            environment=Choice(
+                name="rewardbench", config={"share": 0.004, "show_success": True}
+            ),
+            agent=Choice(name="random"),
+            rewards=[
+                Choice(name="statefactory", alias=f"m{i}", config=each)
+                for i, each in enumerate(settings)
+            ],
+            metrics=("epic",),  # type: ignore[arg-type]
+            episodes=2,
+        )
+        result = evaluate(plan, tmp_path / name, catalogue)
+        (asked,) = [one for one in result.models if one.kind == "reward_model"]
+        assert asked.part == "statefactory"
+        n_calls[name] = asked.usage.calls
+    assert n_calls["alone"] == n_calls["three"] > 0

@@ -1,5 +1,5 @@
-"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): the present, the
-state and the goal.
+"""The three questions of a turn (Shen et al. 2026, appendix C.4.1), in our words: the
+present, the state and the goal.
 """
 
 from collections.abc import Sequence
