@@ -48,8 +48,8 @@ def comparison(side: int, named: list[str]) -> dict[str, Figures]:
     """The plain way over sparse matrices (`sparse_peers`) and ours, one after the
     other, in processor seconds.
 
-    A corner: episodes start there, and most of the world is out of their reach. Spread:
-    they start anywhere. Random: any state may follow any other. L-BFGS is timed until
+    A corner: episodes start there, and most of the world is out of their reach, which
+    both ways set aside. Spread: they start anywhere. Random: any state may follow any other. L-BFGS is timed until
     it is as near to our upper bound as our tolerance asks, which it cannot know
     ("told"), and until its own gradient proves it ("certified").
     """
@@ -94,7 +94,11 @@ def _unknown_beside(mdp: TabularMDP, policy: Policy) -> Figures:
     ours, started = min(times), time.process_time()
     peer = Sparse(mdp, policy, HORIZON)
     begun, close = time.process_time() - started, 1e-6 * meg.ceiling
-    figures: Figures = {"s": ours, "between": meg.bounds[1] - meg.value}
+    figures: Figures = {
+        "s": ours,
+        "reached": len(peer.states),
+        "between": meg.bounds[1] - meg.value,
+    }
     for until, (evaluations, spent) in fit(
         peer, meg.bounds[1] - close, close, SECONDS
     ).items():
@@ -111,9 +115,10 @@ def _known_beside(mdp: TabularMDP, policy: Policy, horizon: int | None) -> Figur
     ours = time.process_time() - started
     started = time.process_time()
     peer = Endless(mdp, policy) if horizon is None else Sparse(mdp, policy, horizon)
-    beta = rationality(peer, mdp.reward)
+    reward = mdp.reward[peer.states]
+    beta = rationality(peer, reward)
     theirs = time.process_time() - started
-    off = abs(meg.value + peer.loss(beta * mdp.reward)[0])
+    off = abs(meg.value + peer.loss(beta * reward)[0])
     return {
         "s": ours,
         "plain_s": theirs,
@@ -142,11 +147,11 @@ def alone(way: str, side: int) -> None:
     mdp = replace(cliff_world(side, side), start=np.full(side**2, 1 / side**2))
     policy = Policy(probabilities=np.tile([0.1, 0.1, 0.1, 0.7], (side**2, 1)))
     before, started = _peak_gib(), time.process_time()
-    beta = (
-        known_utility(mdp, policy, 10).beta
-        if way == "ours"
-        else rationality(Sparse(mdp, policy, 10), mdp.reward)
-    )
+    if way == "ours":
+        beta = known_utility(mdp, policy, 10).beta
+    else:
+        peer = Sparse(mdp, policy, 10)
+        beta = rationality(peer, mdp.reward[peer.states])
     spent = time.process_time() - started
     sys.stdout.write(
         json.dumps({"s": spent, "beyond_gib": _peak_gib() - before, "beta": beta})

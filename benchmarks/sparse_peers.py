@@ -2,8 +2,8 @@
 sparse matrices, vectorised.
 
 All actions' transitions are one sparse matrix; a step backwards is one product, a
-stable softmax and nothing else, a step forwards one product with its transpose. No
-state is set aside.
+stable softmax and nothing else, a step forwards one product with its transpose. States
+that episodes cannot reach are set aside, as ours does.
 """
 
 import time
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.sparse import csr_array, vstack
 
@@ -25,18 +26,27 @@ class Sparse:
     """Soft value iteration and the visits of its policy, over a finite horizon."""
 
     def __init__(self, mdp: TabularMDP, policy: Policy, horizon: int) -> None:
-        self.ahead = csr_array(vstack(mdp.transition, format="csr"))
+        self.states = self.reached(mdp, horizon)
+        # A row that leads out is that of a last action, whatever follows it.
+        rows = [matrix[self.states][:, self.states] for matrix in mdp.transition]
+        self.ahead = csr_array(vstack(rows, format="csr"))
         self.back = self.ahead.T
-        self.shape, self.start, self.horizon, self.evaluations = (
-            (mdp.n_actions, mdp.n_states),
-            mdp.start,
-            horizon,
-            0,
-        )
-        table = policy.probabilities
+        self.shape = (mdp.n_actions, len(self.states))
+        self.start = mdp.start[self.states]
+        self.horizon = horizon
+        self.evaluations = 0
+        table = policy.probabilities[..., self.states, :]
         self.visits = self.visited(
             table.T if table.ndim == 2 else table[t].T for t in range(horizon)
         )
+
+    def reached(self, mdp: TabularMDP, horizon: int) -> NDArray[np.intp]:
+        """The states that episodes reach."""
+        reached = mdp.start > 0
+        for _ in range(horizon - 1):
+            following = [matrix.T @ reached.astype(float) for matrix in mdp.transition]
+            reached = reached | (np.sum(following, axis=0) > 0)
+        return np.flatnonzero(reached)
 
     def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
         """(S,) values at the start, and the (A, S) policies from the first step to the
@@ -138,6 +148,10 @@ class Endless(Sparse):
     def __init__(self, mdp: TabularMDP, policy: Policy) -> None:
         self.discount = mdp.discount
         super().__init__(mdp, policy, 1)
+
+    def reached(self, mdp: TabularMDP, _: int) -> NDArray[np.intp]:
+        """All states: nothing ends an episode."""
+        return np.arange(mdp.n_states)
 
     def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
         values, change = np.zeros(self.shape[1]), np.inf

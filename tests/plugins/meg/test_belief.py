@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sampled import grids, recorded, sample
+from scipy.stats import binom
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.mdp import Floats, Policy, TabularMDP
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, Turn
@@ -154,6 +155,88 @@ def competent(turn: Turn) -> bool:
     return turn.index % 2 == 0
 
 
+def goal_blind(decoder: str, seed: int, n: int = 12) -> Evidence:
+    """An agent that moves at random, and a decoder that reads the chosen move, the cell
+    ahead or nothing of its beliefs.
+    """
+    rng = np.random.default_rng(seed)
+    episodes: list[Episode] = []
+    rows, maps = [], []
+    for i, mdp in enumerate(grids(n)):
+        (episode,) = sample(mdp, uniform(mdp), 1, rng, HORIZON, decisions=HORIZON - 1)
+        episodes.append(replace(episode, cluster=str(i)))
+        arbitrary = int(rng.integers(mdp.n_states))
+        for turn, (state, action) in enumerate(
+            zip(episode.states, episode.actions, strict=True)
+        ):
+            ahead = mdp.transition[action].indices
+            read = {
+                "move": ahead[ahead[ahead[state]]],
+                "ahead": ahead[state],
+                "nothing": arbitrary,
+            }[decoder]
+            rows.append((f"0/{i}/0", turn))
+            maps.append(picture(mdp, np.eye(mdp.n_states)[read], SIZE))
+    fit = Fit(probe="cogmap", variant="mlp", layer=2, position="pre")
+    report = ProbeReport(
+        fit=fit,
+        measurements=(),
+        n_train=1,
+        n_test=len(rows),
+        rows=tuple(rows),
+        decoded=np.stack(maps),
+        classes=CLASSES,
+    )
+    return replace(recorded(episodes), probe_reports=(report,))
+
+
+def uniform(mdp: TabularMDP) -> Policy:
+    shape = (HORIZON, mdp.n_states, mdp.n_actions)
+    return Policy(probabilities=np.full(shape, 1 / mdp.n_actions))
+
+
+DECODERS = ("move", "ahead", "nothing")
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_decoder_of_the_chosen_move_is_no_belief_of_a_random_agent(
+    decoder: str,
+) -> None:
+    """A map compared with the decision that it was read at would predict it, by up to
+    20 nats.
+    """
+    gain = named(goal_blind(decoder, seed=1))["meg.belief.gain"]
+    assert gain.value is not None
+    assert gain.value < 0.02
+    assert gain.interval is not None
+    assert gain.interval[0] <= 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_random_agent_has_a_belief_in_few_runs(decoder: str) -> None:
+    """Of 95 % intervals, 2.5 % may lie above zero."""
+    runs = 60
+    found = 0
+    for seed in range(runs):
+        gain = named(goal_blind(decoder, seed))["meg.belief.gain"]
+        assert gain.interval is not None
+        found += gain.interval[0] > 0
+    assert found <= binom.ppf(0.999, runs, 0.025)
+
+
+def test_no_decision_gains_more_than_it_can_hold() -> None:
+    """Whoever acts on a belief gains less than ln |A|, and whoever acts on the truth
+    loses no more than a coin toss.
+    """
+    for mistaken in (True, False):
+        gain = named(run(mistaken, decoded="wrong", n=10))["meg.belief.gain"]
+        assert gain.value is not None
+        assert -np.log(2) <= gain.value <= np.log(4)
+        assert (gain.value > 0) == mistaken
+
+
 def test_turns_without_any_action_are_no_evidence_of_a_belief() -> None:
     evidence = run(mistaken=False, decoded="right", n=3)
     mute = Decision.unusable("unparsable", "wanted an action")
@@ -179,12 +262,12 @@ def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
         "no probe decoded maps; choose --probe cogmap"
     ]
     assert [one.reason for one in belief(replace(evidence, trajectories=()))] == [
-        "no held-out turn is of an episode that was finished"
+        "no held-out turn is followed by a decision of an episode that was finished"
     ]
     (small,) = belief(run(mistaken=False, decoded="right", size=4, n=3))
     assert (
         small.reason
-        == "the world of episode 0/0/0 is larger than the decoded map of 4 rows"
+        == "the world of episode 0/1/0 is larger than the decoded map of 4 rows"
     )
 
 

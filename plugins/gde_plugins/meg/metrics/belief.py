@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
@@ -16,8 +18,9 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import finished_in, missing, model_of, one_turn
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
 from gde_plugins.meg.trajectories.sample import Sample
@@ -27,25 +30,28 @@ BELIEVED = "believed"
 TRUE = "true"
 GOAL = "goal"
 """The class of cell that is read from decoded maps."""
+PRIOR = 0.5
+"""Prior count of each action in each of an agent's surroundings."""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
     """Measure MEG towards the goal of decoded cognitive maps and towards the true one,
-    on the same held-out turns.
+    on the same decisions: those that follow held-out turns.
+
+    A map is compared with the decision *after* the turn that it was decoded in. A
+    decoder may read the move that is being chosen, or the cell ahead, and would predict
+    that decision without any belief.
 
     "meg.belief" is in nats a decision, negative where the agent avoids the goal. It is
     measured for the first variant of a probe that decodes maps. By "utility":
-    "believed" is the decoded probability of the goal in that turn, among the cells that
-    the agent can be in; "true" is the goal's cell. Both have the true dynamics. Every n
-    counts turns.
+    "believed" is the decoded probability of the goal, among the cells that the agent
+    can be in; "true" is the goal's cell. Both have the true dynamics. Every n counts
+    decisions.
 
-    "meg.belief.gain" uses only the turns in which another cell than the goal is decoded
-    as the most probable one. It tells how many nats better the decoded map predicts the
-    decision than the same map with the probabilities of these two cells exchanged. So
-    the truth is as sharp as the belief, turn by turn, and a probe that is sure where
-    the agent is able gains nothing by it. Both have one rationality, the best if a coin
-    decided which of them the agent acts on. It is measured for the probe's controls too
-    ("control"), which decode no belief.
+    "meg.belief.gain" uses only turns in which another cell than the goal is decoded as
+    the most probable one, see `_gains`. It is at most ln((|A| + 1) / 2) nats a decision
+    and at least -ln 2. It is measured for the probe's controls too ("control"), which
+    decode no belief.
 
     Probes are fitted to the whole run, so conditions have no such numbers.
     """
@@ -105,7 +111,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
 
 @dataclass(frozen=True)
 class _Turns:
-    """T held-out decisions as episodes of one turn, in worlds with different goals."""
+    """T decisions as episodes of one turn, in worlds with different goals."""
 
     believed: Sample
     """The utility is the decoded probability of the goal."""
@@ -117,67 +123,128 @@ class _Turns:
     """
     differ: NDArray[np.bool_]
     """(T,) whether these are two cells."""
+    surroundings: NDArray[np.intp]
+    """(T, 1 + A) the agent's last action, and which actions lead nowhere."""
 
 
 def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement:
-    """Measure by how much the decoded maps predict better than those with the
-    probabilities exchanged.
-    """
+    """Measure how many nats the belief adds where it differs from the truth."""
     name = "meg.belief.gain"
-    at = np.flatnonzero(turns.differ).tolist()
+    at = np.flatnonzero(turns.differ)
     clusters = turns.true.clusters[at]
-    distinct, numbers = np.unique(clusters, return_inverse=True)
-    if len(distinct) < 2:
+    if len(np.unique(clusters)) < 2:
         reason = "decoded and true goal differ in the turns of fewer than 2 worlds"
         return missing(name, reason, where)
 
-    # (magnitudes, T) and, summed over the turns of a world, (magnitudes, worlds).
-    tables = []
-    by_cluster = []
-    for sample in (turns.believed, turns.exchanged):
-        episodes = [sample[i] for i in at]
-        table = Behaviour.of(episodes, own_reward).table(MAGNITUDES)
-        sums = [np.bincount(numbers, weights=row) for row in table]
-        tables.append(table)
-        by_cluster.append(np.stack(sums))
-
-    # The coin is tossed once a world. A rationality fitted to one of the two maps would
-    # favour it.
-    either = np.logaddexp(*by_cluster)
-    best = int(either.sum(axis=-1).argmax())
-    believed, exchanged = tables
-    estimate = cluster_mean(believed[best] - exchanged[best], clusters, rng)
+    believed = Behaviour.of([turns.believed[i] for i in at.tolist()], own_reward)
+    exchanged = Behaviour.of([turns.exchanged[i] for i in at.tolist()], own_reward)
+    gains = _gains(believed, exchanged, _habits(turns)[at], clusters)
+    estimate = cluster_mean(gains, clusters, rng)
     return replace(estimate.measurement(name, "nats"), where=where)
 
 
+def _gains(
+    believed: Behaviour, exchanged: Behaviour, habits: Floats, clusters: Indices
+) -> Floats:
+    """Return (T,) nats that the belief adds to habits, against the truth.
+
+    The truth is the decoded map with the probabilities of its most probable cell and of
+    the goal exchanged. So it is as sharp as the belief, and a probe that is sure where
+    the agent is able gains nothing by it. The odds of the two policies tilt the habits
+    (T, A) towards what the belief recommends and the truth does not. For an agent that
+    follows these habits, the nats of the tilted choice above them have no positive
+    expectation, whatever the maps (Jensen's inequality).
+    """
+    # One rationality serves both, the best if a coin decided for each world which map
+    # the agent acts on: one fitted to either would favour it.
+    _, numbers = np.unique(clusters, return_inverse=True)
+    by_cluster = []
+    for behaviour in (believed, exchanged):
+        table = behaviour.table(MAGNITUDES)
+        sums = [np.bincount(numbers, weights=row) for row in table]
+        by_cluster.append(np.stack(sums))
+    either = np.logaddexp(*by_cluster).sum(axis=-1)
+    beta = float(MAGNITUDES[either.argmax()])
+
+    # Unusable decisions are left out, so a decision's turn is looked up.
+    decisions = believed.decisions
+    turn_of = decisions.summed.tocsc().indices
+    odds = believed.by_action(beta) - exchanged.by_action(beta)
+    tilted = odds - logsumexp(odds + np.log(habits[turn_of].T), axis=0)
+
+    # Half of the time the agent may follow its habits, so that no decision costs more
+    # than a coin toss. None gains more than it can hold.
+    nats = np.logaddexp(tilted[decisions.taken], 0.0) - log(2)
+    held = np.minimum(nats, log(believed.n_actions))
+    gains: Floats = decisions.summed @ held
+    return gains
+
+
+def _habits(turns: _Turns) -> Floats:
+    """Return (T, A) how often the agent takes each action in a turn's surroundings,
+    learned from the other worlds.
+    """
+    n_actions = turns.true.worlds[0].n_actions
+    actions = np.array([int(episode.actions[0]) for episode in turns.true])
+    _, surroundings = np.unique(turns.surroundings, axis=0, return_inverse=True)
+    clusters = turns.true.clusters
+
+    shape = (surroundings.max() + 1, clusters.max() + 1, n_actions)
+    counts = np.zeros(shape)
+    used = actions != UNUSABLE
+    np.add.at(counts, (surroundings[used], clusters[used], actions[used]), 1.0)
+
+    total = counts.sum(axis=1)
+    elsewhere = total[surroundings] - counts[surroundings, clusters] + PRIOR
+    habits: Floats = elsewhere / elsewhere.sum(axis=1, keepdims=True)
+    return habits
+
+
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
-    """Return the held-out turns of finished episodes, once for each map."""
+    """Return the decisions after the held-out turns of finished episodes, once for each
+    map.
+    """
     finished = {str(one.key): one for one in finished_in(evidence)}
     goal = report.classes.index(GOAL)
     believed: list[Episode] = []
     true: list[Episode] = []
     exchanged: list[Episode] = []
     differ = []
+    surroundings = []
+    # The dynamics are the same in all turns of a world.
+    still: dict[TabularMDP, TabularMDP] = {}
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
         if key not in finished:
             continue
-
         trajectory = finished[key]
+        following = turn + 1
+        if following == len(trajectory.turns):
+            continue
+
         model = model_of(trajectory, evidence)
+        if model not in still:
+            still[model] = standing_still(model, model.reward)
         shown = _goal_probabilities(model, decoded[..., goal], trajectory)
         swapped = _exchanged(shown, model)
         differ.append(bool((swapped != shown).any()))
         maps = (shown, believed), (model.labels["goal"], true), (swapped, exchanged)
         for utility, episodes in maps:
-            world = standing_still(model, utility)
-            episodes.append(one_turn(trajectory, turn, world))
+            world = replace(still[model], reward=utility)
+            episodes.append(one_turn(trajectory, following, world))
+        before = one_turn(trajectory, turn, model)
+        here = int(true[-1].states[0])
+        blocked = [matrix[here, here] == 1 for matrix in model.transition]
+        surroundings.append([int(before.actions[0]), *blocked])
     if not differ:
-        raise GdeError("no held-out turn is of an episode that was finished")
+        raise GdeError(
+            "no held-out turn is followed by a decision of an episode that was finished"
+        )
     return _Turns(
         believed=Sample.of(believed),
         true=Sample.of(true),
         exchanged=Sample.of(exchanged),
         differ=np.array(differ),
+        surroundings=np.array(surroundings, dtype=np.intp),
     )
 
 

@@ -2,11 +2,13 @@
 maximisation.
 """
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Mask, Occupancy
+from gde_plugins.meg.solvers.dynamics import Indices, Mask, Occupancy
 
 
 class Table:
@@ -74,6 +76,12 @@ class Features:
         self.size = n_features
         self.on_actions = described == of_actions
         self._features = features
+
+    def at(self, states: Indices) -> "Features":
+        """Return the features of these states alone."""
+        part = copy(self)
+        part._features = self._features[states]
+        return part
 
     def utility(self, weights: Floats) -> Floats:
         summed: Floats = self._features @ weights

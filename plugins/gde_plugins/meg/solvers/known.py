@@ -11,6 +11,7 @@ from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.line_search import Point, climb
 from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.reachable import reached
 from gde_plugins.meg.solvers.result import Meg
 
 TOLERANCE = 1e-9
@@ -55,11 +56,12 @@ def known_utility(
         ValueError: the horizon is not positive, the tolerance negative, or the policy
         does not fit the model.
     """
-    process = process_of(mdp, horizon)
-    reward, scale = _normal(mdp)
+    world, inside, _ = reached(mdp, policy, horizon)
+    process = process_of(world, horizon)
+    reward, scale = _normal(world)
     utility = process.dynamics.utility(reward)
 
-    seen = observe(process, policy, on_actions=mdp.reward.ndim == 2)
+    seen = observe(process, inside, on_actions=mdp.reward.ndim == 2)
     departs = seen.divergence
     decisions = seen.decisions
     earned = seen.occupancy.earns(utility)

@@ -13,10 +13,12 @@ for conjugate gradients to end within a few steps.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import LinearOperator, SuperLU, cg, splu
 
 from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
@@ -32,6 +34,10 @@ visited.
 """
 CLOSE = 1e-2
 """Share of the right-hand side at which the inner iteration ends."""
+PRODUCTS = 50
+"""Steps of the inner iteration after which C is factored instead."""
+MOST_FACTORED = 200_000
+"""States up to which it is: factors of 10^5 states of a grid take about .3 GiB."""
 START_STEPS = 8
 """Steps of L-BFGS for the start; more would fit it to decisions that have a
 deadline.
@@ -71,8 +77,10 @@ def preconditioner(
 
 
 def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
-    """Solve with C, the covariance between actions of where they lead, by conjugate
-    gradients.
+    """Solve with C, the covariance between actions of where they lead.
+
+    Conjugate gradients are quick where everything is near everything. Where worlds are
+    wide, as grids are, they are slow and the factors of C are sparse.
     """
     decided = taken.sum(axis=0)
     inverse = np.zeros_like(decided)
@@ -100,11 +108,49 @@ def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
     n_states = dynamics.n_states
     system = LinearOperator((n_states, n_states), matvec=product, dtype=np.float64)
 
+    @cache
+    def factors() -> SuperLU:
+        covariance = _covariance(dynamics, taken, shares)
+        regular = covariance + diags_array(added)
+        scaled = diags_array(scale) @ regular @ diags_array(scale)
+        return splu(
+            csc_array(scaled),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    is_slow = False
+
     def invert(missing: Floats) -> Floats:
-        solved, _ = cg(system, scale * missing, rtol=CLOSE)
+        nonlocal is_slow
+        wanted = scale * missing
+        if not is_slow:
+            most = PRODUCTS if n_states <= MOST_FACTORED else None
+            solved, unfinished = cg(system, wanted, rtol=CLOSE, maxiter=most)
+            is_slow = unfinished > 0 and most is not None
+        if is_slow:
+            solved = factors().solve(wanted)
         return np.asarray(scale * solved)
 
     return invert
+
+
+def _covariance(dynamics: Dynamics, taken: Floats, shares: Floats) -> csr_array:
+    """Return C (S, S): summed over decisions, the covariance between actions of the
+    next state's probabilities.
+    """
+    S = dynamics.n_states
+    successors = dynamics.discount * dynamics.successors
+    second = successors.T @ (diags_array(taken.ravel()) @ successors)
+
+    # Row s: the mean over the actions of s.
+    columns = np.arange(taken.size)
+    rows = np.tile(np.arange(S), len(taken))
+    averaging = csr_array((shares.ravel(), (rows, columns)), shape=(S, taken.size))
+    mean = averaging @ successors
+    decided = diags_array(taken.sum(axis=0))
+    return csr_array(second - mean.T @ (decided @ mean))
 
 
 def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:

@@ -9,7 +9,11 @@ import numpy as np
 
 from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Occupancy
-from gde_plugins.meg.solvers.finite_horizon import Finite, FiniteFit
+from gde_plugins.meg.solvers.finite_horizon import (
+    Finite,
+    FiniteFit,
+    check_horizon,
+)
 from gde_plugins.meg.solvers.infinite_horizon import Stationary, StationaryFit
 from gde_plugins.meg.solvers.softmax import divergence
 
@@ -24,13 +28,20 @@ def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
     Raises:
         ValueError: it is no model, or the horizon is not positive.
     """
+    check_process(mdp, horizon)
+    if horizon is None:
+        return Stationary(mdp)
+    return Finite(mdp, horizon)
+
+
+def check_process(mdp: TabularMDP, horizon: int | None) -> None:
+    """Raise a ValueError unless it is a model and the horizon is None or positive."""
     if not isinstance(mdp, TabularMDP):
         raise ValueError(
             f"mdp: wanted a TabularMDP, got {type(mdp).__name__}: use TabularMDP.of for arrays and lists"
         )
-    if horizon is None:
-        return Stationary(mdp)
-    return Finite(mdp, horizon)
+    if horizon is not None:
+        check_horizon(horizon)
 
 
 def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Policy:

@@ -12,10 +12,12 @@ import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.concave import maximise
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.solvers.family import Family, Features, Table
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
 from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.reachable import reached
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def unknown_utility(
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
-    process = process_of(mdp, horizon)
+    world, inside, states = reached(mdp, policy, horizon)
+    process = process_of(world, horizon)
 
     # A network is bounded from above by any function of states.
     features = None
@@ -78,13 +81,18 @@ def unknown_utility(
         if utilities not in {"states", "state-actions"}:
             wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
             raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
-    seen = observe(process, policy, on_actions)
-    family: Family = features or Table(seen.occupancy, on_actions)
+    seen = observe(process, inside, on_actions)
+    family: Family = Table(seen.occupancy, on_actions)
+    if features:
+        family = features.at(states)
 
     ceiling = seen.decisions * log(mdp.n_actions)
     close = tolerance * max(1.0, ceiling)
     best = maximise(process, family, seen, close, iterations)
-    utility = family.utility(best.weights)
+    if features:
+        utility = features.utility(best.weights)
+    else:
+        utility = _everywhere(family.utility(best.weights), states, mdp)
     meg = Meg(
         value=best.value,
         beta=1.0,
@@ -98,7 +106,20 @@ def unknown_utility(
     )
     if isinstance(utilities, str | np.ndarray):
         return meg
-    return train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
+
+    whole = process_of(mdp, horizon)
+    occupancy = observe(whole, policy, on_actions).occupancy
+    return train(mdp, whole, occupancy, utilities, training or Training(), meg)
+
+
+def _everywhere(utility: Floats, states: Indices, mdp: TabularMDP) -> Floats:
+    """Return the utility of these states as one of the whole world: -inf where no
+    episode gets.
+    """
+    shape = (mdp.n_states, *utility.shape[1:])
+    table = np.full(shape, -np.inf)
+    table[states] = utility
+    return table
 
 
 def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:

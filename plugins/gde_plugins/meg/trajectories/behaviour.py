@@ -93,13 +93,18 @@ class Behaviour:
         """Return (N,) the expectation of `scores` for uniform choice in the same
         states.
         """
-        utility = self.dynamics.utility(self.mdp.reward)
-        policy = self.choices.policy(utility, beta)
-
         # The mean over actions, since chance takes each of them equally often.
-        by_action = above_chance(policy, self.n_actions, limit=isinf(beta))
+        by_action = self.by_action(beta)
         expected: Floats = self.decisions.summed @ by_action.mean(axis=0)
         return expected
+
+    def by_action(self, beta: float) -> Floats:
+        """Return (A, D) nats by which the soft-optimal policy predicts each action in
+        each decision better than chance does.
+        """
+        utility = self.dynamics.utility(self.mdp.reward)
+        policy = self.choices.policy(utility, beta)
+        return above_chance(policy, self.n_actions, limit=isinf(beta))
 
     def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
         """Return the summed nats of the episodes, counted `chosen` (N,) times each, and
