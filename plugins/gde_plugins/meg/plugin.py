@@ -197,7 +197,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="meg-baselines",
-            summary="Measures of Orseau et al. (2018) and Kenton et al. (2023) beside the verdict, in grids.",
+            summary="Measures adapted from Orseau et al. (2018) and Kenton et al. (2023), beside the verdict.",
             config=BaselinesConfig,
             make=_baselines_study,
         ),

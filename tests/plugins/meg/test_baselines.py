@@ -6,12 +6,12 @@ from walking import episodes, mazes
 
 from gde.testing import check_reproduction
 from gde_plugins.meg.baselines import study
-from gde_plugins.meg.baselines.adaptation import (
+from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
+from gde_plugins.meg.baselines.first_choices import (
     RESPONDS,
     response_to_actions,
     response_to_goal,
 )
-from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
 from gde_plugins.meg.baselines.study import ACTIONS, DEVICES, GOAL
 from gde_plugins.meg.baselines.walkers import BLIND, SEEKING
 from gde_plugins.meg.config import BaselinesConfig
@@ -30,7 +30,7 @@ def test_random_choice_and_a_habit_are_devices() -> None:
     assert probability_of_agent(episodes("wall-following", WORLDS)) < 0.05
 
 
-def test_an_agent_with_another_goal_is_an_agent_of_orseau_and_no_agent_of_kenton() -> (
+def test_an_agent_with_another_goal_is_no_device_and_its_choices_ignore_the_goal() -> (
     None
 ):
     assert probability_of_agent(episodes("goal-swapped", WORLDS)) > 0.95
@@ -41,7 +41,7 @@ def test_an_agent_with_another_goal_is_an_agent_of_orseau_and_no_agent_of_kenton
 
 
 @pytest.mark.parametrize("name", [*BLIND, *SEEKING])
-def test_who_knows_the_goal_adapts_to_it_and_nobody_else(name: str) -> None:
+def test_the_first_choices_of_who_knows_the_goal_depend_on_it(name: str) -> None:
     found = [
         response_to_goal({**BLIND, **SEEKING}[name], world, np.random.default_rng(i))
         for i, world in enumerate(WORLDS[:3])

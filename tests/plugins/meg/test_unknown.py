@@ -15,6 +15,8 @@ from scipy.sparse import csr_array
 from gde import Policy, TabularMDP
 from gde_plugins.meg import known_utility, unknown_utility
 from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.reachable import reachable
+from gde_plugins.meg.worlds import cliff_world
 
 few = settings(max_examples=4)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
@@ -219,3 +221,21 @@ def test_a_class_that_is_not_known() -> None:
         match=r"utilities must be 'states', 'state-actions', .* got 'transitions'",
     ):
         unknown_utility(mdp, uniform(mdp), "transitions", 4)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("utilities", ["states", "state-actions"])
+def test_what_no_episode_reaches_changes_nothing(utilities: str) -> None:
+    """Only a corner of the world is solved: the value is that of the corner alone."""
+    horizon = 4
+    small, large = cliff_world(7, 5), cliff_world(14, 11)
+    corner = (large.labels["row"] < 5) & (large.labels["column"] < 7)
+    table = np.random.default_rng(0).dirichlet(np.ones(4), size=large.n_states)
+    kinds = {"utilities": utilities, "horizon": horizon}
+    whole = unknown_utility(large, Policy(probabilities=table), **kinds)  # type: ignore[arg-type]
+    alone = unknown_utility(small, Policy(probabilities=table[corner]), **kinds)  # type: ignore[arg-type]
+    assert len(reachable(large, horizon)) == 16 < large.n_states
+    assert whole.value == pytest.approx(alone.value, abs=1e-5)
+    assert whole.decisions == pytest.approx(alone.decisions)
+    assert whole.policy.probabilities.shape == (horizon, large.n_states, 4)
+    assert whole.utility is not None
+    assert len(whole.utility) == large.n_states

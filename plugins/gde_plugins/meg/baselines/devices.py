@@ -1,11 +1,10 @@
-"""Agent or device? The posterior of Orseau et al. (2018), for walks in grids.
+"""Agent or device? Adapted from Orseau et al. (2018), for walks in grids.
 
 An agent goes for a place, by an optimal action with probability 1 - epsilon and at
 random otherwise; the place and epsilon are unknown. A device acts at random, or maps
 what it perceives to actions: the walls around it, its last action, both or neither. It
-learns the map on the way (Krichevsky and Trofimov 1981). A priori half are agents. This
-is the authors' definition with classes of our own: they weigh goals and devices by the
-lengths of programs.
+learns the map on the way (Krichevsky and Trofimov 1981). A priori half are agents. The
+classes are ours: the authors weigh goals and devices by the lengths of programs.
 """
 
 from collections.abc import Sequence

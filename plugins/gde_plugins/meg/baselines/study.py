@@ -1,26 +1,26 @@
-"""The verdict beside agents and devices, and the discovery of agents, on walkers."""
+"""The verdict beside agents and devices, and a check of first choices, on walkers."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from gde.seeding import generator
-from gde_plugins.meg.baselines.adaptation import (
+from gde_plugins.meg.baselines.arena import Arena
+from gde_plugins.meg.baselines.devices import probability_of_agent
+from gde_plugins.meg.baselines.first_choices import (
     RESPONDS,
     response_to_actions,
     response_to_goal,
 )
-from gde_plugins.meg.baselines.arena import Arena
-from gde_plugins.meg.baselines.devices import probability_of_agent
 from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, Maker
 from gde_plugins.meg.baselines.walkers_study import SURE, WalkersStudy, called
 from gde_plugins.meg.config import BaselinesConfig
 
 VERDICT = "shown by the verdict"
-DEVICES = "agent, not device"
-GOAL = "adapts to the goal"
-ACTIONS = "adapts to its actions"
-SOURCE = "no publication; Orseau et al. (2018) and Kenton et al. (2023) for the other columns"
+DEVICES = "agent, not device (classes of our own)"
+GOAL = "first choices depend on the goal"
+ACTIONS = "first choices depend on what actions do"
+SOURCE = "no publication; the other columns are adapted from Orseau et al. (2018) and Kenton et al. (2023)"
 
 
 def baselines_study(config: BaselinesConfig) -> WalkersStudy:

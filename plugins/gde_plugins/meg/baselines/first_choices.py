@@ -1,9 +1,11 @@
-"""Does it adapt? The criterion of Kenton et al. (2023), for walkers in grids.
+"""Do first choices depend on the goal, or on what actions do? A check after Kenton et
+al. (2023), for walkers in grids.
 
-An agent is a system that would choose otherwise if its actions influenced the world
-otherwise. So one mechanism of the world is changed and the same system put into the
-same states. The mechanism is where the goal is (that of the utility) or what the
-actions do. The answer needs the power to intervene, which no record of behaviour gives.
+Kenton et al. call a system an agent if it would choose otherwise in a world where its
+actions had other consequences, and discover agents as a causal graph of mechanisms. No
+graph is discovered here. One mechanism of the world is changed: where the goal is, or
+what the actions do. The check compares the first choice of the same walker in every
+state. Walkers that only perceive walls pass the second check too.
 """
 
 from dataclasses import replace
@@ -15,13 +17,13 @@ from gde_plugins.meg.baselines.walkers import Maker, Memory, successors
 from gde_plugins.meg.trajectories.placebo import Place, goal_of, placebo
 
 RESPONDS = 0.02
-"""Mean total variation of the policy from which on a system counts as adapting."""
+"""Mean total variation of first choices from which on they count as different."""
 
 
 def response_to_goal(
     make: Maker, world: TabularMDP, rng: np.random.Generator
 ) -> float | None:
-    """Return the mean total variation of the policy over states when the goal is moved;
+    """Return the mean total variation of first choices when the goal is moved;
     None if it cannot be.
     """
     elsewhere = placebo(world, rng)
