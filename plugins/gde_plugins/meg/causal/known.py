@@ -50,6 +50,23 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
         ValueError: the diagram has no decision or no utility, or exact inference is too
         large.
     """
+    problem, utility = _posed(diagram)
+    return best_rationality(problem, utility)
+
+
+def solving_order(diagram: Diagram) -> tuple[str, ...] | None:
+    """Return the decisions in an order in which each is solved given those before it;
+    None where there is none, see `DecisionProblem.order`.
+
+    Raises:
+        ValueError: as `known_utility`.
+    """
+    problem, _ = _posed(diagram)
+    return problem.order
+
+
+def _posed(diagram: Diagram) -> tuple[DecisionProblem, Floats]:
+    """Return the decisions of a diagram, and the sum of its utilities (n_outcomes,)."""
     nodes = [diagram.nodes[name] for name in diagram.names("utility")]
     if not nodes:
         raise ValueError(
@@ -60,7 +77,7 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
     utility = np.zeros(problem.n_outcomes)
     for node in nodes:
         utility = utility + problem.of_targets(node.table, node.parents)
-    return best_rationality(problem, utility)
+    return problem, utility
 
 
 def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
