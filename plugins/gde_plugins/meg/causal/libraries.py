@@ -67,7 +67,7 @@ def to_pycid(diagram: Diagram) -> Any:
     Raises:
         ImportError: pycid is not installed.
     """
-    from pycid import CID
+    from pycid import CID  # type: ignore[import-not-found]  # never beside our pgmpy
 
     edges = []
     relationships = {}
