@@ -199,7 +199,7 @@ DECODERS = ("move", "ahead", "nothing")
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_a_decoder_of_the_chosen_move_is_no_belief_of_a_random_agent(
+def test_what_a_decoder_reads_is_no_belief_of_a_random_agent(
     decoder: str,
 ) -> None:
     """A map compared with the decision that it was read at would predict it, by up to
