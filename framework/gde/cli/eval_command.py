@@ -1,19 +1,20 @@
 """gde eval: run an evaluation in a new folder."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gde.cli import options
-from gde.cli.output import show, show_variants, talking, tell
+from gde.cli.output import say, show, show_variants, talking, tell
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
-    from gde.data.plan import Plan
     from gde.data.result import Result
     from gde.runs.contest import Contest
+    from gde.runs.evaluating import Dry
 
 
 def command(
@@ -57,10 +58,7 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")
     ] = False,
-    no_preflight: Annotated[
-        bool,
-        typer.Option("--no-preflight", help="Do not ask served models before the run."),
-    ] = False,
+    no_preflight: options.NoPreflight = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder.
@@ -94,11 +92,11 @@ def command(
         catalogue = Catalogue(load_plugins(no_plugin or ()))
         plans = variants(wanted, catalogue)
         if dry_run:
-            plans = {name: dry(each, catalogue).plan for name, each in plans.items()}
+            sizes = {name: dry(each, catalogue, name) for name, each in plans.items()}
         elif not no_preflight:
             plans = checked(plans, catalogue)
     if dry_run:
-        _show_plans(plans, as_json)
+        _show_dry(sizes, as_json)
         return
     found: Result | Contest
     with progress(quiet=quiet or as_json) as watch:
@@ -115,15 +113,26 @@ def _separated(models: list[str]) -> list[str]:
     return [name.strip() for each in models for name in each.split(",")]
 
 
-def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:
+def _show_dry(sizes: "Mapping[str, Dry]", as_json: bool) -> None:
+    from gde.cli.asking_first import say_estimates
+    from gde.reporting.wording import plural
     from gde.request.planfile import plan_hash, plan_tables, write_plan
 
     if as_json:
-        show_variants(
-            {
-                name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)}
-                for name, plan in plans.items()
+        shown = {}
+        for name, one in sizes.items():
+            shown[name] = {
+                "plan_hash": plan_hash(one.plan),
+                "plan": plan_tables(one.plan),
+                "episodes": one.episodes,
+                "estimates": [asdict(each) for each in one.estimates],
             }
-        )
-    else:
-        tell("\n".join(map(write_plan, plans.values())), end=False)
+        show_variants(shown)
+        return
+
+    tell("\n".join(write_plan(one.plan) for one in sizes.values()), end=False)
+    for name, one in sizes.items():
+        conditions = plural(one.conditions, "condition")
+        say(f"{name}: {plural(one.episodes, 'episode')} in {conditions}")
+    estimates = [each for one in sizes.values() for each in one.estimates]
+    say_estimates(estimates, len(sizes) > 1)

@@ -22,6 +22,10 @@ NoPlugin = Annotated[
         "--no-plugin", metavar="NAME", help="Disable a plugin; may be repeated."
     ),
 ]
+NoPreflight = Annotated[
+    bool,
+    typer.Option("--no-preflight", help="Do not ask served models before the run."),
+]
 Model = Annotated[
     list[str] | None,
     typer.Option(

@@ -43,6 +43,7 @@ def command(
         bool,
         typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
     ] = False,
+    no_preflight: options.NoPreflight = False,
     settings: options.Set = None,
     executor: Annotated[
         str, typer.Option(help="Where episodes run: serial, processes or ray.")
@@ -57,12 +58,13 @@ def command(
 
     The tables show the published number, the new one and their difference.
     """
+    from gde.cli.asking_first import checked
     from gde.data.plan import Choice
     from gde.errors import UnknownName
     from gde.reporting.page_files import write_study
     from gde.request.building import choose, choose_model
     from gde.request.settings import parse_settings
-    from gde.runs.reproducing import Request, reproduce
+    from gde.runs.reproducing import Request, reproduce, unasked
 
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]
@@ -97,8 +99,9 @@ def command(
     if dry_run:
         _foretell(request, as_json)
         return
+    ask_first = unasked if no_preflight else checked
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
-        study = reproduce(request, out, watch=watch)
+        study = reproduce(request, out, watch=watch, ask_first=ask_first)
     _show(study, as_json)
     page, missing = write_study(study)
     say(f"page: {page}" if page else f"no page: {missing}")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from gde.data.estimate import Estimate
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
 from gde.data.plan import Choice, Plan
@@ -46,24 +47,6 @@ class Comparison:
         ):
             return None
         return self.ours.value - self.paper
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """An estimate of the calls of language models by one part of a plan."""
-
-    plan: str
-    part: str
-    episodes: int
-    calls: int | None = None
-    """None where it is not known."""
-    prompt_tokens: int | None = None
-    """Approximately."""
-    answer_tokens: int | None = None
-    """At most."""
-    cost: float | None = None
-    """At most, in the currency of the prices that were named; None where none were."""
-    note: str = ""
 
 
 @runtime_checkable

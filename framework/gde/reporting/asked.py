@@ -10,6 +10,8 @@ from gde.reporting.wording import SPACE, plural
 from gde.request.secrets import host_of
 
 ADDRESS = re.compile(r"https?://\S+")
+FOLDERS = re.compile(r"(?<=:)[/.~].*/")
+"""The folders of a served model that is named by its path."""
 THOUSAND = 1000
 """From ten times as many on, a number is shown in thousands or millions."""
 NO_PRICE = "no prices set"
@@ -77,7 +79,8 @@ def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
     found = ADDRESS.search(name)
     if found is None:
         return name
-    plugin, _, model = name[: found.start()].rstrip("@").partition(":")
+    short = FOLDERS.sub("", name[: found.start()].rstrip("@"))
+    plugin, _, model = short.partition(":")
     if not model and len(answered_by) == 1:
         model = answered_by[0]
     shown = f"{plugin}:{model}" if model else plugin

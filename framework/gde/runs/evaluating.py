@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
+from gde.data.estimate import Estimate
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFailed
@@ -22,12 +23,13 @@ from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve, settable
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
+from gde.runs.estimating import count, estimates
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.replaying import check_weights
-from gde.stages.rollout import count_episodes, list_worlds
+from gde.stages.rollout import list_worlds
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 from gde.store.lock import only_writer
@@ -54,21 +56,28 @@ class Dry:
     """The plan with every configuration complete."""
     episodes: int
     conditions: int
+    estimates: tuple[Estimate, ...]
+    """What each part would ask of language models."""
 
 
-def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
+def dry(plan: Plan, catalogue: Catalogue | None = None, name: str = "run") -> Dry:
     """Find out everything about a run that can be known without running it.
+
+    Args:
+        plan: of the run.
+        catalogue: the parts that are offered.
+        name: of the plan, in the estimates.
 
     Raises:
         GdeError: the plan is refused.
     """
     ready = prepare(plan, catalogue)
-    with closing(Resources(ready)) as resources:
-        worlds = list_worlds(ready, resources)
+    asked = count(ready)
     return Dry(
         plan=ready.plan,
-        episodes=count_episodes(ready, worlds),
+        episodes=asked.episodes,
         conditions=len(ready.conditions),
+        estimates=tuple(estimates(name, ready, asked)),
     )
 
 

@@ -1,32 +1,35 @@
 """Before a run: is each served model there, and does it answer so that it can be read?
 
-One real question is asked; what the whole run will ask is estimated from it. Models in
-this process are left alone: they cost nothing, and a run begins by loading them.
+One real question is asked for each part; what the whole run will ask is estimated from
+it. Models in this process are left alone: they cost nothing, and a run begins by
+loading them.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import cast
 
 from gde.data.completion import ChatRequest, Completion, FirstAnswer, Message, Sampling
+from gde.data.estimate import Estimate, together
 from gde.data.json import Json
 from gde.data.plan import Plan
-from gde.data.trajectory import Decision, EpisodeKey
+from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
 from gde.offers import Capability, ModelOffer
-from gde.parts.agent import Agent, Brief
 from gde.parts.language_model import LanguageModel, Served
 from gde.request.catalogue import Catalogue
+from gde.request.names import model_names
 from gde.request.resolve import Chosen, Ready
+from gde.runs.estimating import UNKNOWN, Asked, cost_of, count
 from gde.runs.evaluating import prepare
-from gde.stages.asking import Decorator
-from gde.stages.context import WORLD_CAPABILITIES, Resources, RunContext, agent_seed
-from gde.stages.episode import Opening, begin_world
-from gde.stages.judging import Judge
-from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
+from gde.runs.first_turn import FirstTurn
+from gde.stages.asking import Decorator, Journaled
+from gde.stages.context import Resources, RunContext
+from gde.stages.rewarding import trace
+from gde.stages.rollout import episode_keys, list_worlds, seed_of
 
 QUESTIONS = 3
 """Worlds in which the agent is asked until it gives a usable answer: one answer in
@@ -37,28 +40,9 @@ NEUTRAL = ChatRequest(
     seed=0,
     sampling=Sampling(max_tokens=2_000),
 )
-"""The question to models that no agent asks."""
-NEEDS_MORE = {*WORLD_CAPABILITIES, Capability.SIMULATOR}
-"""Capabilities of agents that cannot be asked outside of an episode."""
+"""The question to models that no part can ask before a run."""
 SHOWN = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """About what a run asks of the agent's model, if no episode ends early."""
-
-    calls: int
-    tokens: int | None
-    """None where the server does not count them."""
-    hours: float
-    """If requests are as fast as the first one."""
-    cost: float | None
-    """None without prices."""
-
-    def __str__(self) -> str:
-        tokens = "tokens unknown" if self.tokens is None else f"{self.tokens:,} tokens"
-        cost = "no prices set" if self.cost is None else f"cost {self.cost:,.2f}"
-        return f"about {self.calls:,} calls, {tokens}, {self.hours:.2g} hours, {cost}"
+ANYWAY = "run with --no-preflight to begin anyway"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +52,48 @@ class Preflight:
     plan: Plan
     """The plan with the settings that its models turned out to need."""
     notes: tuple[str, ...] = ()
-    """Sentences on what was changed, and the estimate."""
-    estimate: Estimate | None = None
-    over: str = ""
-    """The limit of the plan that the estimate exceeds; empty for none."""
+    """Sentences on what was changed."""
+    estimates: tuple[Estimate, ...] = ()
+    """What each part will ask of served models."""
+
+    @property
+    def over(self) -> str:
+        """The first limit of the plan that the run would exceed; empty for none."""
+        run = together(self.estimates)
+        amounts = {
+            "max_calls": run.calls,
+            "max_tokens": run.tokens,
+            "max_cost": run.cost,
+        }
+        for name, amount in amounts.items():
+            limit = getattr(self.plan, name)
+            if limit is not None and amount is not None and amount > limit:
+                return f"the run would stop at run.{name}={limit}"
+        return ""
 
 
-def preflight(plan: Plan, catalogue: Catalogue | None = None) -> Preflight:
+def preflight(
+    plan: Plan, catalogue: Catalogue | None = None, name: str = "run"
+) -> Preflight:
     """Ask every served model of a plan once; nothing is written.
 
+    Args:
+        plan: of the run.
+        catalogue: the parts that are offered.
+        name: of the plan, in the estimates.
+
     Raises:
-        GdeError: the plan is refused, a model cannot be asked, or none of the agent's
-        first answers can be used.
+        GdeError: the plan is refused, a model cannot be asked, or none of the first
+        answers to a part can be used.
     """
     ready = prepare(plan, catalogue)
-    served = [name for name, model in ready.models.items() if _is_served(model)]
+    served = [label for label, model in ready.models.items() if _is_served(model)]
     if not served:
         return Preflight(plan=plan)
     with closing(Resources(ready)) as resources:
-        return asyncio.run(_ask_all(ready, resources, served))
+        questions = _Questions(name, ready, resources, served, count(ready))
+        asyncio.run(questions.ask_all())
+    return questions.result()
 
 
 def _is_served(model: Chosen) -> bool:
@@ -94,158 +101,211 @@ def _is_served(model: Chosen) -> bool:
     return isinstance(offer, ModelOffer) and offer.served
 
 
-async def _ask_all(
-    ready: Ready, resources: Resources, served: Sequence[str]
-) -> Preflight:
-    settings: dict[str, Mapping[str, Json]] = {}
-    estimate: Estimate | None = None
-    for name in served:
-        model = cast("Served", resources.models.get(name))
-        if name == ready.agent_model and not NEEDS_MORE & ready.agent.needs:
-            asked = await _ask_as_agent(ready, resources)
-            settings[name] = asked[0].settings if asked else {}
-            if asked:
-                estimate = _estimate(ready, resources, asked)
-        else:
-            settings[name] = (await model.first(NEUTRAL)).settings
+@dataclass(frozen=True)
+class _Answered:
+    """A request to a served model of the run, and its answer."""
 
-    notes = []
-    models = []
-    for choice in ready.plan.models:
-        changes = settings.get(choice.label, {})
-        models.append(replace(choice, config={**choice.config, **changes}))
-        for field_name, value in changes.items():
-            notes.append(
-                f"{choice.label}: the server needs {field_name}={value}; it is set"
-            )
-    if estimate is not None:
-        notes.append(str(estimate))
-    return Preflight(
-        plan=replace(ready.plan, models=tuple(models)),
-        notes=tuple(notes),
-        estimate=estimate,
-        over=_over(ready.plan, estimate),
-    )
+    model: str
+    first: FirstAnswer
 
 
 @dataclass(eq=False)
 class _First(Decorator):
-    """Asks as before a run, and keeps what it was answered."""
+    """Asks as before a run, and keeps what was answered."""
 
-    answers: list[FirstAnswer] = field(default_factory=list)
+    _name: str
+    _answers: list[_Answered]
 
     async def complete(self, request: ChatRequest) -> Completion:
-        answer: FirstAnswer = await self._model.first(request)  # type: ignore[attr-defined]
-        self.answers.append(answer)
-        return answer.completion
+        first = await cast("Served", self._model).first(request)
+        self._answers.append(_Answered(self._name, first))
+        return first.completion
 
 
-async def _ask_as_agent(ready: Ready, resources: Resources) -> list[FirstAnswer]:
-    """The answers to the requests of one usable turn; empty if it asked nothing.
+@dataclass(eq=False)
+class _Questions:
+    """Asks the served models of a plan on behalf of its parts."""
 
-    Raises:
-        GdeError: the model cannot be asked, or no answer can be used.
-    """
-    worlds = list_worlds(ready, resources)
-    decision: Decision | None = None
-    for key in islice(episode_keys(ready, worlds), QUESTIONS):
-        first: list[_First] = []
-        through = _remember(first)
-        context = RunContext(resources, "agent", ready.agent.label, None, through)
-        agent: Agent = ready.agent.make(context)
-        opening = _opened(ready, resources, worlds, key)
-        agent.begin(Brief(task=opening.task, seed=agent_seed(ready.plan.seed, key)))
-        decision = await agent.act(opening.observation)
-        answers = [answer for model in first for answer in model.answers]
-        if decision.status == "ok":
-            return answers
-        if decision.completion is None:
-            raise GdeError(decision.detail)
-    if decision is None:
-        return []
-    raise GdeError(_unusable(decision, ready))
+    name: str
+    """Of the plan."""
+    ready: Ready
+    resources: Resources
+    served: Sequence[str]
+    asked: Asked
+    answers: list[_Answered] = field(default_factory=list)
+    """All of them, in their order."""
+    estimates: list[Estimate] = field(default_factory=list)
 
+    async def ask_all(self) -> None:
+        """Ask each model what its parts would ask, or else a neutral question.
 
-def _opened(
-    ready: Ready, resources: Resources, worlds: Listed, key: EpisodeKey
-) -> Opening:
-    part = ready.conditions[key.condition].environment
-    with closing(resources.make(part)) as environment:
-        return begin_world(environment, seed_of(ready, worlds, key), Judge())
+        Raises:
+            GdeError: a model cannot be asked, or none of its answers can be used.
+        """
+        ready = self.ready
+        shown: Trajectory | None = None
+        if ready.agent_model in self.served and self._can_decide():
+            shown = await self._ask_as_agent()
+        elif ready.agent_model in self.served:
+            self._estimate(ready.agent, ())
 
+        for chosen in ready.rewards:
+            if not self._asks(chosen):
+                continue
+            shown = shown or self._any_turn()
+            if shown is None:
+                self._estimate(chosen, ())
+            else:
+                await self._ask_as_reward_model(chosen, shown)
 
-def _remember(made: list[_First]) -> Callable[[LanguageModel], LanguageModel]:
-    def through(model: LanguageModel) -> LanguageModel:
-        made.append(_First(model))
-        return made[-1]
+        heard = {answer.model for answer in self.answers}
+        for name in self.served:
+            if name not in heard:
+                model = cast("Served", self.resources.models.get(name))
+                first = await model.first(NEUTRAL)
+                self.answers.append(_Answered(name, first))
 
-    return through
+    def result(self) -> Preflight:
+        """The plan as its models need it, and what it will ask."""
+        changes: dict[str, dict[str, Json]] = {}
+        for answer in self.answers:
+            changes.setdefault(answer.model, {}).update(answer.first.settings)
+
+        plan = self.ready.plan
+        notes = []
+        models = []
+        for choice in plan.models:
+            changed = changes.get(choice.label, {})
+            models.append(replace(choice, config={**choice.config, **changed}))
+            for setting, value in changed.items():
+                shown = ",".join(value) if isinstance(value, list) else value
+                notes.append(
+                    f"{choice.label}: set {setting}={shown}, as the server needs"
+                )
+        return Preflight(
+            plan=replace(plan, models=tuple(models)),
+            notes=tuple(notes),
+            estimates=tuple(self.estimates),
+        )
+
+    def _can_decide(self) -> bool:
+        """Whether the agent can be asked outside of an episode."""
+        return Capability.SIMULATOR not in self.ready.agent.needs
+
+    def _asks(self, chosen: Chosen) -> bool:
+        return any(name in self.served for name in model_names(chosen.config).values())
+
+    def _context(self, chosen: Chosen, answers: list[_Answered]) -> RunContext:
+        """The context of a part, whose questions to served models are kept."""
+
+        def through(model: LanguageModel) -> LanguageModel:
+            assert isinstance(model, Journaled)
+            if model.name not in self.served:
+                return model
+            return _First(model, model.name, answers)
+
+        return RunContext(self.resources, chosen.kind, chosen.label, None, through)
+
+    def _first_turns(self) -> Iterator[FirstTurn]:
+        """Begin an episode in one world after another."""
+        ready = self.ready
+        worlds = list_worlds(ready, self.resources)
+        for key in islice(episode_keys(ready, worlds), QUESTIONS):
+            chosen = ready.conditions[key.condition].environment
+            with closing(self.resources.make(chosen)) as environment:
+                seed = seed_of(ready, worlds, key)
+                yield FirstTurn.of(ready, key, seed, environment)
+
+    async def _ask_as_agent(self) -> Trajectory | None:
+        """Let the agent decide until it can; give its turn, if it asked anything."""
+        decision: Decision | None = None
+        for turn in self._first_turns():
+            answers: list[_Answered] = []
+            decision = await turn.decide(self._context(self.ready.agent, answers))
+            self.answers += answers
+            if decision.status == "ok":
+                if answers:
+                    self._estimate(self.ready.agent, answers)
+                return turn.trajectory(decision)
+            if decision.completion is None:
+                raise GdeError(decision.detail)
+        if decision is None:
+            return None
+        raise GdeError(_unusable(decision, self.ready))
+
+    def _any_turn(self) -> Trajectory | None:
+        """A turn with any action; None where actions are free text."""
+        for turn in self._first_turns():
+            actions = turn.opening.observation.actions
+            if actions:
+                return turn.trajectory(Decision.act(actions[0]))
+        return None
+
+    async def _ask_as_reward_model(self, chosen: Chosen, shown: Trajectory) -> None:
+        answers: list[_Answered] = []
+        model = chosen.make(self._context(chosen, answers))
+        found = await trace(chosen.label, model, shown)
+        self.answers += answers
+        if found.failure:
+            is_cut = bool(answers) and answers[-1].first.completion.finish == "length"
+            remedy = f"raise {chosen.label}.max_tokens, or " if is_cut else ""
+            raise GdeError(
+                f"reward model {chosen.label!r} cannot score a first turn: {found.failure}; {remedy}{ANYWAY}"
+            )
+        self._estimate(chosen, answers)
+
+    def _estimate(self, chosen: Chosen, answers: Sequence[_Answered]) -> None:
+        """Take every turn to be like the one that was asked about."""
+        asked = self.asked
+        one = Estimate(
+            plan=self.name, part=chosen.label, episodes=asked.episodes, note=UNKNOWN
+        )
+        if answers:
+            one = self._estimated(chosen, answers)
+        self.estimates.append(one)
+
+    def _estimated(self, chosen: Chosen, answers: Sequence[_Answered]) -> Estimate:
+        asked = self.asked
+        plan = self.ready.plan
+        completions = [answer.first.completion for answer in answers]
+        prompts = [each.n_prompt for each in completions]
+        replies = [each.n_completion for each in completions]
+        seconds = sum(answer.first.seconds for answer in answers)
+
+        # Worlds differ in size, so prompts are taken to differ as their texts do.
+        prompt_turns = float(asked.turns)
+        if chosen is self.ready.agent and asked.characters_first:
+            prompt_turns = asked.characters / asked.characters_first
+        prompt_tokens = answer_tokens = cost = None
+        if None not in prompts and None not in replies:
+            prompt_tokens = round(prompt_turns * sum(filter(None, prompts)))
+            answer_tokens = asked.turns * sum(filter(None, replies))
+            cost = cost_of(self.ready, answers[0].model, prompt_tokens, answer_tokens)
+        return Estimate(
+            plan=self.name,
+            part=chosen.label,
+            episodes=asked.episodes,
+            calls=asked.turns * len(answers),
+            prompt_tokens=prompt_tokens,
+            answer_tokens=answer_tokens,
+            seconds=asked.turns
+            * seconds
+            / max(1, min(plan.concurrency, asked.episodes)),
+            cost=cost,
+        )
 
 
 def _unusable(decision: Decision, ready: Ready) -> str:
     assert decision.completion is not None
-    remedy = {
-        "truncated": "raise agent.max_tokens, or set a lower model.effort",
-        "empty": "raise agent.max_tokens",
-        "refusal": "take another model",
-    }.get(
-        decision.status,
-        "take another model, or another form of answer in the agent's settings",
-    )
+    remedies = {
+        "truncated": ", or set a lower model.effort",
+        "empty": "; raise agent.max_tokens",
+        "refusal": "; take another model",
+    }
+    # The detail of other answers says what to set.
+    remedy = remedies.get(decision.status, "")
     answer = decision.completion.text[:SHOWN]
     return (
-        f"model {ready.agent_model!r}: none of {QUESTIONS} first answers can be used ({decision.status}:"
-        f" {decision.detail}); the last was {answer!r}: {remedy}, or run with --no-preflight"
+        f"model {ready.agent_model!r}: none of {QUESTIONS} first answers can be used, the last was {answer!r}"
+        f" ({decision.status}: {decision.detail}){remedy}, or {ANYWAY}"
     )
-
-
-def _estimate(
-    ready: Ready, resources: Resources, answers: list[FirstAnswer]
-) -> Estimate:
-    """What the run asks if every turn is like the first, and no episode ends early."""
-    worlds = list_worlds(ready, resources)
-    horizons: dict[int, int] = {}
-    turns = 0
-    for key in episode_keys(ready, worlds):
-        # The first world stands for all of its condition.
-        if key.condition not in horizons:
-            opening = _opened(ready, resources, worlds, key)
-            horizons[key.condition] = opening.task.horizon
-        turns += horizons[key.condition]
-    calls = turns * len(answers)
-
-    plan = ready.plan
-    prompt = answer = 0
-    counted = True
-    for each in answers:
-        completion = each.completion
-        counted &= None not in (completion.n_prompt, completion.n_completion)
-        prompt += completion.n_prompt or 0
-        answer += completion.n_completion or 0
-    prices = plan.prices.get(ready.agent_model)
-    cost = None
-    if prices is not None and counted:
-        cost = turns * (prompt * prices[0] + answer * prices[1]) / 1e6
-    seconds = turns * sum(each.seconds for each in answers)
-    return Estimate(
-        calls=calls,
-        tokens=turns * (prompt + answer) if counted else None,
-        hours=seconds / plan.concurrency / 3600,
-        cost=cost,
-    )
-
-
-def _over(plan: Plan, estimate: Estimate | None) -> str:
-    """The first limit of the plan that the run would exceed; empty for none."""
-    if estimate is None:
-        return ""
-    amounts = {
-        "max_calls": estimate.calls,
-        "max_tokens": estimate.tokens,
-        "max_cost": estimate.cost,
-    }
-    for name, amount in amounts.items():
-        limit = getattr(plan, name)
-        if limit is not None and amount is not None and amount > limit:
-            return f"the run would stop at run.{name}={limit}"
-    return ""

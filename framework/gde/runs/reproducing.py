@@ -4,12 +4,13 @@ Each plan has its own run folder.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
+from gde.data.estimate import Estimate
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.model_use import ModelUse, merged
@@ -19,7 +20,6 @@ from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import (
     Agentless,
     Comparison,
-    Estimate,
     Foresees,
     Reproduction,
     Run,
@@ -30,6 +30,7 @@ from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.adding import rescore
 from gde.runs.conclusion import worst_status
+from gde.runs.estimating import count, estimates
 from gde.runs.evaluating import evaluate, prepare, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -37,12 +38,18 @@ from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
+AskFirst = Callable[[Mapping[str, Plan], Catalogue], Mapping[str, Plan]]
 AGENT = Choice(name="gpt-oss")
 """The default agent."""
 REASONS = 3
 """Reasons of failures that are listed."""
 EXECUTOR = Choice(name="serial")
 """The default executor."""
+
+
+def unasked(plans: Mapping[str, Plan], _: Catalogue) -> Mapping[str, Plan]:
+    """The plans as they are."""
+    return plans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +118,17 @@ def reproduce(
     out: Path | None = None,
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
+    ask_first: AskFirst = unasked,
 ) -> Study:
     """Run the unfinished plans of a study, and compare with the publication.
+
+    Args:
+        request: the study and its parts.
+        out: folder of its runs; those that it holds are resumed.
+        catalogue: the parts that are offered.
+        watch: receives the progress.
+        ask_first: asks the models of the plans that have not begun, and gives the plans
+            as their models need them.
 
     Raises:
         GdeError: no such study, a plan is refused, the study has no use for something
@@ -128,7 +144,9 @@ def reproduce(
     # Everything that can be refused is refused before hours of work that could not be
     # kept.
     for name, plan in plans.items():
-        _check(plan, folder / name, catalogue)
+        plans[name] = _checked(plan, folder / name, catalogue)
+    new = {name: plan for name, plan in plans.items() if not (folder / name).exists()}
+    plans.update(ask_first(new, catalogue))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -159,20 +177,26 @@ def foresee(
     """
     catalogue = catalogue or Catalogue.default()
     study, plans = _planned(request, catalogue)
-    for plan in plans.values():
-        resolve(plan, catalogue)
-    if isinstance(study, Foresees):
-        return tuple(study.estimate(plans))
-
-    return tuple(
-        Estimate(
+    counted = []
+    for name, plan in plans.items():
+        ready = resolve(plan, catalogue)
+        asked = count(ready)
+        found = estimates(name, ready, asked)
+        nobody = Estimate(
             plan=name,
-            part=plan.agent.label,
-            episodes=plan.episodes * plan.repeats,
-            note="the study does not estimate its requests to language models",
+            part="",
+            episodes=asked.episodes,
+            calls=0,
+            note="no part asks a language model",
         )
-        for name, plan in plans.items()
-    )
+        counted += found or [nobody]
+    if not isinstance(study, Foresees):
+        return tuple(counted)
+
+    # A study may know more of its reward models than can be counted without them.
+    known = [each for each in study.estimate(plans) if each.calls is not None]
+    names = {each.plan for each in known}
+    return (*known, *(each for each in counted if each.plan not in names))
 
 
 def _planned(
@@ -235,16 +259,30 @@ def study_json(study: Study) -> dict[str, Any]:
     }
 
 
-def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
-    """Refuse a plan that cannot be run, or whose folder holds a run of another plan."""
+def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:
+    """The plan, with the settings of its models that its run began with.
+
+    Raises:
+        GdeError: it cannot be run.
+        RunFolderError: its folder holds a run of another plan.
+    """
     ready = prepare(plan, catalogue)
     if not path.exists():
-        return
+        return plan
     there = RunFolder.open(path).plan()
-    if plan_hash(there) != plan_hash(ready.plan):
+    begun = {choice.label: choice.config for choice in there.models}
+    models = []
+    for choice in ready.plan.models:
+        asked = [each for each in plan.models if each.label == choice.label]
+        own = asked[0].config if asked else {}
+        config = {**choice.config, **begun.get(choice.label, {}), **own}
+        models.append(replace(choice, config=config))
+    plan = replace(plan, models=tuple(models))
+    if plan_hash(there) != plan_hash(prepare(plan, catalogue).plan):
         raise RunFolderError(
             f"{path} holds a run of another plan: name another folder with --out"
         )
+    return plan
 
 
 def _asked_for(plan: Plan, request: Request) -> Plan:

@@ -162,7 +162,8 @@ class Scope:
 class Journaled(Decorator):
     """Answers known requests of its scope from the journal; records new answers."""
 
-    _name: str
+    name: str
+    """As the user named it."""
     _scope: Scope
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -173,7 +174,7 @@ class Journaled(Decorator):
             run.
         """
         scope = self._scope
-        identity = request.asked_of(self._name)
+        identity = request.asked_of(self.name)
 
         # When two ask the same at once, the second waits for the first: a server might
         # give it another answer.
@@ -204,7 +205,7 @@ class Journaled(Decorator):
         completion = replace(
             answer,
             request=identity,
-            model=self._name,
+            model=self.name,
             prompt=request.messages,
             interventions=request.interventions,
         )

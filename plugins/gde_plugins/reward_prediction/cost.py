@@ -8,8 +8,8 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
+from gde.data.estimate import Estimate
 from gde.data.plan import Choice, Plan
-from gde.parts.reproduction import Estimate
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 from gde_plugins.reward_prediction.environment import recorded

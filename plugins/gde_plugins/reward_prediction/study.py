@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
+from gde.data.estimate import Estimate
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
 from gde.data.json import Json, Labels
@@ -23,7 +24,7 @@ from gde.numerics.leaderboard import (
     task_scores,
 )
 from gde.parts.context import Context
-from gde.parts.reproduction import Comparison, Estimate, Run
+from gde.parts.reproduction import Comparison, Run
 from gde_plugins.reward_prediction.baselines import (
     AGENTS,
     CONCURRENCY,

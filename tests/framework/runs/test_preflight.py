@@ -3,12 +3,15 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gde import Choice, GdeError, Plan
+from gde import Choice, GdeError, Plan, evaluate
+from gde.runs.evaluating import dry
 from gde.runs.preflight import preflight
 
 Answer = tuple[int, dict[str, Any]]
@@ -106,11 +109,13 @@ def test_calls_tokens_and_money_are_estimated_from_one_question(serve: Serve) ->
     flight = preflight(plan(server, prices=[1.0, 10.0]))
     assert len(server.asked) == 1
     assert "Current state" in str(server.asked[0]["messages"])
-    assert flight.estimate is not None
-    calls = flight.estimate.calls
-    assert calls > 5
-    assert flight.estimate.tokens == 110 * calls
-    assert flight.estimate.cost == pytest.approx(calls * (100 * 1 + 10 * 10) / 1e6)
+    (estimate,) = flight.estimates
+    calls = estimate.calls
+    assert calls is not None and calls > 5
+    assert estimate.answer_tokens == 10 * calls
+    assert estimate.prompt_tokens == pytest.approx(100 * calls, rel=0.05)
+    cost = (estimate.prompt_tokens * 1 + 10 * calls * 10) / 1e6
+    assert estimate.cost == pytest.approx(cost)
     assert flight.over == "the run would stop at run.max_calls=5"
 
 
@@ -140,7 +145,7 @@ def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
         (refused("unknown field tools"), "llama-3", "refuses tools: take another form of answers, such as agent"),
         (refused("bad key", 401), "llama-3", "authentication failed: set OPENAI_API_KEY"),
         (refused("exceeds the context window"), "llama-3", "set model.context=TOKENS"),
-        (said("I like mazes."), "llama-3", "none of 3 first answers can be used .*'I like mazes.'"),
+        (said("I like mazes."), "llama-3", "none of 3 first answers can be used, the last was 'I like mazes.' .*agent.actions=schema"),
         (said(""), "llama-3", r"\(empty: .*raise agent.max_tokens"),
         ((200, {"hello": 1}), "llama-3", "no chat completion"),
     ],
@@ -155,22 +160,65 @@ def test_what_would_fail_every_episode_is_one_line_before_it(
 
 def test_one_unusable_answer_is_no_reason_to_refuse(serve: Serve) -> None:
     server = serve(lambda _: said(ACTION if len(server.asked) > 1 else "Well."))
-    assert preflight(plan(server)).estimate is not None
+    assert preflight(plan(server)).estimates
     assert len(server.asked) == 2
 
 
-def test_a_judge_is_asked_a_neutral_question(serve: Serve) -> None:
-    server = serve(lambda _: said("yes"))
-    judge = Choice(name="judge", config={"model": "big"})
+def judged(server: Server) -> Plan:
     one = plan(server)
-    with_judge = Plan(
-        environment=one.environment,
-        agent="random",
-        models=one.models,
-        rewards=(judge,),
-    )
-    assert preflight(with_judge).estimate is None
-    assert len(server.asked) == 1
+    judge = Choice(name="judge", config={"model": "big", "repairs": 0})
+    return replace(one, agent=Choice(name="random"), rewards=(judge,))
+
+
+def test_a_judge_is_asked_about_a_turn(serve: Serve) -> None:
+    server = serve(lambda _: said("score: 0.5"))
+    flight = preflight(judged(server))
+    assert "You judge" in str(server.asked[0]["messages"])
+    (estimate,) = flight.estimates
+    assert estimate.part == "judge" and estimate.calls == estimate.answer_tokens // 10  # type: ignore[operator]
+
+
+def test_a_judge_that_cannot_score_is_refused(serve: Serve) -> None:
+    server = serve(lambda _: said("I like mazes."))
+    with pytest.raises(
+        GdeError, match="reward model 'judge' cannot score a first turn"
+    ):
+        preflight(judged(server))
+
+
+def test_worlds_of_all_sizes_are_counted(serve: Serve) -> None:
+    server = serve(lambda _: said(ACTION))
+    swept = Choice(name="grid", config={"size": [5, 9]})
+    both = replace(plan(server), environment=swept)
+    (found,) = preflight(both).estimates
+    separate = []
+    for size in (5, 9):
+        one = Choice(name="grid", config={"size": size})
+        separate += preflight(replace(both, environment=one)).estimates
+    assert found.calls == separate[0].calls + separate[1].calls  # type: ignore[operator]
+    assert separate[1].prompt_tokens > separate[0].prompt_tokens  # type: ignore[operator]
+
+
+def test_a_dry_run_counts_without_asking(serve: Serve) -> None:
+    server = serve(lambda _: said(ACTION))
+    silent = plan(server, prices=[1.0, 10.0])
+    (counted,) = dry(silent).estimates
+    assert server.asked == []
+    (estimated,) = preflight(silent).estimates
+    assert counted.calls == estimated.calls
+    limit = counted.calls * 10_000  # type: ignore[operator]
+    assert counted.answer_tokens == limit
+    assert counted.cost is not None and counted.cost > 10 * limit / 1e6
+
+
+def test_a_run_asks_no_more_than_was_counted(serve: Serve, tmp_path: Path) -> None:
+    server = serve(lambda _: said(ACTION))
+    # Nobody reaches a goal by one direction alone in all worlds.
+    wanted = replace(plan(server), max_calls=None, episodes=4)
+    (counted,) = dry(wanted).estimates
+    result = evaluate(wanted, tmp_path / "run")
+    assert counted.calls is not None
+    assert result.models[0].usage.calls <= counted.calls
 
 
 def test_models_in_this_process_are_left_alone() -> None:
