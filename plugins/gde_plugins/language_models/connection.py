@@ -17,6 +17,10 @@ class TooLong(Exception):
     """An answer with a maximum number of bytes."""
 
 
+class CutOff(Exception):
+    """An answer that begins as JSON and does not end as such."""
+
+
 def connect(
     url: str,
     key: str,

@@ -15,7 +15,12 @@ from gde.data.json import Json
 from gde.errors import GdeError, Unavailable
 from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.connection import TooLong, connect, http_package
+from gde_plugins.language_models.connection import (
+    CutOff,
+    TooLong,
+    connect,
+    http_package,
+)
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.served_tokens import refuses_ids, with_tokens
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
@@ -25,12 +30,16 @@ from gde_plugins.language_models.server_check import (
     remedy,
     without_refused,
 )
-from gde_plugins.language_models.server_errors import masked, read_trouble
+from gde_plugins.language_models.server_errors import masked, message_of, read_trouble
 from gde_plugins.language_models.server_requests import IDS, request_body, sent_effort
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 """Seconds before the first retry; doubled for each further one."""
+FIRST_RETRIES = 2
+"""Most retries of a request before a run: who waits for it may correct the URL."""
+NO_LIST = {405, 500, 501}
+"""Statuses of servers that have no list of their models."""
 LONGEST_MESSAGE = 300
 """Maximum number of characters of a server's error message."""
 
@@ -84,7 +93,13 @@ class OpenAIModel:
             try:
                 async with limit.turn() as sent:
                     answer = await self._ask(client, request)
-            except (openai.OpenAIError, TooLong, ValueError, TimeoutError) as error:
+            except (
+                openai.OpenAIError,
+                TooLong,
+                CutOff,
+                ValueError,
+                TimeoutError,
+            ) as error:
                 trouble = read_trouble(error, self._config)
                 if trouble.busy:
                     limit.refused(sent, trouble.wait)
@@ -116,6 +131,8 @@ class OpenAIModel:
             GdeError: the server cannot be reached, has no such model, or refuses more.
         """
         before = self._config
+        few = min(before.retries, FIRST_RETRIES)
+        self._config = replace(before, retries=few)
         while True:
             begun = perf_counter()
             try:
@@ -127,6 +144,7 @@ class OpenAIModel:
                     raise
                 self._config = changed
 
+        self._config = replace(self._config, retries=before.retries)
         settings: dict[str, Json] = {}
         if self._config.without != before.without:
             settings["without"] = list(self._config.without)
@@ -177,8 +195,13 @@ class OpenAIModel:
             response = await self._post(client, request)
         try:
             return json.loads(response.content)
-        except ValueError:
-            return response.text
+        except ValueError as error:
+            text = str(response.text)
+            if text.lstrip().startswith("{"):
+                raise CutOff(
+                    f"the answer is no whole JSON: it ends {text[-60:]!r}"
+                ) from error
+            return text
 
     async def _post(self, client: openai.AsyncOpenAI, request: ChatRequest) -> Any:
         """Send a request, which asks for token ids unless the server refuses that."""
@@ -239,7 +262,16 @@ class OpenAIModel:
         return request_body(request, self._name, self._config)
 
     async def _only_model(self, client: openai.AsyncOpenAI) -> str:
-        names = [model.id async for model in client.models.list()]
+        try:
+            names = [model.id async for model in client.models.list()]
+        except openai.APIStatusError as error:
+            if error.status_code not in NO_LIST:
+                raise
+            problem = (
+                f"the server does not list its models ({message_of(error)}). "
+                f"Name one: openai:MODEL@{self._config.url}"
+            )
+            raise GdeError(self._in_one_line(problem)) from error
         if len(names) != 1:
             listed = ", ".join(sorted(names)[:10])
             problem = f"the server lists {len(names)} models: {listed}. Name one: openai:MODEL@{self._config.url}"

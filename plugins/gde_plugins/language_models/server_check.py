@@ -41,9 +41,13 @@ def without_refused(config: OpenAIConfig, refusal: str) -> OpenAIConfig | None:
 
 def remedy(config: OpenAIConfig, error: openai.APIStatusError, refusal: str) -> str:
     """Return what to set where the server refuses a field; empty for other refusals."""
-    if error.status_code not in MISNAMED:
+    # llama-cpp-python refuses fields with a 500.
+    if error.status_code not in {*MISNAMED, 500}:
         return ""
-    for field in ("temperature", "top_p", config.limit_field, *config.body):
+    for field in config.body:
+        if field in refusal:
+            return f"the server refuses {field}: take it out of model.body"
+    for field in ("temperature", "top_p", config.limit_field):
         if field in refusal:
             return f"the server refuses {field}: set model.{field}, or leave it out with model.without={field}"
     for field in FIELDS:

@@ -7,7 +7,7 @@ from typing import Any
 import openai
 
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.connection import TooLong
+from gde_plugins.language_models.connection import CutOff, TooLong
 from gde_plugins.language_models.rate_limit import retry_after
 
 PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
@@ -43,6 +43,9 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
     """Interpret an exception of the server's client."""
     if isinstance(error, openai.APIStatusError):
         return _read_status(error, config)
+
+    if isinstance(error, CutOff):
+        return Trouble(message=str(error), away=False, passing=True)
 
     # Some versions of the client wrap it.
     for each in (error, error.__cause__):
@@ -111,10 +114,18 @@ def _explain_status(
         advice = "the server failed: see its log"
     else:
         advice = "the server refuses the request"
+    said = message_of(error)
+    return f"{advice} (status {status}{f': {said}' if said else ''})"
+
+
+def message_of(error: openai.APIStatusError) -> str:
+    """Return the server's own message, wherever its body has it; empty for none."""
     body: Any = error.body
-    message = body.get("message") if isinstance(body, Mapping) else body
-    said = f": {message}" if message else ""
-    return f"{advice} (status {status}{said})"
+    if isinstance(body, Mapping):
+        for name in ("message", "detail", "error"):
+            if body.get(name):
+                return str(body[name])
+    return str(body or "")
 
 
 def masked(text: str, secret: str) -> str:

@@ -1,91 +1,28 @@
 """One real question is asked before a run, and what it tells is set or said."""
 
-import json
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_servers import MODEL, Answer, Body, FakeServer, Reply, refused, said, serving
 
 from gde import Choice, GdeError, Plan, evaluate
 from gde.runs.evaluating import dry
 from gde.runs.preflight import preflight
 
-Answer = tuple[int, dict[str, Any]]
-
-
-class Server:
-    """Answers chat completions by a function of the request's body."""
-
-    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
-        self.asked: list[dict[str, Any]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                names = [{"id": name} for name in ("llama-3", "qwen-3")]
-                self.say(200, {"object": "list", "data": names})
-
-            def do_POST(self) -> None:
-                length = int(self.headers["content-length"])
-                body = json.loads(self.rfile.read(length))
-                outer.asked.append(body)
-                self.say(*answer(body))
-
-            def say(self, status: int, body: dict[str, Any]) -> None:
-                data = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
-        self.thread = threading.Thread(
-            target=self.http.serve_forever, kwargs={"poll_interval": 0.01}
-        )
-        self.thread.start()
-
-    def close(self) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
-
-
-Serve = Callable[[Callable[[dict[str, Any]], Answer]], Server]
+Serve = Callable[[Answer], FakeServer]
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    servers = []
-
-    def begin(answer: Callable[[dict[str, Any]], Answer]) -> Server:
-        servers.append(Server(answer))
-        return servers[-1]
-
-    yield begin
-    for server in servers:
-        server.close()
+    with ExitStack() as open_servers:
+        yield lambda answer: open_servers.enter_context(serving(answer))
 
 
-def said(text: str) -> Answer:
-    message = {"role": "assistant", "content": text}
-    usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    return 200, {"choices": [{"message": message}], "usage": usage}
-
-
-def refused(message: str, status: int = 400) -> Answer:
-    return status, {"error": {"message": message}}
-
-
-def plan(server: Server, model: str = "llama-3", **settings: Any) -> Plan:
+def plan(server: FakeServer, model: str = MODEL, **settings: Any) -> Plan:
     served = Choice(
         name=f"openai:{model}@{server.url}",
         alias="big",
@@ -122,7 +59,7 @@ def test_calls_tokens_and_money_are_estimated_from_one_question(serve: Serve) ->
 def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
     serve: Serve,
 ) -> None:
-    def answer(body: dict[str, Any]) -> Answer:
+    def answer(body: Body) -> Reply:
         for field in ("reasoning_effort", "seed"):
             if field in body:
                 return refused(f"Unrecognized request argument: {field}")
@@ -137,34 +74,13 @@ def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
     assert any("without" in note for note in flight.notes)
 
 
-@pytest.mark.parametrize(
-    ("answer", "model", "message"),
-    [
-        (refused("no such model", 404), "lama-3", r"did you mean llama-3\? It lists llama-3, qwen-3"),
-        (refused("temperature must be 1"), "llama-3", "refuses temperature: set model.temperature"),
-        (refused("unknown field tools"), "llama-3", "refuses tools: take another form of answers, such as agent"),
-        (refused("bad key", 401), "llama-3", "authentication failed: set OPENAI_API_KEY"),
-        (refused("exceeds the context window"), "llama-3", "set model.context=TOKENS"),
-        (said("I like mazes."), "llama-3", "none of 3 first answers can be used, the last was 'I like mazes.' .*agent.actions=schema"),
-        (said(""), "llama-3", r"\(empty: .*raise agent.max_tokens"),
-        ((200, {"hello": 1}), "llama-3", "no chat completion"),
-    ],
-)  # fmt: skip
-def test_what_would_fail_every_episode_is_one_line_before_it(
-    answer: Answer, model: str, message: str, serve: Serve
-) -> None:
-    with pytest.raises(GdeError, match=message) as caught:
-        preflight(plan(serve(lambda _: answer), model))
-    assert "\n" not in str(caught.value)
-
-
 def test_one_unusable_answer_is_no_reason_to_refuse(serve: Serve) -> None:
     server = serve(lambda _: said(ACTION if len(server.asked) > 1 else "Well."))
     assert preflight(plan(server)).estimates
     assert len(server.asked) == 2
 
 
-def judged(server: Server) -> Plan:
+def judged(server: FakeServer) -> Plan:
     one = plan(server)
     judge = Choice(name="judge", config={"model": "big", "repairs": 0})
     return replace(one, agent=Choice(name="random"), rewards=(judge,))

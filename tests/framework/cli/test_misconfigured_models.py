@@ -1,0 +1,191 @@
+"""What would fail every episode is one line that says what to set, before the first."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from commands import Done, Gde
+from fake_servers import (
+    MODEL,
+    Answer,
+    Body,
+    FakeServer,
+    Reply,
+    plain,
+    refused,
+    said,
+    serving,
+)
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
+KEY = "sk-0123456789abcdef0123"
+TWO = (MODEL, "qwen-3")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrong:
+    """A misconfiguration, and the message about it."""
+
+    says: str
+    """A regular expression."""
+    model: str = "openai:llama-3@{url}"
+    settings: Sequence[str] = ()
+    answer: Answer = plain
+    listed: Sequence[str] = TWO
+
+
+def always(reply: Reply) -> Answer:
+    return lambda _: reply
+
+
+def wants_a_key(body: Body) -> Reply:
+    """Repeats a part of the wrong key, as OpenAI does."""
+    return refused(f"Incorrect API key provided: {body['key'][:20]}***", 401)
+
+
+CUT = said('{"action": "U', choice={"finish_reason": "length"})
+HTML = Reply(body=b"<!doctype html><title>Welcome</title>", kind="text/html")
+FOUND = Reply(status=307, headers={"location": "https://models.example/v1"})
+
+WRONG = {
+    "port": Wrong(
+        model="openai:llama-3@http://127.0.0.1:1/v1",
+        says="cannot connect: .*Start the server, or correct the URL",
+    ),
+    "host": Wrong(
+        model="openai:llama-3@http://nowhere.invalid/v1",
+        says="cannot connect: .*Start the server, or correct the URL",
+    ),
+    "scheme": Wrong(
+        model="openai:llama-3@https://{host}/v1",
+        says="cannot connect: .*correct the URL",
+    ),
+    "no scheme": Wrong(
+        model="openai:llama-3@{host}/v1", says="model.source: wanted MODEL@URL, e.g. "
+    ),
+    "path": Wrong(
+        model="openai:llama-3@http://{host}/v2",
+        says="not found: correct the URL or the model's name .*Not Found",
+    ),
+    "redirect": Wrong(
+        answer=always(FOUND),
+        says="redirects to https://models.example/v1, .*Set that URL",
+    ),
+    "HTML": Wrong(answer=always(HTML), says="no chat completion: <!doctype.*base URL"),
+    "other JSON": Wrong(
+        answer=always(Reply(body={"hello": 1})), says="no chat completion"
+    ),
+    "name": Wrong(
+        model="openai:lama-3@{url}",
+        answer=always(refused("no such model", 404)),
+        says=r"no model 'lama-3': did you mean llama-3\? It lists llama-3, qwen-3",
+    ),
+    "no name of several": Wrong(
+        model="openai:{url}",
+        says="lists 2 models: llama-3, qwen-3. Name one: openai:MODEL@",
+    ),
+    "key": Wrong(
+        settings=("model.api_key_env=WRONG_KEY",),
+        answer=wants_a_key,
+        says="authentication failed: set WRONG_KEY",
+    ),
+    "no key": Wrong(
+        settings=("model.api_key_env=NO_KEY",),
+        answer=wants_a_key,
+        says="authentication failed: set NO_KEY",
+    ),
+    "harmful field": Wrong(
+        answer=always(refused("temperature must be 1")),
+        says="refuses temperature: set model.temperature, or .*model.without",
+    ),
+    "field of the user": Wrong(
+        settings=('model.body={"top_k": 20}',),
+        answer=always(refused("top_k: extra fields are not permitted", 422)),
+        says="refuses top_k: take it out of model.body",
+    ),
+    "timeout": Wrong(
+        settings=("model.timeout=0.001",), says="timed out: .*Raise model.timeout"
+    ),
+    "context": Wrong(
+        answer=always(refused("the context window is 512 tokens")),
+        says="do not fit the context: set model.context=TOKENS",
+    ),
+    "limit of answers": Wrong(
+        answer=always(CUT), says="(?i)truncated: .*raise agent.max_tokens"
+    ),
+    "empty answers": Wrong(answer=always(said("")), says="raise agent.max_tokens"),
+    "unusable answers": Wrong(
+        answer=always(said("I like mazes.")),
+        says="none of 3 first answers can be used, the last was 'I like mazes.'",
+    ),
+    "no tools": Wrong(
+        settings=("agent.actions=tools",),
+        answer=always(refused("unknown field tools")),
+        says="refuses tools: take another form of answers, such as agent.actions=json",
+    ),
+    "no schemas": Wrong(
+        settings=("agent.actions=schema",),
+        answer=always(refused("response_format.type: wanted text or json_object", 500)),
+        says="refuses response_format: take another form of answers",
+    ),
+    "malformed prices": Wrong(
+        settings=("model.prices=cheap",), says="model.prices: wanted .*, got 'cheap'"
+    ),
+    "no prices": Wrong(
+        settings=("run.max_cost=1",), says="run.max_cost: .*model.prices=PROMPT,ANSWER"
+    ),
+    "quota": Wrong(
+        answer=always(refused("pay first", 402)), says="quota of this key is spent"
+    ),
+}
+
+
+def run(gde: Gde, wrong: Wrong, server: FakeServer, *more: str) -> Done:
+    model = wrong.model.format(url=server.url, host=server.host)
+    settings = [word for each in wrong.settings for word in ("--set", each)]
+    words = ("eval", "--env", "grid", "--agent", "gpt-oss", "--model", model)
+    return gde(*words, *settings, "--set", "env.size=5", "--episodes", "4", *more)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_misconfiguration_is_one_line_before_anything_is_written(
+    name: str, gde: Gde, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WRONG_KEY", KEY)
+    wrong = WRONG[name]
+    with serving(wrong.answer, wrong.listed) as server:
+        done = run(gde, wrong, server, "--set", "model.retries=0")
+    assert done.returncode == 2
+    assert done.stdout == "" and done.stderr.count("\n") == 1
+    with pytest.raises(AssertionError, match=wrong.says):
+        raise AssertionError(done.stderr)
+    assert KEY[:8] not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_is_refused_alike(gde: Gde, tmp_path: Path) -> None:
+    with serving(always(said("I like mazes."))) as server:
+        done = gde(
+            *("reproduce", "telos-behaviour", "--scale", "0.01"),
+            *("--model", f"openai:{MODEL}@{server.url}"),
+        )
+    assert done.returncode == 2 and "none of 3 first answers" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_agents_cost_together_is_said(gde: Gde, tmp_path: Path) -> None:
+    with serving(plain, TWO) as server:
+        models = ",".join(f"openai:{name}@{server.url}" for name in TWO)
+        done = gde(
+            *("eval", "--env", "grid", "--agent", "gpt-oss", "--model", models),
+            *("--set", "env.size=5", "--episodes", "2", "--dry-run", "--json"),
+        )
+        assert server.asked == []
+    assert done.returncode == 0, done.stderr
+    variants = json.loads(done.stdout)["variants"]
+    calls = [each["estimates"][0]["calls"] for each in variants.values()]
+    assert len(calls) == 2 and calls[0] == calls[1] > 0
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,236 @@
+"""Servers with OpenAI's chat completions that deviate as real ones do.
+
+All of `FAKES` give the same answer to the same conversation, in the form of some server.
+"""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any
+
+Body = dict[str, Any]
+MODEL = "llama-3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What is sent back."""
+
+    status: int = 200
+    body: Any = None
+    """JSON, or bytes as they are."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+
+
+Answer = Callable[[Body], Reply]
+
+
+class FakeServer:
+    """Answers chat completions by a function of the request's body."""
+
+    def __init__(
+        self, answer: Answer, models: Sequence[str] = (MODEL,), base: str = "/v1"
+    ) -> None:
+        self.asked: list[Body] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if self.path != f"{base}/models":
+                    self.say(Reply(status=404, body={"detail": "Not Found"}))
+                    return
+                names = [{"id": name} for name in models]
+                self.say(Reply(body={"object": "list", "data": names}))
+
+            def do_POST(self) -> None:
+                length = int(self.headers["content-length"])
+                body = json.loads(self.rfile.read(length))
+                outer.asked.append(body)
+                if self.path != f"{base}/chat/completions":
+                    self.say(Reply(status=404, body={"detail": "Not Found"}))
+                    return
+                key = self.headers["authorization"] or ""
+                self.say(answer({**body, "key": key.removeprefix("Bearer ")}))
+
+            def say(self, reply: Reply) -> None:
+                data = reply.body
+                if not isinstance(data, bytes):
+                    data = json.dumps(data).encode()
+                self.send_response(reply.status)
+                self.send_header("content-type", reply.kind)
+                self.send_header("content-length", str(len(data)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self._http.server_address[1]}"
+        self.url = f"http://{self.host}{base}"
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+@contextmanager
+def serving(answer: Answer, models: Sequence[str] = (MODEL,)) -> Iterator[FakeServer]:
+    server = FakeServer(answer, models)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def said(
+    content: Any, message: Body | None = None, choice: Body | None = None, **more: Any
+) -> Reply:
+    """An ordinary answer, and further fields of its message, choice and whole."""
+    one = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content, **(message or {})},
+        "finish_reason": "stop",
+        **(choice or {}),
+    }
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return Reply(body={"model": MODEL, "choices": [one], "usage": usage, **more})
+
+
+def refused(message: str, status: int = 400, **headers: str) -> Reply:
+    return Reply(status=status, body={"error": {"message": message}}, headers=headers)
+
+
+def action_for(body: Body) -> str:
+    """An action, by chance, which the drawing of the grid alone decides."""
+    shown = body["messages"][-1]["content"]
+    rows = [line for line in shown.splitlines() if re.match(r"\d+\b", line)]
+    assert rows, shown
+    place = sha256("\n".join(rows).encode()).digest()[0] % 4
+    return ("UP", "DOWN", "LEFT", "RIGHT")[place]
+
+
+def answer_for(body: Body) -> str:
+    return json.dumps({"action": action_for(body)})
+
+
+def plain(body: Body) -> Reply:
+    return said(answer_for(body))
+
+
+def refuses_fields(body: Body) -> Reply:
+    for name in ("reasoning_effort", "seed", "return_token_ids"):
+        if name in body:
+            return refused(f"Unrecognized request argument supplied: {name}")
+    if "max_tokens" in body:
+        return refused(
+            "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."
+        )
+    return plain(body)
+
+
+def names_one_of_two(body: Body) -> Reply:
+    if body["model"] != MODEL:
+        return refused(f"The model {body['model']!r} does not exist", 404)
+    return plain(body)
+
+
+def thinks(body: Body) -> Reply:
+    return said(f"<think>UP or LEFT? {{}}</think>\n\n{answer_for(body)}")
+
+
+def in_parts(body: Body) -> Reply:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "UP?"}]}
+    return said([thought, {"type": "text", "text": answer_for(body)}])
+
+
+def in_fences(body: Body) -> Reply:
+    return said(f"Here is my move:\n\n```json\n{answer_for(body)}\n```")
+
+
+def calls_a_tool(body: Body) -> Reply:
+    function = {
+        "name": body["tools"][0]["function"]["name"],
+        "arguments": answer_for(body),
+    }
+    calls = [{"id": "1", "type": "function", "function": function}]
+    return said(None, {"tool_calls": calls}, {"finish_reason": "tool_calls"})
+
+
+def with_logprobs(body: Body) -> Reply:
+    content = [{"token": "{", "logprob": -0.5, "id": 7}]
+    return said(answer_for(body), choice={"logprobs": {"content": content}})
+
+
+def with_ids(body: Body) -> Reply:
+    return said(answer_for(body), choice={"token_ids": [7, 8]}, prompt_token_ids=[1, 2])
+
+
+def bare(body: Body) -> Reply:
+    return Reply(body={"choices": [{"message": {"content": answer_for(body)}}]})
+
+
+def slow(body: Body) -> Reply:
+    time.sleep(0.1)
+    return plain(body)
+
+
+def sometimes(trouble: Reply) -> Answer:
+    """Every third request has trouble."""
+    requests = count()
+
+    def answer(body: Body) -> Reply:
+        return trouble if next(requests) % 3 == 1 else plain(body)
+
+    return answer
+
+
+def truncated_json() -> Answer:
+    requests = count()
+
+    def answer(body: Body) -> Reply:
+        whole = json.dumps(plain(body).body).encode()
+        return Reply(body=whole[:-20] if next(requests) % 3 == 1 else whole)
+
+    return answer
+
+
+def as_text(body: Body) -> Reply:
+    return Reply(body=plain(body).body, kind="text/plain; charset=latin-1")
+
+
+FAKES: Mapping[str, Callable[[], Answer]] = {
+    "plain": lambda: plain,
+    "several models": lambda: names_one_of_two,
+    "fields refused": lambda: refuses_fields,
+    "think tags": lambda: thinks,
+    "parts": lambda: in_parts,
+    "fences": lambda: in_fences,
+    "tool calls": lambda: calls_a_tool,
+    "log-probabilities": lambda: with_logprobs,
+    "token ids": lambda: with_ids,
+    "nothing but text": lambda: bare,
+    "slow": lambda: slow,
+    "429 with Retry-After": lambda: sometimes(
+        refused("slow down", 429, **{"retry-after": "0.1"})
+    ),
+    "429 without Retry-After": lambda: sometimes(refused("slow down", 429)),
+    "truncated JSON": truncated_json,
+    "wrong content type": lambda: as_text,
+}
+"""Makers of servers' answers, since some count their requests."""
