@@ -6,8 +6,8 @@ one JSON object.
 The server, in a process of its own, answers every request after the same time and does
 nothing else, so nobody can be faster than the number in flight divided by that time.
 `share` is what of this is reached; on a busy machine it tells how busy that is, and
-`bound`, the calls that the CPU of one core is enough for, is what to look at. "model"
-is asking the model alone; "run" is a whole evaluation, with a journal and an agent that
+`bound`, the calls that the CPU of one core is enough for, is what to look at. "openai"
+is openai's own client; "model" is asking the model alone; "run" is a whole evaluation, with a journal and an agent that
 asks at every turn, as it goes once all episodes are under way, and "whole" the same
 with start, end and scoring; "workers" is the run in two processes, whose CPU is counted
 once they have ended, so that only its share tells how it goes.
@@ -20,12 +20,13 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
+import openai
 from sizes import size
 
 from gde import Catalogue, Choice, Evidence, Plan, Result
@@ -171,18 +172,41 @@ class Window:
         self.figures = self.server.figures(self.in_flight, calls, wall, cpu)
 
 
+MESSAGES = (
+    Message(role="system", content="Reach the goal. " * 60),
+    Message(role="user", content="Where? " * 40),
+)
+
+
+def plain(server: Server, in_flight: int, seconds: float) -> Figures:
+    """openai's client as its documentation shows it."""
+    window = Window(server, in_flight, seconds)
+    messages: Any = [asdict(message) for message in MESSAGES]
+
+    async def ask(client: openai.AsyncOpenAI) -> None:
+        while True:
+            await client.chat.completions.create(model="fixed", messages=messages)
+
+    async def measured() -> None:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key="none") as client:
+            tasks = [asyncio.create_task(ask(client)) for _ in range(in_flight)]
+            await asyncio.to_thread(window.look)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(measured())
+    return window.figures
+
+
 def model(server: Server, in_flight: int, seconds: float) -> Figures:
     """The model alone."""
-    messages = (
-        Message(role="system", content="Reach the goal. " * 60),
-        Message(role="user", content="Where? " * 40),
-    )
     window, answers = Window(server, in_flight, seconds), 0
 
     async def ask(asked: OpenAIModel) -> None:
         nonlocal answers
         while True:
-            await asked.complete(ChatRequest(messages=messages, seed=answers))
+            await asked.complete(ChatRequest(messages=MESSAGES, seed=answers))
             answers += 1
 
     async def measured() -> None:
@@ -258,6 +282,7 @@ def main(
     server = Server(f"http://127.0.0.1:{port.get()}/v1", latency, answers)
     told = {
         n: {
+            "openai": plain(server, n, seconds),
             "model": model(server, n, seconds),
             **run(server, n, seconds),
             "workers": run(server, n, seconds, WORKERS),

@@ -17,8 +17,8 @@ NOTED = "secrets"
 did not read them.
 """
 SHORTEST = 8
-"""Least length of a secret. No key is shorter, and a shorter text would be masked in
-places where it is no secret.
+"""Least length of a secret, and of a piece of one. No key is shorter, and a shorter
+text would be masked in places where it is no secret.
 """
 
 
@@ -98,18 +98,24 @@ class Secrets:
 
         reasoning = answer.reasoning
         if reasoning is not None:
-            reasoning = self.scrubbed(reasoning)
+            reasoning = self._masked(reasoning)
         prompt = []
         for message in answer.prompt:
             content = self.scrubbed(message.content)
             prompt.append(replace(message, content=content))
         return replace(
             answer,
-            text=self.scrubbed(answer.text),
+            text=self._masked(answer.text),
             reasoning=reasoning,
-            answered_by=self.scrubbed(answer.answered_by),
+            answered_by=self._masked(answer.answered_by),
             prompt=tuple(prompt),
         )
+
+    def _masked(self, text: str) -> str:
+        """A text of a server, which may repeat a piece of a key."""
+        for secret in self._known:
+            text = masked(text, secret)
+        return text
 
     def scrubbed_failures(self, failures: Sequence[Failure]) -> tuple[Failure, ...]:
         """Failures without secrets: reasons and tracebacks hold messages of parts."""
@@ -119,6 +125,20 @@ class Secrets:
             traceback = self.scrubbed(failure.traceback)
             clean.append(replace(failure, reason=reason, traceback=traceback))
         return tuple(clean)
+
+
+def masked(text: str, secret: str) -> str:
+    """A text in which no long piece of a secret is left.
+
+    Servers repeat keys, also the first or last characters alone.
+    """
+    starts = range(len(secret) - SHORTEST + 1)
+    if not any(secret[start : start + SHORTEST] in text for start in starts):
+        return text
+    for length in range(len(secret), SHORTEST - 1, -1):
+        for start in range(len(secret) - length + 1):
+            text = text.replace(secret[start : start + length], MASK)
+    return text
 
 
 def host_of(url: str) -> str:

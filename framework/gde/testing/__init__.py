@@ -9,6 +9,7 @@ from gde.testing.agent import check_agent as check_agent
 from gde.testing.environment import check_environment as check_environment
 from gde.testing.executor import check_executor as check_executor
 from gde.testing.language_model import check_language_model as check_language_model
+from gde.testing.language_model import check_served as check_served
 from gde.testing.measurements import check_measurements as check_measurements
 from gde.testing.metric import check_metric as check_metric
 from gde.testing.offer import check_offer as check_offer

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gde.data.json import Json
 from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
-from gde.offers import AnyOffer, Capability
+from gde.offers import AnyOffer, Capability, ModelOffer
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
@@ -26,7 +26,7 @@ from gde.testing.agent import check_agent
 from gde.testing.context import PlainContext
 from gde.testing.environment import check_environment
 from gde.testing.executor import check_executor
-from gde.testing.language_model import check_language_model
+from gde.testing.language_model import check_language_model, check_served
 from gde.testing.metric import check_metric
 from gde.testing.plugins import check_plugin
 from gde.testing.probe import check_probe
@@ -169,6 +169,8 @@ def check_part(
     elif kind == "language_model":
         model = make()
         model.close()
+        if isinstance(offer, ModelOffer) and offer.served:
+            check_served(make)
         if isinstance(model, WhiteBox):
             check_white_box(make)
         else:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
-from gde.parts.language_model import LanguageModel
+from gde.parts.language_model import LanguageModel, Served
 from gde.testing.interventions import (
     check_prefilled_answers,
     check_steered_answers,
@@ -84,6 +84,28 @@ def check_language_model(
     )
     promise_equal(model.info, second.info, "info must be the same in another object")
     second.close()
+
+
+def check_served(make: Callable[[], LanguageModel]) -> None:
+    """Ask one question as before a run: every promise of `Served`.
+
+    Args:
+        make: gives a new model; it is called once.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    model = make()
+    promise_protocol(model, Served)
+    assert isinstance(model, Served)
+    request = requests()[1]
+    first = asyncio.run(model.first(request))
+    promise_equal(
+        first.completion,
+        asyncio.run(model.complete(request)),
+        "first must answer a greedy request as complete does",
+    )
+    model.close()
 
 
 def _check_completion(request: ChatRequest, completion: Completion) -> None:

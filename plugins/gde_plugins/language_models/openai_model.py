@@ -14,6 +14,7 @@ from gde.data.completion import ChatRequest, Completion, FirstAnswer, ModelInfo
 from gde.data.json import Json
 from gde.errors import GdeError, Unavailable
 from gde.parts.interventions import refuse_interventions
+from gde.request.secrets import masked
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import (
     CutOff,
@@ -30,7 +31,7 @@ from gde_plugins.language_models.server_check import (
     remedy,
     without_refused,
 )
-from gde_plugins.language_models.server_errors import masked, message_of, read_trouble
+from gde_plugins.language_models.server_errors import message_of, read_trouble
 from gde_plugins.language_models.server_requests import IDS, request_body, sent_effort
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})

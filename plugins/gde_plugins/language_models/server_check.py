@@ -8,9 +8,9 @@ from typing import Final
 import openai
 
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.server_forms import FIELDS
+from gde_plugins.language_models.server_forms import FIELDS, PARALLEL
 
-HARMLESS = ("reasoning_effort", "seed")
+HARMLESS = ("reasoning_effort", "seed", PARALLEL)
 """Fields without which an answer is drawn as before. Others change the answer, so that
 the user must choose.
 """

@@ -14,9 +14,6 @@ PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
 """Statuses of temporary failures."""
 AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
-PIECE = 8
-"""Characters of the shortest piece of a secret that is masked."""
-MASK = "***"
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
 
@@ -126,14 +123,3 @@ def message_of(error: openai.APIStatusError) -> str:
             if body.get(name):
                 return str(body[name])
     return str(body or "")
-
-
-def masked(text: str, secret: str) -> str:
-    """Return a text in which no long piece of a secret is left.
-
-    Servers repeat keys in their messages, also the first or last characters alone.
-    """
-    for length in range(len(secret), PIECE - 1, -1):
-        for start in range(len(secret) - length + 1):
-            text = text.replace(secret[start : start + length], MASK)
-    return text

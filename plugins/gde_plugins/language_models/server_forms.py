@@ -7,6 +7,7 @@ from typing import Any
 from gde.data.completion import AnswerForm, ChatRequest, Message
 from gde.data.tool_call import ToolCall, split_calls
 
+PARALLEL = "parallel_tool_calls"
 FIELDS = ("response_format", "tool_choice", "tools")
 """The fields that name a form."""
 
@@ -33,6 +34,7 @@ def form_fields(request: ChatRequest) -> Mapping[str, Any]:
         "messages": _with_calls(request.messages),
         "tools": [{"type": "function", "function": function}],
         "tool_choice": "required",
+        PARALLEL: False,
     }
 
 

@@ -17,9 +17,15 @@ from gde.data.activations import (
     Intervention,
     TokenSequence,
 )
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
+from gde.data.completion import (
+    ChatRequest,
+    Completion,
+    FirstAnswer,
+    ModelInfo,
+    Tokenization,
+)
 from gde.errors import GdeError
-from gde.testing import check_language_model, check_white_box
+from gde.testing import check_language_model, check_served, check_white_box
 from gde.testing.parts import PlantedModel, ScriptedModel
 
 
@@ -598,3 +604,35 @@ def test_a_broken_promise_of_a_white_box_is_named(
 ) -> None:
     with caught(named(make), promise):
         check_white_box(make)
+
+
+class Elsewhere(ScriptedModel):
+    """Has the method of a served model."""
+
+    async def first(self, request: ChatRequest) -> FirstAnswer:
+        completion = await self.complete(request)
+        return FirstAnswer(completion=completion, settings={}, seconds=0.0)
+
+
+class AnswersElse(Elsewhere):
+    async def first(self, request: ChatRequest) -> FirstAnswer:
+        first = await super().first(request)
+        return replace(first, completion=replace(first.completion, text="yes"))
+
+
+def test_a_served_model_answers_first_as_later() -> None:
+    check_served(Elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (ScriptedModel, "must have first to be a Served"),
+        (AnswersElse, "first must answer a greedy request as complete does"),
+    ],
+)
+def test_a_served_model_without_a_true_first_answer_is_caught(
+    make: Callable[[], ScriptedModel], message: str
+) -> None:
+    with caught(make.__name__, message):
+        check_served(make)

@@ -269,6 +269,7 @@ def test_an_agent_that_calls_a_tool_plays_over_a_server(
 
     first, second, *_ = server.asked
     assert first["tool_choice"] == "required"
+    assert first["parallel_tool_calls"] is False
     user, assistant, tool = second["messages"]
     assert first["messages"] == [user]
     assert assistant["tool_calls"][0]["function"] == function

@@ -44,7 +44,7 @@ class Echo(BaseHTTPRequestHandler):
         message = {
             "role": "assistant",
             "content": json.dumps({"action": "UP", "why": key}),
-            "reasoning": f"I saw {key}",
+            "reasoning": f"I saw {key}, which begins {key[:12]} and ends {key[-12:]}",
         }
         good = {
             "model": key,
@@ -99,7 +99,7 @@ def plan(url: str) -> Plan:
 
 
 def leaks(run: Path) -> list[str]:
-    forms = {KEY.encode(), json.dumps(KEY)[1:-1].encode(), b"sk-canary"}
+    forms = {KEY.encode(), json.dumps(KEY)[1:-1].encode(), b"sk-canary", b"23456789"}
     return [
         str(file)
         for file in run.rglob("*")
