@@ -28,7 +28,7 @@ from gde.runs.evaluating import prepare
 from gde.runs.first_turn import FirstTurn
 from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext
-from gde.stages.rewarding import trace
+from gde.stages.rewarding import Shown
 from gde.stages.rollout import episode_keys, list_worlds, seed_of
 
 QUESTIONS = 3
@@ -244,7 +244,8 @@ class _Questions:
     async def _ask_as_reward_model(self, chosen: Chosen, shown: Trajectory) -> None:
         answers: list[_Answered] = []
         model = chosen.make(self._context(chosen, answers))
-        found = await trace(chosen.label, model, shown)
+        source = Shown(chosen.label, model, chosen.needs)
+        found = await source.rewards(shown)
         self.answers += answers
         if found.failure:
             is_cut = bool(answers) and answers[-1].first.completion.finish == "length"
