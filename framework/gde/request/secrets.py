@@ -10,15 +10,11 @@ from urllib.parse import urlsplit
 from gde.data.completion import Completion
 from gde.data.result import Failure
 from gde.errors import GdeError
+from gde.masking import MASK, SHORTEST, masked
 
-MASK = "***"
 NOTED = "secrets"
 """The journal's note of the environment variables that were read, for processes that
 did not read them.
-"""
-SHORTEST = 8
-"""Least length of a secret, and of a piece of one. No key is shorter, and a shorter
-text would be masked in places where it is no secret.
 """
 
 
@@ -125,20 +121,6 @@ class Secrets:
             traceback = self.scrubbed(failure.traceback)
             clean.append(replace(failure, reason=reason, traceback=traceback))
         return tuple(clean)
-
-
-def masked(text: str, secret: str) -> str:
-    """A text in which no long piece of a secret is left.
-
-    Servers repeat keys, also the first or last characters alone.
-    """
-    starts = range(len(secret) - SHORTEST + 1)
-    if not any(secret[start : start + SHORTEST] in text for start in starts):
-        return text
-    for length in range(len(secret), SHORTEST - 1, -1):
-        for start in range(len(secret) - length + 1):
-            text = text.replace(secret[start : start + length], MASK)
-    return text
 
 
 def host_of(url: str) -> str:

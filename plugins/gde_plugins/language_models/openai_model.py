@@ -13,8 +13,8 @@ import openai
 from gde.data.completion import ChatRequest, Completion, FirstAnswer, ModelInfo
 from gde.data.json import Json
 from gde.errors import GdeError, Unavailable
+from gde.masking import masked
 from gde.parts.interventions import refuse_interventions
-from gde.request.secrets import masked
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import (
     CutOff,

@@ -7,7 +7,8 @@ import pytest
 from gde.data.completion import Completion, Message
 from gde.data.result import Failure
 from gde.errors import GdeError
-from gde.request.secrets import MASK, SHORTEST, Secrets, host_of
+from gde.masking import MASK, SHORTEST
+from gde.request.secrets import Secrets, host_of
 
 KEY = 'sk-"canary/0123'
 URL = "https://models.example:8443/v1"
