@@ -109,6 +109,8 @@ class Secrets:
 
     def _masked(self, text: str) -> str:
         """A text of a server, which may repeat a piece of a key."""
+        # Whole keys first: of an escaped one, a piece is one of another form too.
+        text = self.scrubbed(text)
         for secret in self._known:
             text = masked(text, secret)
         return text
