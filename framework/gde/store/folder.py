@@ -27,7 +27,7 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store import digests, head, received, schema
+from gde.store import digests, head, received
 from gde.store.database import Statement
 from gde.store.journal import RECEIVED, Journal
 from gde.store.ownership import is_own, mark
@@ -104,9 +104,10 @@ class RunFolder:
     @property
     def is_own(self) -> bool:
         """Whether this user's gde made it here and may write to it."""
-        is_current = received.version(self.journal_path) == schema.VERSION
         has_head = (self.path / head.NAME).exists()
-        return is_current and has_head and is_own(self.path)
+        if not has_head or not is_own(self.path):
+            return False
+        return received.own_version(self.journal_path) is None
 
     def copied(self, path: Path) -> "RunFolder":
         """A copy in a new folder of this user, as `to_write` makes it."""

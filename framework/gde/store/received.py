@@ -7,6 +7,7 @@ format are opened, and those that SQLite would have to write to are copied first
 
 import os
 import shutil
+import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -62,17 +63,31 @@ def readable(journal: Path) -> Iterator[tuple[Path, bool]]:
         RunFolderError: it is no plain file, or of an unknown version.
     """
     folder = journal.parent
-    is_current = version(journal) == schema.VERSION
-    if is_current and os.access(folder, os.W_OK) and is_own(folder):
+    if os.access(folder, os.W_OK) and is_own(folder) and own_version(journal) is None:
         yield journal, False
         return
     check(folder)
+    is_current = version(journal) == schema.VERSION
     log = folder / LOG
     if is_current and not (log.is_file() and log.stat().st_size):
         yield journal, True
         return
     with TemporaryDirectory(prefix="gde-") as place:
         yield copy_journal(journal, Path(place)), False
+
+
+def own_version(journal: Path) -> int | None:
+    """The schema version of a journal of one's own; None for the present one.
+
+    Such a journal may be open in this process, which would lose SQLite's locks on it if
+    it opened and closed the file by itself. A damaged one counts as of the present.
+    """
+    try:
+        with closing(connect(journal, write=False)) as connection:
+            ((found,),) = connection.execute("PRAGMA user_version")
+    except sqlite3.Error:
+        return None
+    return None if found == schema.VERSION else int(found)
 
 
 def version(journal: Path) -> int:

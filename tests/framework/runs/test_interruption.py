@@ -214,8 +214,8 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
 ) -> None:
     log, connect = tmp_path / "log", database.connect
 
-    def small(path: Path, *, write: bool = True) -> sqlite3.Connection:
-        connection = connect(path, write=write)
+    def small(path: Path, **how: bool) -> sqlite3.Connection:
+        connection = connect(path, **how)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count={pages + 3 if pages > 1 else 1000}")
         return connection
@@ -275,7 +275,7 @@ def test_a_damaged_or_newer_record_is_refused(
     folder = RunFolder.create(request, tmp_path / "run")
     with closing(sqlite3.connect(folder.path / "run.sqlite")) as connection:
         connection.execute("PRAGMA user_version=99")
-    with pytest.raises(GdeError, match=r"wanted schema \d+, got 99"):
+    with pytest.raises(GdeError, match=r"wanted schema 6 to \d+, got 99"):
         resume(folder.path, catalogue)
     for file in folder.path.glob("run.sqlite*"):
         file.write_bytes(
