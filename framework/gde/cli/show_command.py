@@ -1,6 +1,9 @@
-"""gde show: one offer with the fields of its configuration and what it measures."""
+"""gde show: one offer with the fields of its configuration and what it measures, or
+what a run has spent.
+"""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,27 +11,36 @@ import typer
 from gde.cli import options
 from gde.cli.list_command import find_kind, show_offers
 from gde.cli.output import show_json, show_table, tell
+from gde.errors import GdeError
 from gde.offers import MetricOffer, ProbeOffer
 from gde.request.kinds import KINDS
+
+COST = "max_cost"
 
 
 def command(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="environment, agent, probe, ...")
+        str,
+        typer.Argument(
+            metavar="KIND", help="environment, agent, probe, ..., or a run folder."
+        ),
     ],
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="Name of an offer, or of a group of metrics."
+            metavar="[NAME]", help="Name of an offer, or of a group of metrics."
         ),
-    ],
+    ] = "",
     as_json: options.Json = False,
 ) -> None:
-    """Show one offer: its settings and what it measures.
+    """Show one offer: its settings and what it measures; or what a run has spent.
 
     Every field has its type, default and meaning. Of a group of metrics, list its
-    members.
+    members. Of a run, show the requests to language models and what its limits leave.
     """
+    if not name:
+        _show_spending(Path(kind), as_json)
+        return
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
@@ -79,3 +91,35 @@ def command(
             (each.name, *(getattr(each, name) for name in columns)) for each in measures
         ]
         show_table("", ("measure", *columns), rows)
+
+
+def _show_spending(run: Path, as_json: bool) -> None:
+    from gde.reporting.asked import asked_lines, money
+    from gde.runs.spending import spending
+
+    if not run.is_dir():
+        raise GdeError(
+            f"gde show {run}: wanted a run folder, or KIND NAME, e.g. `gde show environment grid`"
+        )
+    found = spending(run)
+    if as_json:
+        show_json({"schema": 1, **asdict(found)})
+        return
+    for line in asked_lines(found.models):
+        tell(line)
+    rows = []
+    for one in found.limits:
+        amounts = [
+            ""
+            if amount is None
+            else money(amount)
+            if one.name == COST
+            else f"{amount:,}"
+            for amount in (one.spent, one.limit, one.left)
+        ]
+        rows.append((f"run.{one.name}", *amounts))
+    show_table("", ("limit", "spent", "allowed", "left"), rows)
+    if found.unsettled:
+        tell(
+            f"{found.unsettled} requests got no answer: perhaps billed, they count as the most that they may take"
+        )

@@ -17,6 +17,11 @@ class Usage:
 
     calls: int = 0
     """Answers that models gave to this run."""
+    unsettled: int = 0
+    """Requests besides that were sent and whose answers are not in the record, which
+    are perhaps billed: refused, unusable, or cut off by a crash. Tokens and cost are
+    without them.
+    """
     cached: int = 0
     """Answers from the cache, besides."""
     prompt_tokens: int = 0
@@ -77,6 +82,7 @@ def total(usages: Iterable[Usage]) -> Usage:
     seconds = [one.seconds for one in each if one.seconds is not None]
     return Usage(
         calls=sum(one.calls for one in each),
+        unsettled=sum(one.unsettled for one in each),
         cached=sum(one.cached for one in each),
         prompt_tokens=sum(one.prompt_tokens for one in each),
         answer_tokens=sum(one.answer_tokens for one in each),

@@ -1,6 +1,7 @@
 """The protocols of language models: answers, probabilities, activations."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from typing import Protocol, Self, runtime_checkable
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
@@ -12,6 +13,24 @@ from gde.data.completion import (
     Tokenization,
     WeighedCompletion,
 )
+
+SENDING: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
+    "SENDING", default=None
+)
+"""What the run does before the request of this task is sent once more."""
+
+
+async def send_again() -> None:
+    """Count a request that is about to be sent once more; call it before each retry.
+
+    The first sending of a request is counted already.
+
+    Raises:
+        RunFailed: the budget of the run is spent.
+    """
+    counted = SENDING.get()
+    if counted is not None:
+        await counted()
 
 
 @runtime_checkable
@@ -28,6 +47,8 @@ class LanguageModel(Protocol):
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request.
+
+        A model that retries calls `send_again` before each retry.
 
         Raises:
             GdeError: the model cannot be reached, or refuses the request. The decision

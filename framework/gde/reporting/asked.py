@@ -90,6 +90,8 @@ def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
 def usage_text(usage: Usage, brief: bool = False) -> str:
     """Calls, tokens, seconds and cost."""
     parts = [plural(usage.calls, "call")]
+    if usage.unsettled:
+        parts.append(f"{usage.unsettled} more perhaps billed")
     if usage.cached:
         parts.append(f"{usage.cached} more from the cache")
 

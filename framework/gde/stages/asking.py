@@ -6,12 +6,13 @@ answer it:
 1. `Journaled` answers what the same scope has asked before from the journal of this
    run.
 2. `Cached` answers what an earlier run has asked before from the file `run.cache`.
-3. `Budgeted` stops the run when its calls, tokens or money are spent.
+3. `Budgeted` reserves what a request may take, and stops the run when its calls,
+   tokens or money are spent.
 4. `Watched` asks the model, measures the time, and stops the run when the model answers
    nobody.
 
-`gde.stages.models.Models` builds the inner three once per model, and `Scope` the
-outermost once per episode or part.
+`gde.stages.models.Models` builds the inner three, and `Scope` the outermost, for each
+episode or part.
 """
 
 import asyncio
@@ -85,10 +86,11 @@ class Watched(Decorator):
 
 @dataclass(eq=False)
 class Budgeted(Decorator):
-    """Counts what answers cost, and stops the run when its budget is spent."""
+    """Reserves what requests may take, and stops the run when its budget is spent."""
 
     _name: str
     _budget: Budget
+    _scope: str
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer a request within the budget.
@@ -96,10 +98,9 @@ class Budgeted(Decorator):
         Raises:
             RunFailed: the budget is spent, or its limits cannot be checked.
         """
-        async with self._budget.call(self._name):
-            answer = replace(await self._model.complete(request), model=self._name)
-            self._budget.count(answer)
-        return answer
+        return await self._budget.answered(
+            self._scope, self._name, self._model, request
+        )
 
 
 @dataclass(eq=False)

@@ -7,18 +7,22 @@ say so.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from gde.data.completion import Completion
+from gde.data.completion import ChatRequest, Completion
 from gde.data.plan import Plan, Prices
 from gde.errors import RunFailed
+from gde.parts.language_model import SENDING, LanguageModel
 from gde.store.journal import Journal
 
 NO_PRICES: Prices = MappingProxyType({})
+TEMPLATE = 256
+"""Tokens that the template of a model may add to a conversation."""
+PER_MESSAGE = 16
+"""Tokens that it may add to each message."""
 PER = 1_000_000
 """The number of tokens that a price is for."""
 KEPT = "then run `gde resume` (finished work is kept)"
@@ -29,16 +33,20 @@ Left = Mapping[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The cost of a number of answers."""
+    """The cost of a number of requests."""
 
     money: float = 0.0
     """The known part of the cost, in the currency of the prices."""
     calls: int = 0
-    """The number of answers."""
+    """The number of requests that were sent, each as often as it was sent."""
+    unsettled: int = 0
+    """Those that got no answer, which are perhaps billed."""
     untold: int = 0
     """The number of answers with unknown price or tokens."""
     tokens: int = 0
-    """The known tokens of prompts and answers."""
+    """The known tokens of prompts and answers, and the most that requests without an
+    answer may take.
+    """
     silent: int = 0
     """The number of answers whose tokens the model did not report."""
 
@@ -52,37 +60,56 @@ def cost_of(answer: Completion, prices: Prices) -> float | None:
     return (answer.n_prompt * for_prompt + answer.n_completion * for_answer) / PER
 
 
+def most_tokens(request: ChatRequest) -> tuple[int, int]:
+    """Upper bounds of the tokens of prompt and answer that a request may take.
+
+    No token has less than one byte. Templates and servers add a few of their own.
+    """
+    n_bytes = TEMPLATE
+    for message in request.messages:
+        n_bytes += len(message.content.encode()) + PER_MESSAGE
+    if request.form is not None:
+        n_bytes += len(repr(request.form).encode()) + PER_MESSAGE
+    return n_bytes, request.sampling.max_tokens
+
+
 def cost_before(
     journal: Journal, prices: Prices, scopes: Collection[str] | None = None
 ) -> Cost:
-    """The cost of all answers in a journal, or of some episodes and parts.
+    """The cost of all requests in a journal, or of some episodes and parts.
 
-    Answers of the cache are free.
+    Requests without an answer are perhaps billed, so that they cost the most that they
+    may. Answers of the cache are free.
     """
     by = "model" if scopes is None else "model, scope"
     found = journal.query(
-        f"SELECT {by}, count(*) AS calls, count(n_prompt + n_completion) AS told,"
-        " coalesce(sum(n_prompt), 0) AS prompt, coalesce(sum(n_completion), 0) AS completion,"
-        f" coalesce(sum(n_prompt + n_completion), 0) AS tokens FROM calls WHERE NOT cached GROUP BY {by}"
+        "SELECT *, prompt + completion AS tokens FROM (SELECT model, scope, sum(sent) AS sent,"
+        " sum(answered) AS answered, sum(told) AS told,"
+        " sum(n_prompt + (sent - answered) * most_prompt) AS prompt,"
+        " sum(n_completion + (sent - answered) * most_completion) AS completion"
+        f" FROM requests GROUP BY {by})"
     )
     money = 0.0
-    calls = tokens = with_tokens = with_price = 0
+    calls = tokens = unsettled = silent = with_price = 0
     for row in found:
         if scopes is not None and row["scope"] not in scopes:
             continue
-        calls += row["calls"]
+        known = row["sent"] - row["answered"] + row["told"]
+        calls += row["sent"]
         tokens += row["tokens"]
-        with_tokens += row["told"]
+        unsettled += row["sent"] - row["answered"]
+        silent += row["answered"] - row["told"]
         if row["model"] in prices:
             for_prompt, for_answer = prices[row["model"]]
             money += row["prompt"] * for_prompt + row["completion"] * for_answer
-            with_price += row["told"]
+            with_price += known
     return Cost(
         money=money / PER,
         calls=calls,
         untold=calls - with_price,
         tokens=tokens,
-        silent=calls - with_tokens,
+        silent=silent,
+        unsettled=unsettled,
     )
 
 
@@ -108,8 +135,9 @@ def left_of(plan: Plan, spent: Cost) -> Left:
 class Budget:
     """What one process of a run may still ask for.
 
-    Tokens and money are known only once an answer is there, so the answers under way
-    may exceed a limit.
+    A request is reserved with the most that it may take, in the journal too, before it
+    is sent. Its answer gives back what it did not take. So no limit is exceeded,
+    whatever ends the process, and what got no answer counts as billed.
     """
 
     def __init__(
@@ -132,6 +160,9 @@ class Budget:
         self._unpriced = False
         """Whether the cost of some answer is unknown."""
         self._in_flight = 0
+        """Calls whose answer is awaited."""
+        self._held = 0
+        """Those of them that wait for the budget before a retry."""
         self._landed = asyncio.Event()
         """Set when one of the calls in flight is over, and then replaced."""
 
@@ -149,56 +180,103 @@ class Budget:
         self._unpriced = spent.untold > 0 and self._plan.max_cost is not None
         return dict(left_of(self._plan, spent) if self._share is None else self._share)
 
-    @asynccontextmanager
-    async def call(self, model: str = "") -> AsyncIterator[None]:
-        """Make one call of a model inside this context.
+    async def answered(
+        self, scope: str, name: str, model: LanguageModel, request: ChatRequest
+    ) -> Completion:
+        """Ask a model within the budget.
 
-        Once the budget is spent, the context waits for the calls under way before it
-        raises: they are paid for.
+        Once the budget is spent, this waits for the calls under way, which may give
+        something back.
+
+        Args:
+            scope: the episode or part that asks.
+            name: the model's, as the user named it.
+            model: is asked.
+            request: the question.
 
         Raises:
             RunFailed: the budget is spent, or its limits cannot be checked.
+            GdeError: the model's own.
         """
-        while reason := self._reason(model):
-            if not self._in_flight:
-                raise RunFailed(reason)
-            await self._landed.wait()
+        identity = request.asked_of(name)
+        most = most_tokens(request)
+
+        async def write() -> None:
+            if self._journal is not None:
+                await self._journal.reserve(scope, identity, name, most)
+
+        async def send_again() -> None:
+            self._held += 1
+            try:
+                await self._reserve(name, most)
+            finally:
+                self._held -= 1
+            await write()
+
+        await self._reserve(name, most)
         self._in_flight += 1
+        token = SENDING.set(send_again)
         try:
-            yield
+            await write()
+            answer = replace(await model.complete(request), model=name)
+            if self._journal is not None:
+                await self._journal.settle(scope, identity, answer)
+            self._settle(name, most, answer)
         finally:
+            SENDING.reset(token)
             self._in_flight -= 1
             self._landed.set()
             self._landed = asyncio.Event()
+        return answer
 
-    def count(self, answer: Completion) -> None:
-        """Take the cost of an answer off what is left."""
-        if "max_calls" in self._left:
-            self._left["max_calls"] -= 1
+    async def _reserve(self, name: str, most: tuple[int, int]) -> None:
+        while reason := self._reason(name, most):
+            # Calls that wait here themselves give nothing back.
+            if self._in_flight == self._held:
+                raise RunFailed(reason)
+            await self._landed.wait()
+        for limit, amount in self._needs(name, most).items():
+            self._left[limit] -= amount
 
+    def _settle(self, name: str, most: tuple[int, int], answer: Completion) -> None:
+        """Give back what an answer did not take of its reservation."""
         if answer.n_prompt is None or answer.n_completion is None:
             self._untold = True
-        elif "max_tokens" in self._left:
-            self._left["max_tokens"] -= answer.n_prompt + answer.n_completion
+            self._unpriced = self._unpriced or "max_cost" in self._left
+            return
+        reserved = self._needs(name, most)
+        taken = self._needs(name, (answer.n_prompt, answer.n_completion))
+        for limit, amount in reserved.items():
+            self._left[limit] += amount - taken[limit]
 
-        if "max_cost" in self._left:
-            cost = cost_of(answer, self._prices)
-            if cost is None:
-                self._unpriced = True
-            else:
-                self._left["max_cost"] -= cost
+    def _needs(self, name: str, tokens: tuple[int, int]) -> Left:
+        """What a call with so many tokens takes of each limit."""
+        needs: dict[str, float] = {}
+        for limit in self._left:
+            needs[limit] = 1
+            if limit == "max_tokens":
+                needs[limit] = sum(tokens)
+            if limit == "max_cost":
+                for_prompt, for_answer = self._prices.get(name, (0.0, 0.0))
+                needs[limit] = (tokens[0] * for_prompt + tokens[1] * for_answer) / PER
+        return needs
 
-    def _reason(self, model: str) -> str:
+    def _reason(self, name: str, most: tuple[int, int]) -> str:
         """Why no call may be made at the moment; empty where one may."""
-        for name, left in self._left.items():
-            # Each call under way takes one of the calls that are left.
-            taken = self._in_flight if name == "max_calls" else 0
-            if left <= taken:
-                return f"run.{name}={getattr(self._plan, name)} is spent; finished work is kept: {ADVICE}"
+        needs = self._needs(name, most)
+        for limit, left in self._left.items():
+            if left <= 0 or left < needs[limit]:
+                rest = ""
+                if left > 0:
+                    rest = (
+                        f" but for {left:g}, and one request may take {needs[limit]:g}"
+                    )
+                spent = f"run.{limit}={getattr(self._plan, limit)} is spent{rest}"
+                return f"{spent}; finished work is kept: {ADVICE}"
         if self._untold and "max_tokens" in self._left:
             return "run.max_tokens cannot be enforced: a model does not report its tokens; set run.max_calls"
-        if "max_cost" in self._left and model not in self._prices:
-            return f"run.max_cost cannot be enforced without the prices of {model}: set its field prices; {KEPT}"
+        if "max_cost" in self._left and name not in self._prices:
+            return f"run.max_cost cannot be enforced without the prices of {name}: set its field prices; {KEPT}"
         if self._unpriced:
             return f"run.max_cost cannot be enforced: the cost of some answers is unknown; set run.max_calls, {KEPT}"
         return ""

@@ -24,11 +24,17 @@ FROM calls GROUP BY 1, model ORDER BY 1, model
 """
 """Scopes of parts are "KIND LABEL"; those of episodes have no blank."""
 
+SENT = """
+SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model, sum(sent) AS sent
+FROM requests GROUP BY 1, model
+"""
+
 
 def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
     noted: Mapping[str, Mapping[str, str]] = journal.noted(NOTED) or {}
     days = journal.days_asked()
+    sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
     found = []
     for row in journal.query(BY_PART):
@@ -42,13 +48,13 @@ def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
             part=label or plan.agent.label,
             answered_by=tuple(answered_by),
             days=days.get((row["part"], name), ()),
-            usage=_usage(row, plan),
+            usage=_usage(row, sent.get((row["part"], name), 0), plan),
         )
         found.append(one)
     return tuple(found)
 
 
-def _usage(row: Row, plan: Plan) -> Usage:
+def _usage(row: Row, sent: int, plan: Plan) -> Usage:
     # Prices are per token, so the sums cost as much as the single answers.
     together = Completion(
         text="",
@@ -60,6 +66,7 @@ def _usage(row: Row, plan: Plan) -> Usage:
     )
     return Usage(
         calls=row["calls"],
+        unsettled=max(0, sent - row["calls"]),
         cached=row["cached"],
         prompt_tokens=row["prompt"],
         answer_tokens=row["answer"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from gde.data.completion import ModelInfo
@@ -84,7 +85,7 @@ class Models:
 
     def scope(self, name: str) -> Scope:
         """A scope for the episode or part of this name, in which models are asked."""
-        return Scope(name, self._asked, self._journal)
+        return Scope(name, partial(self._asked, name), self._journal)
 
     def close(self) -> None:
         """Release every model that was made."""
@@ -93,10 +94,10 @@ class Models:
         self._made = {}
         self.reuse.close()
 
-    def _asked(self, name: str) -> LanguageModel:
-        """The model with all decorators but the outermost, which each scope adds."""
+    def _asked(self, scope: str, name: str) -> LanguageModel:
+        """The model with all decorators but the outermost, which the scope adds."""
         watched = Watched(self.get(name), name, self.reach, self._journal)
-        budgeted = Budgeted(watched, name, self.budget)
+        budgeted = Budgeted(watched, name, self.budget, scope)
         return Cached(budgeted, self.configs.get(name), self.reuse)
 
     def _check_same(self, name: str, info: ModelInfo) -> None:

@@ -51,6 +51,16 @@ CREATE TABLE calls (
     checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE requests (     -- what was sent to models, written before it is sent
+    scope TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL,    -- as in calls
+    sent INTEGER NOT NULL,      -- how often; what got no answer is perhaps billed
+    answered INTEGER NOT NULL,
+    told INTEGER NOT NULL,      -- answers whose tokens were reported
+    n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,           -- of those
+    most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL,     -- that one answer may take
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (scope, request)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE interventions (    -- each once, however many calls it was made in
     intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
     layer INTEGER NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL,

@@ -15,6 +15,7 @@ from gde.data.json import Json
 from gde.errors import GdeError, Unavailable
 from gde.masking import masked
 from gde.parts.interventions import refuse_interventions
+from gde.parts.language_model import send_again
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import (
     CutOff,
@@ -117,6 +118,7 @@ class OpenAIModel:
             # turn.
             if not trouble.busy or limit.answers == answers_before:
                 tries += 1
+            await send_again()
 
         if not usable(answer):
             problem = f"the answer is no chat completion: {str(answer)[:150]}"
@@ -218,6 +220,7 @@ class OpenAIModel:
             except openai.APIStatusError as error:
                 if IDS not in body or not refuses_ids(error):
                     raise
+            await send_again()
             if IDS not in self._config.without:
                 without = (*self._config.without, IDS)
                 self._config = replace(self._config, without=without)

@@ -1,28 +1,33 @@
 """A budget stops the run, loses nothing that was paid for, and can be raised."""
 
 import asyncio
+import re
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gde import (
+    ChatRequest,
     Choice,
     Completion,
     GdeError,
+    Message,
     Plan,
     RunFailed,
+    Sampling,
     evaluate,
     load_evidence,
     resume,
 )
+from gde.parts.language_model import send_again
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.runs.evaluating import prepare
 from gde.runs.sharing import left_to, shares
-from gde.stages.budget import Budget, cost_before
+from gde.stages.budget import Budget, cost_before, most_tokens
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -37,32 +42,104 @@ TOLD = Completion(text="", reasoning=None, finish="stop", n_prompt=3, n_completi
 UNTOLD = replace(TOLD, n_completion=None)
 
 
+@dataclass
+class Answering:
+    """A model that gives these answers one after another, each after some tries."""
+
+    answers: list[Completion]
+    tries: int = 1
+    asked: int = 0
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        for again in range(self.tries):
+            if again:
+                await send_again()
+            self.asked += 1
+            await asyncio.sleep(0)
+        if not self.answers:
+            raise GdeError("unusable")
+        return self.answers.pop(0)
+
+
+def question(n: int) -> ChatRequest:
+    messages = (Message(role="user", content="where?"),)
+    return ChatRequest(messages=messages, seed=n, sampling=Sampling(max_tokens=100))
+
+
+MOST = sum(most_tokens(question(0)))
+"""Tokens that one question may take."""
+
+
 def limited(**limits: Any) -> Budget:
     """The budget of a plan with these."""
     return Budget(replace(PLAN, **limits), None)
 
 
-def spend(budget: Budget, answers: list[Completion]) -> int:
-    """Call for all at once. Gives how many were answered before it was over."""
-    given = 0
+def spend(
+    budget: Budget, answers: list[Completion], model: str = "m", tries: int = 1
+) -> int:
+    """Ask for all at once. Gives how many were answered before it was over."""
+    answering: Any = Answering(list(answers), tries)
 
-    async def one(answer: Completion) -> None:
-        nonlocal given
-        async with budget.call():
-            await asyncio.sleep(0)
-            budget.count(answer)
-        given += 1
+    async def together() -> int:
+        calls = [
+            budget.answered("0/0/0", model, answering, question(n))
+            for n in range(len(answers))
+        ]
+        given = await asyncio.gather(*calls, return_exceptions=True)
+        return sum(isinstance(each, Completion) for each in given)
 
-    async def together() -> None:
-        await asyncio.gather(*map(one, answers), return_exceptions=True)
-
-    asyncio.run(together())
-    return given
+    return asyncio.run(together())
 
 
 def test_no_more_calls_are_made_than_there_are() -> None:
     assert spend(limited(max_calls=4), [TOLD] * 9) == 4
     assert spend(limited(), [UNTOLD] * 9) == 9
+
+
+def asked(budget: Budget, answering: Any, times: int) -> int:
+    """Ask so often at once; how often the model was asked before it was over."""
+
+    async def together() -> None:
+        calls = [
+            budget.answered("0/0/0", "m", answering, question(n)) for n in range(times)
+        ]
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    asyncio.run(together())
+    return int(answering.asked)
+
+
+def test_retries_and_unusable_answers_are_calls() -> None:
+    assert asked(limited(max_calls=5), Answering([TOLD] * 9, tries=3), 9) == 5
+    assert asked(limited(max_calls=4), Answering([]), 9) == 4
+
+
+def test_what_a_request_may_take_is_reserved_until_its_answer_is_there() -> None:
+    # Of three at once the budget has room for two, and then for what these leave.
+    answering = Answering([TOLD] * 3)
+    budget = limited(max_tokens=2 * MOST)
+    assert asked(budget, answering, 3) == 3
+    spent = sum((TOLD.n_prompt, TOLD.n_completion))  # type: ignore[arg-type]
+    assert asked(limited(max_tokens=2 * MOST - 1), Answering([TOLD] * 2), 2) == 2
+    assert asked(limited(max_tokens=MOST - 1), Answering([TOLD]), 1) == 0
+    assert asked(limited(max_tokens=MOST + spent), Answering([TOLD] * 9), 9) == 2
+
+
+def test_what_was_sent_and_not_answered_is_counted_at_its_most(tmp_path: Path) -> None:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        plan = replace(PLAN, max_calls=9)
+        asked(Budget(plan, journal), Answering([TOLD], tries=2), 2)
+        spent = cost_before(journal, {"m": (1e6, 1e6)})
+        left = Budget(plan, journal)
+        assert asked(left, Answering([TOLD] * 9), 9) == 9 - 4
+    assert (spent.calls, spent.unsettled) == (4, 3)
+    assert spent.tokens == spent.money == 5 + 3 * MOST
+
+
+async def answer(journal: Journal, turn: int) -> None:
+    await journal.reserve("0/0/0", str(turn), "m", (3, 9))
+    await journal.settle("0/0/0", str(turn), TOLD)
 
 
 @pytest.mark.parametrize("died", [False, True])
@@ -75,13 +152,11 @@ def test_workers_share_what_is_left_and_no_death_adds_to_it(
     ready = prepare(replace(PLAN, max_calls=14), catalogue)
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         for turn in range(4):
-            asyncio.run(journal.call("0/0/0", turn, replace(TOLD, request=str(turn))))
+            asyncio.run(answer(journal, turn))
         parts = shares(ready, ((),), journal, 3)
         if died:  # after two more answers
             for turn in range(4, 6):
-                asyncio.run(
-                    journal.call("0/0/0", turn, replace(TOLD, request=str(turn)))
-                )
+                asyncio.run(answer(journal, turn))
         left = [left_to(share, journal) for share in parts]
     assert left == [
         {"max_calls": 2.0 if died else 4.0},
@@ -115,21 +190,32 @@ def turns(request: Plan, folder: Path, catalogue: Catalogue) -> int:
 
 
 def test_tokens_are_counted_as_they_are_told() -> None:
-    budget = limited(max_tokens=12)
+    budget = limited(max_tokens=MOST + 12)
     assert [spend(budget, [TOLD]) for _ in range(4)] == [1, 1, 1, 0]
 
 
-def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
-    async def another(budget: Budget) -> None:
-        async with budget.call():
-            pass
+def refusal(budget: Budget, model: str = "m") -> str:
+    """Why a further question is not asked."""
+    with pytest.raises(RunFailed) as refused:
+        asyncio.run(
+            budget.answered("0/0/0", model, Answering([TOLD]), question(99))  # type: ignore[arg-type]
+        )
+    return str(refused.value)
 
-    budget = limited(max_tokens=1000)
+
+def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
+    budget = limited(max_tokens=2000)
     assert spend(budget, [UNTOLD]) == 1
-    with pytest.raises(
-        RunFailed, match=r"run\.max_tokens cannot be enforced.*; set run\.max_calls"
-    ):
-        asyncio.run(another(budget))
+    assert re.search(
+        r"run\.max_tokens cannot be enforced.*; set run\.max_calls", refusal(budget)
+    )
+
+
+def test_too_little_for_one_request_is_said() -> None:
+    budget = limited(max_tokens=MOST - 1)
+    assert f"is spent but for {MOST - 1}, and one request may take {MOST};" in refusal(
+        budget
+    )
 
 
 @pytest.mark.parametrize("limit", ["max_calls", "max_tokens"])
@@ -140,11 +226,11 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
         PLAN, models=[Choice(name="", config={"log": str(tmp_path / "log")})]
     )
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
-    wanted = replace(plan, **{limit: {"max_calls": 11, "max_tokens": 900}[limit]})
+    wanted = replace(plan, **{limit: {"max_calls": 11, "max_tokens": 11_000}[limit]})
     (tmp_path / "log").unlink()
     with pytest.raises(
         RunFailed,
-        match=rf"run\.{limit}=\d+ is spent; finished work is kept: raise it with `gde resume",
+        match=rf"run\.{limit}=\d+ is spent.*; finished work is kept: raise it with `gde resume",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
@@ -154,7 +240,7 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     assert (
         len((tmp_path / "log").read_text().splitlines()) == spent.calls
     )  # none was paid for and lost
-    assert spent.calls == 11 if limit == "max_calls" else spent.tokens >= 900
+    assert spent.calls == 11 if limit == "max_calls" else 0 < spent.tokens <= 11_000
     with pytest.raises(RunFailed, match="is spent"):
         resume(folder.path, catalogue)
     raised = resume(folder.path, catalogue, settings=[f"run.{limit}=none"])
@@ -170,47 +256,36 @@ PRICED = (Choice(name="m", config={"prices": (1_000_000.0, 2_000_000.0)}),)
 """A token of a prompt costs 1, one of an answer 2: an answer as `TOLD` 7."""
 
 
-def paid(budget: Budget, answers: list[Completion], model: str = "m") -> int:
-    """Call for one after another. Gives how many were answered before it was over."""
+def paid(budget: Budget, answers: list[Completion]) -> int:
+    """Ask for one after another. Gives how many were answered before it was over."""
+    return sum(spend(budget, [answer]) for answer in answers)
 
-    async def one(answer: Completion) -> None:
-        async with budget.call(model):
-            budget.count(replace(answer, model=model))
 
-    for given, answer in enumerate(answers):
-        try:
-            asyncio.run(one(answer))
-        except RunFailed:
-            return given
-    return len(answers)
+MOST_MONEY = (MOST - 100) * 1 + 100 * 2
+"""What one question may cost."""
 
 
 @pytest.mark.parametrize(
-    ("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)]
+    ("money", "answers"), [(-0.1, 0), (0.0, 1), (6.9, 1), (7.0, 2), (63.0, 10)]
 )
 def test_money_is_counted_by_prices(money: float, answers: int) -> None:
-    assert paid(limited(max_cost=money, models=PRICED), [TOLD] * 12) == answers
+    budget = limited(max_cost=MOST_MONEY + money, models=PRICED)
+    assert paid(budget, [TOLD] * 12) == answers
 
 
 def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
     budget = limited(max_cost=1e9, models=PRICED)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
-    with pytest.raises(
-        RunFailed, match=r"the cost of some answers is unknown; set run\.max_calls"
-    ):
-        asyncio.run(_call(budget, "m"))
+    assert re.search(
+        r"the cost of some answers is unknown; set run\.max_calls", refusal(budget)
+    )
 
 
 def test_a_model_without_a_price_is_not_asked() -> None:
-    with pytest.raises(
-        RunFailed, match="without the prices of other: set its field prices"
-    ):
-        asyncio.run(_call(limited(max_cost=1.0, models=PRICED), "other"))
-
-
-async def _call(budget: Budget, model: str) -> None:
-    async with budget.call(model):
-        raise AssertionError("asked")
+    budget = limited(max_cost=1.0, models=PRICED)
+    assert "without the prices of other: set its field prices" in refusal(
+        budget, "other"
+    )
 
 
 def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
@@ -223,20 +298,22 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
     assert [one.usage.cost for one in undisturbed.models] == [None]
     priced = {"log": str(tmp_path / "log"), "prices": (1e6, 1e6)}
     models = [Choice(name="", config=priced)]
-    wanted = replace(plan, max_cost=900.0, models=models)
+    wanted = replace(plan, max_cost=11_000.0, models=models)
     with pytest.raises(
         RunFailed,
-        match=r"run\.max_cost=900\.0 is spent; finished work is kept: raise it with `gde resume",
+        match=r"run\.max_cost=11000\.0 is spent.*; finished work is kept: raise it with `gde resume",
     ):
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     prices = folder.plan().prices
     model = str(undisturbed.subject.model)
-    assert (folder.plan().max_cost, prices) == (900.0, {model: (1e6, 1e6)})
+    assert (folder.plan().max_cost, prices) == (11_000.0, {model: (1e6, 1e6)})
     with closing(folder.journal()) as journal:
         spent = cost_before(journal, prices)
         assert (
-            journal.failed_episodes() == [] and spent.money >= 900 and spent.untold == 0
+            journal.failed_episodes() == []
+            and 0 < spent.money <= 11_000
+            and spent.untold == 0
         )
         assert spent.tokens == spent.money
     result = resume(folder.path, catalogue, settings=["run.max_cost=none"])
