@@ -81,8 +81,24 @@ def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
             continue
         if kind != "table" or table not in known:
             raise RunFolderError(f"run.sqlite: unknown {kind} {table!r}")
-    for table, columns in _columns(old).items():
+    tables = _columns(old)
+    for table, columns in tables.items():
         _copy(old, new, table, columns, known[table])
+    if "requests" not in tables:
+        _book(new)
+
+
+def _book(new: sqlite3.Connection) -> None:
+    """Fill the ledger of requests from the answers that a model gave."""
+    query = "SELECT scope, request, model, n_prompt, n_completion FROM calls WHERE NOT cached"
+    for scope, request, model, n_prompt, n_completion in new.execute(query).fetchall():
+        told = n_prompt is not None and n_completion is not None
+        tokens = (n_prompt, n_completion) if told else (0, 0)
+        row = [scope, request, model, 1, 1, int(told), *tokens, *tokens]
+        places = ", ".join("?" * (len(row) + 1))
+        new.execute(
+            f"INSERT INTO requests VALUES ({places})", [*row, checksums.checksum(row)]
+        )
 
 
 def _copy(
