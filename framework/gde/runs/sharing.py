@@ -1,8 +1,9 @@
 """The episodes of a run in shares for workers, which may die.
 
 Nobody can tell which of the episodes under way has ended a process. So all of them are
-suspects: another worker plays them again, one at a time. An episode that ends its
-process a second time has failed, and all others go on.
+suspects: another worker plays them again, one at a time. Processes are killed from
+outside, too. So an episode has failed only when it has ended its process alone, twice
+at the same turn, and all others go on.
 """
 
 import asyncio
@@ -34,8 +35,8 @@ from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 
 MOST_DEATHS = 20
-"""Workers that may die over one share before the run stops: each costs the start of
-another.
+"""Workers that may die over one share, without one more turn of an episode that has not
+failed, before the run stops: each costs the start of another.
 """
 
 
@@ -48,11 +49,13 @@ class Share:
     index: int
     of: int
     deaths: int = 0
-    """Workers that have died over it."""
+    """Workers that have died over it since its last progress."""
     suspects: tuple[EpisodeKey, ...] = ()
     """Played one at a time before the others."""
-    finished: int = -1
-    """Episodes of the share that had ended when the last worker died."""
+    progress: int = 0
+    """Most turns of its episodes that were there when a worker died."""
+    accused: tuple[str, int] | None = None
+    """The episode that was alone when a worker died, and its turns by then."""
     until: float | None = None
     """When `run.run_seconds` are over, in seconds since the epoch."""
     most: Left | None = None
@@ -158,31 +161,35 @@ class Sharing:
         """Give the share with which another worker goes on.
 
         Raises:
-            WorkerDied: no episode has ended since the last death, or too many workers
-            have died.
+            WorkerDied: too many workers have died without progress.
         """
         keys = list(share.episodes())
         with closing(Journal.open(self.path)) as journal:
-            ended = journal.finished()
-            # A suspect that was played alone has ended the process itself.
-            alone = None
-            if share.suspects:
-                alone = journal.noted(share.note)
+            alone = journal.noted(share.note) if share.suspects else None
+            accused = None
             for key in keys:
-                if str(key) == alone and alone not in ended:
+                if str(key) != alone or alone in journal.finished():
+                    continue
+                accused = (str(key), journal.turns_played().get(str(key), 0))
+                if accused == share.accused:
                     asyncio.run(_fail(share, key, died, journal))
-                    ended.add(alone)
             journal.note(share.note, None)
+            ended = journal.finished()
+            played = journal.turns_played()
 
-        # Without progress the next worker would die in the same way.
-        left = [key for key in keys if str(key) not in ended]
-        finished = len(keys) - len(left)
-        if finished <= share.finished or share.deaths >= MOST_DEATHS:
+        # Where every worker dies at once, the next one would, too.
+        progress = sum(played.get(str(key), 0) for key in keys)
+        deaths = 1 if progress > share.progress else share.deaths + 1
+        if deaths > MOST_DEATHS:
             raise died
 
-        suspects = tuple(left[: at_once(share.ready)])
+        left = [key for key in keys if str(key) not in ended]
         return replace(
-            share, deaths=share.deaths + 1, suspects=suspects, finished=finished
+            share,
+            deaths=deaths,
+            suspects=tuple(left[: at_once(share.ready)]),
+            progress=max(progress, share.progress),
+            accused=accused,
         )
 
 
@@ -251,7 +258,7 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
 async def _fail(
     share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal
 ) -> None:
-    reason = f"its worker process {died.death}, twice: the second time while it played no other episode"
+    reason = f"its worker process {died.death}, twice at the same turn, while it played no other episode"
     if journal.world(str(key)) is None:
         await journal.fail(key, seed_of(share.ready, share.worlds, key), reason)
     else:

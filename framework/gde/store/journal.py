@@ -206,6 +206,12 @@ class Journal(Database):
             )
         }
 
+    def turns_played(self) -> dict[str, int]:
+        """The number of turns of the episodes that have begun and not failed."""
+        counted = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
+        query = f"SELECT episode, coalesce(turns, {counted}) AS n FROM episodes WHERE ending IS NOT 'failed'"
+        return {row["episode"]: row["n"] for row in self.query(query)}
+
     def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
         """Number, key and end of the episodes after the given number.
 

@@ -2,6 +2,8 @@
 out.
 """
 
+import asyncio
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +11,15 @@ import pytest
 from own_parts import Counting, Dying, KilledOnce, long_corridor, mined
 
 from gde import Plan, RunFailed, evaluate, load_evidence, resume
+from gde.data.observation import World
+from gde.data.trajectory import Turn
+from gde.errors import WorkerDied
 from gde.request.catalogue import Catalogue
 from gde.runs import sharing
+from gde.runs.evaluating import prepare
+from gde.runs.stopping import Stop
+from gde.stages.rollout import episode_keys
+from gde.store.journal import Journal
 from gde.testing.parts import Corridor
 
 pytestmark = pytest.mark.extended
@@ -43,7 +52,7 @@ def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
     assert 0 < len(deadly) < len(whole)
     assert result.status == "partial"
     assert {failure.subject for failure in result.failures} == deadly
-    reason = "its worker process ended with exit code 7 before its work was done, twice: the second time while it"
+    reason = "its worker process ended with exit code 7 before its work was done, twice at the same turn"
     assert all(reason in failure.reason for failure in result.failures)
     for each in load_evidence(tmp_path / "run").trajectories:
         if str(each.key) not in deadly:
@@ -79,7 +88,7 @@ def test_where_every_episode_is_deadly_the_run_stops_and_can_be_mended(
     deadly = tmp_path / "deadly"
     deadly.touch()
     monkeypatch.setenv("OWN_PARTS_DEADLY", str(deadly))
-    monkeypatch.setattr(sharing, "MOST_DEATHS", 1)
+    monkeypatch.setattr(sharing, "MOST_DEATHS", 3)
     request = replace(PLAN, environment=long_corridor, agent=Dying)
     with pytest.raises(
         RunFailed, match=r"process ended with exit code 7 .* with `gde resume`"
@@ -90,3 +99,50 @@ def test_where_every_episode_is_deadly_the_run_stops_and_can_be_mended(
     result = resume(tmp_path / "run", plan=request, retry_failed=True)
     assert result.status == "ok"
     assert result.subject.retried > 0
+
+
+def test_only_two_deaths_alone_at_the_same_turn_blame_an_episode(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    """Workers are killed from outside while an episode is alone, again and again."""
+    ready = prepare(replace(PLAN, environment=long_corridor), catalogue)
+    path = tmp_path / "run.sqlite"
+    died = WorkerDied("was killed by SIGKILL")
+    key, *_ = episode_keys(ready, ((),))
+    world = World(id="w")
+    turn = evaluated_turn(tmp_path)
+    with closing(Journal.create(path)) as journal:
+        asyncio.run(journal.begin(key, 0, world, {}, 50))
+        job = sharing.Sharing(path, Stop(), None)
+        (share,) = sharing.shares(ready, ((),), journal, 1)
+
+        # In a crowd, and alone at another turn each time.
+        share = job.after_death(share, died)
+        assert len(share.suspects) == PLAN.concurrency
+        for index in range(50):
+            asyncio.run(journal.turn(key, replace(turn, index=index)))
+            journal.note(share.note, str(key))
+            share = job.after_death(share, died)
+        assert journal.finished() == set()
+
+        # Between two episodes.
+        share = job.after_death(share, died)
+        journal.note(share.note, str(key))
+        share = job.after_death(share, died)
+        assert journal.finished() == set()
+
+        journal.note(share.note, str(key))
+        share = job.after_death(share, died)
+        assert journal.finished() == {str(key)}
+
+        with pytest.raises(WorkerDied):
+            for _ in range(sharing.MOST_DEATHS + 1):
+                share = job.after_death(share, died)
+
+
+def evaluated_turn(folder: Path) -> Turn:
+    """Any turn."""
+    request = replace(PLAN, environment=harmless, executor="serial", episodes=1)
+    evaluate(request, folder / "one")
+    (trajectory,) = load_evidence(folder / "one").trajectories
+    return replace(trajectory.turns[0], state=None, optimal=None)
