@@ -275,7 +275,7 @@ def test_the_embedding_page_runs(tmp_path: Path) -> None:
         EMBEDDING.read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     importable = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
     shown = run(
         sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=importable

@@ -26,19 +26,20 @@ def command(
         ),
     ],
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="[NAME]", help="Name of an offer, or of a group of metrics."
         ),
-    ] = "",
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show one offer: its settings and what it measures; or what a run has spent.
+    """Show an offer, or what a run has spent.
 
-    Every field has its type, default and meaning. Of a group of metrics, list its
+    Of an offer, show its settings and what it measures. Every field has its type,
+    default and meaning. Of a group of metrics, list its
     members. Of a run, show the requests to language models and what its limits leave.
     """
-    if not name:
+    if name is None:
         _show_spending(Path(kind), as_json)
         return
     from gde.request.catalogue import Catalogue

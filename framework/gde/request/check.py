@@ -13,6 +13,7 @@ WHAT: dict[str, str] = {
     Capability.MDP: "an environment with a tabular decision process (capability mdp)",
     Capability.OPTIMUM: "an environment with certified optimal actions (capability optimum)",
     Capability.DEMONSTRATION: "an environment with demonstrations (capability demonstration)",
+    Capability.GOALS: "an environment that draws its goal again (capability goals)",
     Capability.SNAPSHOT: "an environment with snapshots (capability snapshot)",
     Capability.SIMULATOR: "an environment with a simulator (capability simulator)",
     Capability.MAP: "an environment with a map (capability map)",

@@ -220,7 +220,7 @@ class Budget:
             await write()
             answer = replace(await model.complete(request), model=name)
             if self._journal is not None:
-                await self._journal.settle(scope, identity, answer)
+                self._journal.settle(scope, identity, answer)
             self._settle(name, most, answer)
         finally:
             SENDING.reset(token)

@@ -112,12 +112,22 @@ class Database:
 
     async def commit(self, statements: list[Statement]) -> None:
         """Commit together with what other episodes write in this tick of the loop."""
+        await self._enqueue(statements)
+
+    def commit_soon(self, statements: list[Statement]) -> None:
+        """Commit likewise, without waiting; a failure shows in the next commit."""
+        # A failure that nobody waits for must not be reported as forgotten.
+        self._enqueue(statements).add_done_callback(
+            lambda done: None if done.cancelled() else done.exception()
+        )
+
+    def _enqueue(self, statements: list[Statement]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()
         if not self._pending:
             loop.call_soon(self._flush)
         committed: asyncio.Future[None] = loop.create_future()
         self._pending.append((statements, committed))
-        await committed
+        return committed
 
     def _flush(self) -> None:
         waiting = self._pending

@@ -105,14 +105,18 @@ class Journal(Database):
         query = f"INSERT INTO requests VALUES ({_places(10)}, 0) ON CONFLICT DO UPDATE SET sent = sent + 1"
         await self.commit([(query, row)])
 
-    async def settle(self, scope: str, request: str, answer: Completion) -> None:
-        """Write that a request has been answered, and the tokens that this took."""
+    def settle(self, scope: str, request: str, answer: Completion) -> None:
+        """Write that a request has been answered, and the tokens that this took.
+
+        It is committed with the next commit, which is that of the answer: a run that is
+        interrupted here has both or neither.
+        """
         n_prompt, n_completion = answer.n_prompt, answer.n_completion
         told = n_prompt is not None and n_completion is not None
         taken = (n_prompt, n_completion) if told else (0, 0)
         query = """UPDATE requests SET answered = answered + 1, told = told + ?,
             n_prompt = n_prompt + ?, n_completion = n_completion + ? WHERE scope = ? AND request = ?"""
-        await self.commit([(query, (int(told), *taken, scope, request))])
+        self.commit_soon([(query, (int(told), *taken, scope, request))])
 
     async def call(
         self, scope: str, turn: int | None, completion: Completion, day: str = ""

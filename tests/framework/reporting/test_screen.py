@@ -163,8 +163,12 @@ def test_rivals_stand_together_the_best_first(result: Result) -> None:
 
 def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> None:
     asked = Measurement(name="meg.to", value=1.0, unit="nats", n=9)
+    untold = Measure(name="meg.to", title="MEG towards it", headline=True)
     crowded = replace(
-        result, measurements=(*result.measurements, asked), provenance={"notice": LONG}
+        result,
+        measurements=(*result.measurements, asked),
+        measures=(untold, *result.measures),
+        provenance={"notice": LONG},
     )
     failures = tuple(
         Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9)

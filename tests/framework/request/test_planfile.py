@@ -89,7 +89,7 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
         ),
         ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
         ("model = 'nano'", r"wanted \[\[model\]\] in double brackets"),
-        ("version = 1", "wanted version 2, got 1; use the gde-eval that wrote it"),
+        ("version = 9", "wanted version 2, got 9; upgrade gde-eval to read it"),
         ("this is no toml", "plan .*plan.toml is no TOML: "),
     ],
 )

@@ -14,6 +14,7 @@ import pytest
 from gde import Trajectory, Turn
 from gde.stages import progress
 from gde.stages.progress import Listeners, Progress, watching
+from gde.store import ownership
 from gde.store.journal import Journal
 from gde.testing.samples import sample_evidence
 
@@ -28,6 +29,9 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        # A folder made elsewhere is read as it was when it was opened.
+        (tmp_path / "plan.toml").touch()
+        ownership.mark(tmp_path)
         yield journal
 
 

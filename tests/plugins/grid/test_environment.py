@@ -64,6 +64,7 @@ def test_offer() -> None:
     assert offer.gives == {
         Capability.STATE,
         Capability.MDP,
+        Capability.GOALS,
         Capability.SNAPSHOT,
         Capability.SIMULATOR,
         Capability.MAP,
