@@ -22,6 +22,7 @@ from sizes import size
 
 from gde.data.observation import Observation, World
 from gde.data.trajectory import Trajectory
+from gde.data.transcript import Transcript
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS
@@ -55,14 +56,14 @@ class PerPair:
         return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
-def trajectories(n_tasks: int, n_turns: int) -> list[Trajectory]:
+def trajectories(n_tasks: int, n_turns: int) -> list[Transcript]:
     """Successes and failures of the blocks world."""
     base = next(one for one in sample_evidence(3).trajectories if one.turns)
     maker = Maker(DOMAINS["blocksworld"], Recipe())
     pairs = [maker.pair(index) for index in range(n_tasks)]
     maker.close()
     return [
-        _played(base, record, n_turns)
+        Transcript.of(_played(base, record, n_turns))
         for pair in pairs
         for record in (pair.positive, pair.negative)
     ]
@@ -83,13 +84,13 @@ def _played(base: Trajectory, record: Record, n_turns: int) -> Trajectory:
     )
 
 
-def batched(chosen: Sequence[Trajectory], embed: Embedder) -> list[np.ndarray]:
+def batched(chosen: Sequence[Transcript], embed: Embedder) -> list[np.ndarray]:
     """As the reward model does it."""
     model = StateFactory(RulesExtractor(4), embed)
     return [asyncio.run(model.rewards(one)).values for one in chosen]
 
 
-def per_pair(chosen: Sequence[Trajectory], vectors: PerPair) -> list[np.ndarray]:
+def per_pair(chosen: Sequence[Transcript], vectors: PerPair) -> list[np.ndarray]:
     """The same routing with an encoding a comparison."""
     readings = [RulesExtractor(4).reading(one) for one in chosen]
     return [
