@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.extended
 
-LIMIT = 200 * 1024
+LIMIT = 400 * 1024
 """Bytes of a file: enough for the beginning of a run."""
 
 

@@ -129,6 +129,9 @@ def called_in(kind: str, sample: int, n_worlds: int) -> Iterator[tuple[str, bool
 
 def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored:
     """Play one episode of an agent."""
+    # A world without another goal says nothing, whatever is done in it.
+    if not pursuits.worlds:
+        return pursuits.replayed([])
     senses = Senses(pursuits.worlds[pursuits.present])
     memory = Memory()
 
