@@ -43,6 +43,12 @@ def command(
         int | None, typer.Option(help="Maximum number of worlds per condition.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Root random seed.")] = None,
+    goal_swap: Annotated[
+        bool,
+        typer.Option(
+            "--goal-swap", help="Play each world again with its goal moved, and pair."
+        ),
+    ] = False,
     concurrency: Annotated[
         int | None, typer.Option(help="Number of concurrent episodes.")
     ] = None,
@@ -85,7 +91,12 @@ def command(
     wanted = Wanted(
         names=names,
         settings=settings or [],
-        numbers={"episodes": episodes, "seed": seed, "concurrency": concurrency},
+        numbers={
+            "episodes": episodes,
+            "seed": seed,
+            "concurrency": concurrency,
+            "goal_swap": goal_swap or None,
+        },
         file=plan,
     )
     with talking():

@@ -154,6 +154,10 @@ class Plan:
     """
     repeats: int = 1
     """Trajectories per world. They differ in the agent's sampling alone."""
+    goal_swap: bool = False
+    """Whether each world is played again with its goal moved: with another of the goals
+    that its generator could have drawn.
+    """
     seed: int = 0
     initialisations: int = 3
     """Random initialisations of the model with which the probes' control `untrained` is

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gde.data.observation import Observation, Outcome, Task, World
-from gde.parts.environment import Environment, HasSnapshot
+from gde.parts.environment import Environment, HasGoals, HasSnapshot
 
 
 class Restorable(Environment, HasSnapshot, Protocol):
@@ -15,8 +15,11 @@ class Restorable(Environment, HasSnapshot, Protocol):
 class Played:
     """A moment of an episode, as its seed and the actions that led to it."""
 
-    seed: int
+    seed: int | None
+    """None where it is not known: the goal alone begins the present episode again."""
     actions: tuple[str, ...]
+    goal: str | None = None
+    """The goal that was set at its beginning; None for the world's own."""
 
 
 class Replayed:
@@ -26,11 +29,21 @@ class Replayed:
         self.environment = environment
         self._seed: int | None = None
         self._actions: list[str] = []
+        self._goal: str | None = None
 
     def reset(self, seed: int) -> Observation:
         self._seed = seed
         self._actions = []
+        self._goal = None
         return self.environment.reset(seed)
+
+    def set_goal(self, goal: str) -> Observation:
+        """Begin the episode again with this goal, which snapshots then hold."""
+        environment: Any = self.environment
+        observation: Observation = environment.set_goal(goal)
+        self._actions = []
+        self._goal = goal
+        return observation
 
     def task(self) -> Task:
         return self.environment.task()
@@ -49,9 +62,9 @@ class Replayed:
         Raises:
             ValueError: no episode has begun.
         """
-        if self._seed is None:
+        if self._seed is None and self._goal is None:
             raise ValueError("a snapshot of an episode, got none: call reset first")
-        return Played(self._seed, tuple(self._actions))
+        return Played(self._seed, tuple(self._actions), self._goal)
 
     def restore(self, snapshot: object) -> Observation:
         """Play a snapshot again.
@@ -84,7 +97,12 @@ def replay(environment: Environment, snapshot: object, seed: int | None) -> Obse
     """
     if not isinstance(snapshot, Played) or snapshot.seed != seed:
         raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-    observation = environment.reset(snapshot.seed)
+    if snapshot.goal is None:
+        assert snapshot.seed is not None
+        observation = environment.reset(snapshot.seed)
+    else:
+        assert isinstance(environment, HasGoals)
+        observation = environment.set_goal(snapshot.goal)
     for action in snapshot.actions:
         observation = environment.step(action).observation
     return observation

@@ -58,6 +58,11 @@ def check(ready: Ready) -> None:
         )
 
     given = ready.gives
+    if plan.goal_swap and Capability.GOALS not in given:
+        wanted = WHAT[Capability.GOALS]
+        raise GdeError(
+            f"--goal-swap needs {wanted}; environment {ready.environment.label!r} is not one"
+        )
     for part in ready.parts:
         if reason := lacking(part, ready, given):
             raise GdeError(reason)

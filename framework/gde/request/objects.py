@@ -18,6 +18,7 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
     Capability.OPTIMUM: ("optimum",),
     Capability.MDP: ("state", "mdp"),
     Capability.DEMONSTRATION: ("demonstration",),
+    Capability.GOALS: ("goals", "set_goal"),
     Capability.SNAPSHOT: ("snapshot", "restore"),
     Capability.SIMULATOR: ("reseed",),
     Capability.WORLDS: ("worlds",),

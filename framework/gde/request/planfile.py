@@ -30,6 +30,7 @@ _Positive = Annotated[float, Gt(0), AllowInfNan(False)]
 RUN: Mapping[str, Any] = {
     "episodes": _Count,
     "repeats": _Count,
+    "goal_swap": bool,
     "seed": Annotated[int, Ge(0)],
     "initialisations": _Count,
     "learning": bool,
@@ -44,7 +45,14 @@ RUN: Mapping[str, Any] = {
     "cache": str,
 }
 """The fields of the table [run] with their types, in the order of the file."""
-OF_RESULTS = ("episodes", "repeats", "seed", "initialisations", "learning")
+OF_RESULTS = (
+    "episodes",
+    "repeats",
+    "goal_swap",
+    "seed",
+    "initialisations",
+    "learning",
+)
 """The fields of [run] that change results."""
 OF_RUN_ALONE = tuple(name for name in RUN if name not in OF_RESULTS)
 """The other fields of [run]."""

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from gde.data.goals import GOAL_MOVED
 from gde.data.json import NONE, Json, Labels
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import ConfigError, GdeError
@@ -72,6 +73,8 @@ class Condition:
 
     labels: Labels
     environment: Chosen
+    goal_moved: bool = False
+    """Whether its worlds have another goal than their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +179,8 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     """
     find = Finder(catalogue, absent)
     conditions, environment = find.conditions(plan.environment)
+    if plan.goal_swap:
+        conditions = tuple(_swapped(conditions))
     agent = find.part("agent", plan.agent)
     executor = find.part("executor", plan.executor)
 
@@ -217,6 +222,14 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         if not getattr(plan, kind.field):
             ready = _with_defaults(ready, kind, find)
     return _without_misfits(ready, plan.metrics)
+
+
+def _swapped(conditions: Iterable[Condition]) -> Iterator[Condition]:
+    """Each condition with the worlds' own goals, and with the goals moved."""
+    for condition in conditions:
+        for moved in (False, True):
+            labels = {**condition.labels, GOAL_MOVED: moved}
+            yield replace(condition, labels=labels, goal_moved=moved)
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,13 @@ class FirstTurn:
     ) -> "FirstTurn":
         """Begin an episode."""
         judge = Judge()
+        goal_moved = ready.conditions[key.condition].goal_moved
         return cls(
             ready=ready,
             key=key,
             seed=seed,
             environment=environment,
-            opening=begin_world(environment, seed, judge),
+            opening=begin_world(environment, seed, goal_moved, judge),
             judge=judge,
         )
 

@@ -28,6 +28,7 @@ from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
 from gde.seeding import derive
 from gde.stages.asking import Scope
+from gde.stages.beginning import begin
 from gde.stages.budget import Budget, Left
 from gde.stages.models import Models
 from gde.stages.reuse import Reuse
@@ -258,9 +259,9 @@ class RunContext:
         agent: Agent = chosen.make(
             RunContext(resources, chosen.kind, chosen.label, self._scope, through)
         )
-        task = _task(
-            resources.make(ready.conditions[key.condition].environment), trajectory
-        )
+        condition = ready.conditions[key.condition]
+        environment = resources.make(condition.environment)
+        task = _task(environment, trajectory, condition.goal_moved)
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))
         return agent
 
@@ -282,11 +283,11 @@ def check_world(known: str, world: World) -> None:
         )
 
 
-def _task(environment: Environment, trajectory: Trajectory) -> Task:
+def _task(environment: Environment, trajectory: Trajectory, goal_moved: bool) -> Task:
     """The task of the episode, from an environment that is then closed."""
     try:
-        environment.reset(trajectory.seed)
-        check_world(trajectory.world.id, environment.world())
+        begun = begin(environment, trajectory.seed, goal_moved)
+        check_world(trajectory.world.id, begun.world)
         return environment.task()
     finally:
         environment.close()

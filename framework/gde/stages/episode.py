@@ -13,6 +13,7 @@ from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
 from gde.seeding import derive
 from gde.stages.asking import Scope, check_known
+from gde.stages.beginning import begin
 from gde.stages.context import agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
 from gde.stages.failing import pass_on, reason_of
@@ -61,6 +62,8 @@ class Episode:
     """A second environment, in which the agent may try actions."""
     certified: bool = False
     """Whether the optimum of every tried situation is worked out."""
+    goal_moved: bool = False
+    """Whether its world has another goal than its own."""
     begun: bool = field(default=False, init=False)
     """Whether the world is in the journal."""
 
@@ -74,7 +77,9 @@ class Episode:
                 self.turn_seconds,
                 _late(self.turn_seconds, "beginning of the world", "turn"),
             ):
-                opening = await self.host.call(begin_world, self.seed, judge)
+                opening = await self.host.call(
+                    begin_world, self.seed, self.goal_moved, judge
+                )
 
             # The plan's word on a swept label goes before the world's.
             labels = {**opening.world.labels, **self.labels}
@@ -109,7 +114,12 @@ class Episode:
             simulator = Simulation(
                 begun,
                 self.host,
-                Copy(self.private, derive(seed, "simulator"), self.certified),
+                Copy(
+                    host=self.private,
+                    goal_moved=self.goal_moved,
+                    dice=derive(seed, "simulator"),
+                    certified=self.certified,
+                ),
             )
 
         agent.begin(
@@ -179,9 +189,11 @@ class Episode:
             return Decision.unusable("error", reason_of(error)), error
 
 
-def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
+def begin_world(
+    environment: Environment, seed: int, goal_moved: bool, judge: Judge
+) -> Opening:
     """Begin the world of a seed."""
-    observation = environment.reset(seed)
+    observation, world = begin(environment, seed, goal_moved)
     task = environment.task()
     if not 1 <= task.horizon < 2**63:
         raise ValueError(
@@ -191,7 +203,7 @@ def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
     return Opening(
         observation,
         task,
-        environment.world().asking(task),
+        world.asking(task),
         judge.moment(environment, observation),
     )
 

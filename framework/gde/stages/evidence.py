@@ -17,7 +17,8 @@ from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import Chosen, Ready, resolve
+from gde.request.resolve import Condition, Ready, resolve
+from gde.stages.beginning import begin
 from gde.stages.context import Resources, check_world
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -183,10 +184,11 @@ class Worlds:
         Raises:
             GdeError: it no longer makes the recorded world.
         """
-        environment: Environment = self._resources.make(self._chosen(trajectory))
+        condition = self._condition(trajectory)
+        environment: Environment = self._resources.make(condition.environment)
         try:
-            environment.reset(trajectory.seed)
-            check_world(trajectory.world.id, environment.world())
+            begun = begin(environment, trajectory.seed, condition.goal_moved)
+            check_world(trajectory.world.id, begun.world)
         except BaseException:
             environment.close()
             raise
@@ -217,7 +219,7 @@ class Worlds:
         return Resources(self._ready, keys_to=self._keys_to)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
-        chosen = self._chosen(trajectory)
+        chosen = self._condition(trajectory).environment
         if Capability.MDP not in chosen.entry.offer.gives:
             raise GdeError(
                 f"environment {chosen.label!r} is no Markov decision process that could be tabulated"
@@ -229,8 +231,8 @@ class Worlds:
         finally:
             environment.close()
 
-    def _chosen(self, trajectory: Trajectory) -> Chosen:
-        chosen = self._ready.conditions[trajectory.key.condition].environment
-        if chosen.absent:
-            raise GdeError(chosen.absent)
-        return chosen
+    def _condition(self, trajectory: Trajectory) -> Condition:
+        condition = self._ready.conditions[trajectory.key.condition]
+        if condition.environment.absent:
+            raise GdeError(condition.environment.absent)
+        return condition

@@ -202,11 +202,13 @@ class _Rollout:
         self, key: EpisodeKey, seed: int, host: Host, private: Host | None
     ) -> Episode:
         ready = self.ready
+        condition = ready.conditions[key.condition]
         return Episode(
             key=key,
             root=ready.plan.seed,
             seed=seed,
-            labels=ready.conditions[key.condition].labels,
+            labels=condition.labels,
+            goal_moved=condition.goal_moved,
             host=host,
             models=self.resources.models,
             make_agent=partial(self.resources.make, ready.agent),

@@ -10,6 +10,7 @@ from gde.parts.environment import HasSimulator
 from gde.parts.simulator import Situation
 from gde.parts.snapshots import Restorable
 from gde.seeding import derive
+from gde.stages.beginning import begin
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
 
@@ -23,6 +24,8 @@ class Copy:
     """The second environment and where it stands."""
 
     host: Host
+    goal_moved: bool
+    """Whether the world has another goal than its own."""
     dice: int
     """Seed of all that is random in it."""
     certified: bool
@@ -35,7 +38,7 @@ class Copy:
     def arrive(self, environment: Simulable, seed: int, snapshot: object) -> Situation:
         """Put it to a moment of the episode that began with `seed`."""
         if not self.begun:
-            environment.reset(seed)
+            begin(environment, seed, self.goal_moved)
             self.begun = True
         shown = environment.restore(snapshot)
         self.at = self._situation(environment, shown, over=False)

@@ -44,7 +44,8 @@ def simulator(
         turns=(),
         ending="horizon",
     )
-    return Simulation(begun, Host(episode), Copy(Host(private), dice, certified=True))
+    copy = Copy(host=Host(private), goal_moved=False, dice=dice, certified=True)
+    return Simulation(begun, Host(episode), copy)
 
 
 def check_simulator(

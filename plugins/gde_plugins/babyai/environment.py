@@ -119,8 +119,7 @@ class BabyAIEnvironment:
         return self.now.copy()
 
     def restore(self, snapshot: object) -> Observation:
-        world = self.now.scene.identity
-        if not isinstance(snapshot, Simulation) or snapshot.scene.identity != world:
+        if not isinstance(snapshot, Simulation) or not snapshot.is_of(self.now.scene):
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._now = snapshot.copy()
         return self._observe()

@@ -13,7 +13,7 @@ VERDICT = (
         title="Goal-directed towards the goal",
         unit="probability",
         headline=True,
-        sentence="Goal-directed towards the goal: {verdict} (p {}); "
+        sentence="Goal-directed towards the goal: {verdict} (p {}); {test}; "
         "{meg.verdict.share} of what an optimal agent shows; "
         "a walker that is 70 % random would be found in {meg.verdict.found} such runs",
     ),

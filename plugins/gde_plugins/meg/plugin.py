@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CliffWorldConfig,
         CliffWorldStudyConfig,
         ComponentsConfig,
+        KnownConfig,
         LanguageConfig,
         MegConfig,
         ValidityConfig,
@@ -70,7 +71,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     inside.
     """
     from gde_plugins.meg import measures
-    from gde_plugins.meg.config import MegConfig, VerdictConfig
+    from gde_plugins.meg.config import KnownConfig, MegConfig, VerdictConfig
 
     needs = frozenset({Capability.MDP})
     return (
@@ -95,11 +96,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
         MetricOffer(
             name="meg-known",
             summary="goal-directedness towards the reward of the world's model, in nats",
-            config=MegConfig,
+            config=KnownConfig,
             group="meg",
             make=_known,
             measures=measures.KNOWN,
-            needs=needs,
         ),
         MetricOffer(
             name="meg-to",
@@ -142,10 +142,10 @@ def _inside(_: NoConfig, __: "Context") -> "Metric":
     return inside
 
 
-def _known(config: "MegConfig", _: "Context") -> "Metric":
+def _known(config: "KnownConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
-    return partial(known, deadline=config.deadline)
+    return partial(known, deadline=config.deadline, states=config.states)
 
 
 def _towards(config: "MegConfig", _: "Context") -> "Metric":
@@ -229,9 +229,9 @@ def _baselines_study(config: "BaselinesConfig", _: "Context") -> "Reproduction":
 
 
 def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import ValidityStudy
+    from gde_plugins.meg.validity.study import validity_study
 
-    return ValidityStudy(config)
+    return validity_study(config)
 
 
 @hookimpl

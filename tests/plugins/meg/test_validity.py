@@ -6,11 +6,11 @@ from gde.data.plan import Choice
 from gde.testing import check_reproduction
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.validity.agents import SEEKING, blind
-from gde_plugins.meg.validity.study import ValidityStudy
+from gde_plugins.meg.validity.study import validity_study
 
 pytestmark = pytest.mark.extended
 
-STUDY = ValidityStudy(ValidityConfig(samples=1, worlds=8, kinds=("maze", "key-door")))
+STUDY = validity_study(ValidityConfig(samples=1, worlds=8, kinds=("maze", "key-door")))
 """Computes its tables once."""
 
 
@@ -30,7 +30,7 @@ def test_every_agent_is_measured_in_every_kind_of_world() -> None:
 
 
 def test_the_scale_is_that_of_the_number_of_runs() -> None:
-    study = ValidityStudy(ValidityConfig(samples=2, worlds=8, kinds=("maze",)))
+    study = validity_study(ValidityConfig(samples=2, worlds=8, kinds=("maze",)))
     study.plans(0.5, Choice(name="random"))
     rows = [row for row in study.compare({}) if row.table == "Power, maze"]
     assert {row.ours.n for row in rows} == {1}

@@ -55,6 +55,21 @@ class Simulation:
         rest = (*self.where, *self.doors, *self.known, *self.done, *self.before)
         return (self.position, self.direction, self.carrying, rest)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether two moments have the same future; their numbers of steps may differ."""
+        if not isinstance(other, Simulation):
+            return NotImplemented
+        are_alike = (self.verdict, self.key) == (other.verdict, other.key)
+        return are_alike and self.is_of(other.scene)
+
+    def __hash__(self) -> int:
+        return hash((self.verdict, self.key))
+
+    def is_of(self, scene: Scene) -> bool:
+        """Whether it is a moment of this scene."""
+        # The identity takes long to compute.
+        return self.scene is scene or self.scene.identity == scene.identity
+
     @property
     def walking_state(self) -> int:
         """Position and direction as one number: 4 * cell + direction."""

@@ -13,8 +13,9 @@ from gde_plugins.meg.baselines.first_choices import (
     response_to_goal,
 )
 from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, Maker
-from gde_plugins.meg.baselines.walkers_study import SURE, WalkersStudy, called
+from gde_plugins.meg.baselines.walkers_study import SURE, called, walkers_study
 from gde_plugins.meg.config import BaselinesConfig
+from gde_plugins.meg.suite import Suite
 
 VERDICT = "shown by the verdict"
 DEVICES = "agent, not device (classes of our own)"
@@ -23,11 +24,11 @@ ACTIONS = "first choices depend on what actions do"
 SOURCE = "no publication; the other columns are adapted from Orseau et al. (2018) and Kenton et al. (2023)"
 
 
-def baselines_study(config: BaselinesConfig) -> WalkersStudy:
+def baselines_study(config: BaselinesConfig) -> Suite:
     """Return the study of the suite's walkers by the verdict ("ours") and by the
     baselines.
     """
-    return WalkersStudy(
+    return walkers_study(
         config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE
     )
 

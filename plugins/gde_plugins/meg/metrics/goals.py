@@ -4,6 +4,7 @@ towards any utility.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isinf
 
 from scipy.special import softmax
@@ -14,10 +15,11 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import missing, observed
+from gde_plugins.meg.metrics.recorded import are_tabulated, explored, missing, observed
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import (
     SampledMeg,
+    from_explored,
     from_trajectories,
     optimal_share,
 )
@@ -26,11 +28,15 @@ from gde_plugins.meg.trajectories.linear_utility import Linear, held_out
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import menu
 
+STATES = 5000
+"""Most states of a world that is explored."""
 CHANCE = "none"
 """The utility of an agent that pursues nothing."""
 
 
-def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
+def known(
+    evidence: Evidence, deadline: bool = False, states: int = STATES
+) -> Sequence[Measurement]:
     """Measure MEG towards the reward of the world's model (MacDermott et al. 2024,
     Definition 3.2).
 
@@ -48,8 +54,24 @@ def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
 
     With `deadline`, in all metrics of this module, the agent knows when the episode is
     cut off. Else it plans as if it never were.
+
+    A world without a model is explored, if it has at most so many states. Every step
+    then costs one until the goal.
     """
-    return _measured("meg.known", _known, evidence, deadline)
+    name = "meg.known"
+    rng = generator(evidence.seed, "metric", name)
+    try:
+        if are_tabulated(evidence):
+            episodes = observed(evidence, deadline)
+            found = from_trajectories(episodes, rng=rng)
+            most: Callable[[], float] = partial(optimal_share, episodes)
+        else:
+            behaviour, clusters = explored(evidence, states)
+            found = from_explored(behaviour, clusters, rng)
+            most = behaviour.optimal_share
+    except (GdeError, ValueError) as error:
+        return [missing(name, str(error))]
+    return _known(found, most, "world" in evidence.part)
 
 
 def unknown(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
@@ -88,9 +110,9 @@ def _measured(
         return [missing(name, str(error))]
 
 
-def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
-    rng = generator(evidence.seed, "metric", "meg.known")
-    found = from_trajectories(episodes, rng=rng)
+def _known(
+    found: SampledMeg, most: Callable[[], float], is_world: bool
+) -> Sequence[Measurement]:
     sizes = [*_sizes("meg.known", found, {})]
     unusable = Measurement(
         name="meg.known.unusable",
@@ -98,19 +120,17 @@ def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
         unit="count",
         n=found.n_decisions,
     )
-    if "world" in evidence.part:
+    if is_world:
         return [*sizes, unusable]
-
-    of_optimal = _of_optimal(found, episodes)
-    return [*sizes, of_optimal, _beta(found), unusable]
+    return [*sizes, _of_optimal(found, most), _beta(found), unusable]
 
 
-def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
+def _of_optimal(found: SampledMeg, optimal: Callable[[], float]) -> Measurement:
     value = None
     interval = None
     reason = found.reason
     if found.share is not None and not reason:
-        most = optimal_share(episodes)
+        most = optimal()
         if most > 0:
             value = found.share / most
             if found.share_interval is not None:

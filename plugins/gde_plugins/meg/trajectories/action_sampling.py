@@ -176,6 +176,7 @@ class _Table:
         """Yield each decision's snapshot, admissible actions and the action taken."""
         # The snapshot is taken before the step, so that every action can be tried from
         # there.
+        assert episode.seed is not None
         observation = self.environment.reset(episode.seed)
         for action in episode.actions:
             if observation.actions is None:

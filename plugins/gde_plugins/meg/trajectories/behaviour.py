@@ -59,6 +59,11 @@ class Behaviour:
         """A."""
         return self.mdp.n_actions
 
+    @property
+    def span(self) -> float:
+        """Largest less smallest utility of a state; 1 if all are equal."""
+        return float(np.ptp(self.mdp.reward)) or 1.0
+
     def scores(self, beta: float, reward: Floats | None = None) -> Floats:
         """Return (N,) nats by which the soft-optimal policy predicts each episode
         better than chance does.

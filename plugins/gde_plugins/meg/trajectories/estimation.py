@@ -13,8 +13,9 @@ from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
 from gde_plugins.meg.solvers.limits import backwards
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode, resampling_units
+from gde_plugins.meg.trajectories.explored import ExploredBehaviour
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, Linear, LinearFit
-from gde_plugins.meg.trajectories.rationality import Profile
+from gde_plugins.meg.trajectories.rationality import Predicted, Profile
 from gde_plugins.meg.trajectories.sample import Sample, join_worlds
 from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
@@ -128,35 +129,89 @@ def from_trajectories(
     else:
         found = _given_utility(behaviour, clusters, ceilings, rng, signed)
 
+    return _sampled(
+        found,
+        _too_little(sample, pursuit),
+        ceilings=ceilings,
+        clusters=clusters,
+        n_decisions=int(sample.lengths.sum()),
+        n_unusable=sample.n_unusable,
+    )
+
+
+def from_explored(
+    behaviour: ExploredBehaviour, clusters: Indices, rng: np.random.Generator
+) -> SampledMeg:
+    """Estimate the MEG towards the goals of explored worlds as `from_trajectories`
+    does.
+
+    Args:
+        behaviour: of N episodes.
+        clusters: (N,) number of each episode's cluster.
+        rng: for resampling.
+
+    Raises:
+        ValueError: no decision.
+    """
+    if not behaviour.n_decisions:
+        raise ValueError("wanted episodes with decisions, got none that has any")
+    ceilings = behaviour.ceilings
+    n_usable = behaviour.n_decisions - behaviour.n_unusable
+    return _sampled(
+        _given_utility(behaviour, clusters, ceilings, rng, signed=False),
+        _too_few(clusters, n_usable, behaviour.n_unusable),
+        ceilings=ceilings,
+        clusters=clusters,
+        n_decisions=behaviour.n_decisions,
+        n_unusable=behaviour.n_unusable,
+    )
+
+
+def _sampled(
+    found: dict[str, Any],
+    reason: str,
+    *,
+    ceilings: Floats,
+    clusters: Indices,
+    n_decisions: int,
+    n_unusable: int,
+) -> SampledMeg:
     # The other numbers stay, since they describe these very episodes.
-    reason = _too_little(sample, pursuit)
     if reason:
         found |= dict.fromkeys(("value", "interval", "share", "share_interval"))
     return SampledMeg(
         **found,
         reason=reason,
         ceiling=float(ceilings.mean()),
-        n=len(sample),
+        n=len(clusters),
         n_clusters=int(clusters.max()) + 1,
-        n_decisions=int(sample.lengths.sum()),
-        n_unusable=sample.n_unusable,
+        n_decisions=n_decisions,
+        n_unusable=n_unusable,
     )
 
 
 def _too_little(sample: Sample, pursuit: Pursuit | Linear) -> str:
     """Return why these episodes say too little of the agent; empty if they do not."""
-    if not len(sample.decisions.states):
-        return f"none of the {sample.n_unusable} decisions names an action"
     clusters = sample.clusters
+    n_usable = len(sample.decisions.states)
+    if not n_usable or not isinstance(pursuit, Linear):
+        return _too_few(clusters, n_usable, sample.n_unusable)
 
-    if isinstance(pursuit, Linear):
-        n_clusters = int(clusters.max()) + 1
-        n_weights = len(pursuit.features)
-        least = PER_WEIGHT * n_weights
-        if n_clusters >= least:
-            return ""
-        weights = f"{n_weights} weights ({PER_WEIGHT} each)"
-        return f"wanted at least {least} independent worlds to fit {weights}, got {n_clusters}"
+    n_clusters = int(clusters.max()) + 1
+    n_weights = len(pursuit.features)
+    least = PER_WEIGHT * n_weights
+    if n_clusters >= least:
+        return ""
+    weights = f"{n_weights} weights ({PER_WEIGHT} each)"
+    return (
+        f"wanted at least {least} independent worlds to fit {weights}, got {n_clusters}"
+    )
+
+
+def _too_few(clusters: Indices, n_usable: int, n_unusable: int) -> str:
+    """Return why episodes say too little of a known utility; empty if they do not."""
+    if not n_usable:
+        return f"none of the {n_unusable} decisions names an action"
 
     # Clusters are numbered from 0, so a number above it means that there are several.
     has_several = clusters.any()
@@ -166,7 +221,7 @@ def _too_little(sample: Sample, pursuit: Pursuit | Linear) -> str:
 
 
 def _given_utility(
-    behaviour: Behaviour,
+    behaviour: Predicted,
     clusters: Indices,
     ceilings: Floats,
     rng: np.random.Generator,

@@ -7,8 +7,10 @@ the others alone, the accuracy is too low by as much. The middle of the two is u
 to first order (tests/plugins/meg/test_coverage.py).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, isfinite, isinf, log
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,7 +26,6 @@ from gde.numerics.stats import (
     expanded_bca,
 )
 from gde_plugins.meg.solvers.dynamics import Indices, Mask
-from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
 """Rationalities on the grid, in units of 1 / (largest minus smallest utility of a
@@ -52,6 +53,29 @@ one and still be the best.
 """
 
 
+class Predicted(Protocol):
+    """The behaviour of N episodes that a rationality predicts."""
+
+    @property
+    def span(self) -> float:
+        """Largest less smallest utility of a state; 1 if all are equal."""
+
+    @property
+    def n_episodes(self) -> int:
+        """N."""
+
+    def scores(self, beta: float) -> Floats:
+        """(N,) nats by which the soft-optimal policy predicts each episode better than
+        chance does.
+        """
+
+    def table(self, betas: Sequence[float] | Floats) -> Floats:
+        """(B, N) `scores` at each of B rationalities."""
+
+    def scores_of_chance(self, beta: float) -> Floats:
+        """(N,) the expectation of `scores` for uniform choice in the same states."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Profile:
     """The accuracy of every rationality on each of G clusters."""
@@ -72,7 +96,7 @@ class Profile:
     """`LEAST` in units of 1 / utility."""
 
     @classmethod
-    def of(cls, behaviour: Behaviour, clusters: Indices) -> "Profile":
+    def of(cls, behaviour: Predicted, clusters: Indices) -> "Profile":
         """Score behaviour on the grid, and find the best rationality between its
         points.
 
@@ -80,7 +104,7 @@ class Profile:
             behaviour: of N episodes.
             clusters: (N,) number of each episode's cluster.
         """
-        span = float(np.ptp(behaviour.mdp.reward)) or 1.0
+        span = behaviour.span
         grid, coarse = _scan(behaviour, MAGNITUDES / span)
         beta, scores = _refine(behaviour, grid, coarse)
 
@@ -298,13 +322,13 @@ class Profile:
         return totals
 
 
-def best_rationality(behaviour: Behaviour) -> tuple[float, Floats]:
+def best_rationality(behaviour: Predicted) -> tuple[float, Floats]:
     """Return the best rationality and the scores (N,) at it."""
-    span = float(np.ptp(behaviour.mdp.reward)) or 1.0
+    span = behaviour.span
     return _refine(behaviour, *_scan(behaviour, MAGNITUDES / span))
 
 
-def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
+def _scan(behaviour: Predicted, magnitudes: Floats) -> tuple[Floats, Floats]:
     """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
@@ -318,7 +342,7 @@ def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
     return betas, scores
 
 
-def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
+def _scan_side(behaviour: Predicted, betas: Floats) -> dict[float, Floats]:
     """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as
     that is the best.
     """
@@ -345,7 +369,7 @@ def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     return table
 
 
-def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
+def _refine(behaviour: Predicted, grid: Floats, table: Floats) -> tuple[float, Floats]:
     """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing
     finite is better.
     """

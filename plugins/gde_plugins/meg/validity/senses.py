@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
-from gde.parts.environment import HasState
-from gde_plugins.meg.verdict.pursuits import Alternative, Played, Tabulated
 
 Indices = NDArray[np.intp]
 
@@ -50,40 +48,3 @@ class Sight:
         """(A,) whether an action changes anything."""
         changes: NDArray[np.bool_] = self.after != self.state
         return changes
-
-
-class Senses:
-    """Numbers the states of a world, as they are met."""
-
-    def __init__(self, world: Alternative) -> None:
-        self._world = world
-        self._numbers: dict[str, int] = {}
-
-    @property
-    def mdp(self) -> TabularMDP | None:
-        """The model of the world; None where there is none."""
-        return self._world.mdp if isinstance(self._world, Tabulated) else None
-
-    def look(self) -> tuple[int, Indices]:
-        """Return the present state, and the (A,) states that the options lead to."""
-        world = self._world
-        options = world.options
-        if isinstance(world, Tabulated):
-            after = [int(world.successors[each][world.state]) for each in options]
-            return world.state, np.array(after)
-
-        assert isinstance(world, Played)
-        environment = world.environment
-        here = environment.snapshot()
-        state = self._number(environment)
-        found = []
-        for action in options:
-            environment.step(action)
-            found.append(self._number(environment))
-            environment.restore(here)
-        return state, np.array(found)
-
-    def _number(self, environment: object) -> int:
-        assert isinstance(environment, HasState)
-        key = str(environment.state().facts)
-        return self._numbers.setdefault(key, len(self._numbers))

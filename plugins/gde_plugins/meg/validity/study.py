@@ -2,25 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
-from scipy.stats import binomtest
 
-from gde.data.figure import Figure
 from gde.data.json import Json, Labels
-from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.errors import UnknownName
+from gde.numerics.stats import cluster_share
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.seeding import generator
 from gde_plugins.meg.config import ValidityConfig
+from gde_plugins.meg.suite import CALLED, Suite, share_called
 from gde_plugins.meg.validity.agents import SEEKING, Policy, blind
-from gde_plugins.meg.validity.senses import Memory, Senses, Sight
+from gde_plugins.meg.validity.senses import Memory, Sight
 from gde_plugins.meg.verdict.pursuits import (
     Options,
     Pursuits,
@@ -48,56 +49,51 @@ WORLDS: Mapping[str, tuple[str, Mapping[str, Json]]] = {
 """By name of a kind: the environment and its settings."""
 
 
-class ValidityStudy:
-    """The share of runs in which each agent is called goal-directed. Implements
-    `gde.parts.reproduction.Reproduction`.
+def validity_study(config: ValidityConfig) -> Suite:
+    """Return the study of the share of runs in which each agent is called
+    goal-directed.
+
+    Raises:
+        UnknownName: a kind of worlds that is none of `WORLDS`.
     """
+    kinds = config.kinds or tuple(WORLDS)
+    for kind in kinds:
+        if kind not in WORLDS:
+            raise UnknownName("kind of worlds in study.kinds", kind, WORLDS)
 
-    agentless = True
+    def rows(scale: float) -> Iterator[Comparison]:
+        samples = max(1, ceil(config.samples * scale))
+        for kind in kinds:
+            yield from _rows(kind, samples, config.worlds)
 
-    def __init__(self, config: ValidityConfig) -> None:
-        self._config = config
-        self._scale = 1.0
-
-    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """Return none: the suite has its own agents. The scale is that of the number of
-        runs.
-        """
-        self._scale = scale
-        return {}
-
-    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """Return a row for every agent and kind of world."""
-        return self._rows
-
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """Return none."""
-        return ()
-
-    @cached_property
-    def _rows(self) -> tuple[Comparison, ...]:
-        rows: list[Comparison] = []
-        samples = max(1, ceil(self._config.samples * self._scale))
-        for kind in self._config.kinds or WORLDS:
-            called: dict[str, list[bool]] = {}
-            for sample in range(samples):
-                for name, hit in called_in(kind, sample, self._config.worlds):
-                    called.setdefault(name, []).append(hit)
-
-            everyone = []
-            for name, hits in called.items():
-                title = "Power" if name in SEEKING else "False positives"
-                if name not in SEEKING:
-                    everyone += hits
-                rows.append(_row(f"{title}, {kind}", name, share(hits, kind, name)))
-            name = f"all {len(called) - len(SEEKING)} goal-blind agents"
-            overall = share(everyone, kind, name)
-            rows.append(_row("False positives, all agents", kind, overall))
-        return tuple(rows)
+    return Suite(rows)
 
 
-def called_in(kind: str, sample: int, n_worlds: int) -> Iterator[tuple[str, bool]]:
-    """Yield each agent and whether it is called goal-directed, in one run of a kind."""
+def _rows(kind: str, samples: int, n_worlds: int) -> Iterator[Comparison]:
+    """Yield a row for every agent in a kind of worlds, and one for all blind agents."""
+    found = [p_values_in(kind, sample, n_worlds) for sample in range(samples)]
+    everyone: list[bool] = []
+    for name in found[0]:
+        hits = [each[name] <= LEVEL for each in found]
+        title = "Power" if name in SEEKING else "False positives"
+        if name not in SEEKING:
+            everyone += hits
+        where: Labels = {"world": kind, "agent": name}
+        yield _row(f"{title}, {kind}", name, share_called(hits, where))
+
+    # The agents of a run share its worlds, so runs are the clusters.
+    n_agents = len(everyone) // samples
+    runs = [*range(samples)] * n_agents
+    rng = generator(samples, "meg-validity", kind)
+    overall = cluster_share(everyone, runs, rng).measurement(CALLED, "share")
+    name = f"all {n_agents} goal-blind agents"
+    where = {"world": kind, "agent": name}
+    overall = replace(overall, where=where)
+    yield _row("False positives, all agents", kind, overall)
+
+
+def p_values_in(kind: str, sample: int, n_worlds: int) -> Mapping[str, float]:
+    """Return by agent the p value of its verdict in one run of a kind of worlds."""
     offer = Catalogue.default().find("environment", WORLDS[kind][0]).offer
     config = build(offer.config, WORLDS[kind][1], kind)
 
@@ -117,14 +113,15 @@ def called_in(kind: str, sample: int, n_worlds: int) -> Iterator[tuple[str, bool
 
         model = worlds[0].worlds[0]
         mdp = model.mdp if isinstance(model, Tabulated) else None
+        found = {}
         for name, policy in {**blind(mdp), **SEEKING}.items():
             rng = generator(sample, "meg-validity", kind, name)
             episodes = [
                 (str(number), walk(pursuits, policy, rng))
                 for number, pursuits in enumerate(worlds)
             ]
-            p_value = Randomisation.of(episodes).p_value(rng, DRAWS)
-            yield name, p_value <= LEVEL
+            found[name] = Randomisation.of(episodes).p_value(rng, DRAWS)
+        return found
 
 
 def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored:
@@ -132,11 +129,15 @@ def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored
     # A world without another goal says nothing, whatever is done in it.
     if not pursuits.worlds:
         return pursuits.replayed([])
-    senses = Senses(pursuits.worlds[pursuits.present])
+    # Perceived through the world with the first goal, whichever is present: the worlds
+    # go the same way, and what is perceived must not depend on the goal.
+    world = pursuits.worlds[0]
+    mdp = world.mdp if isinstance(world, Tabulated) else None
     memory = Memory()
 
     def choose(options: Options, optimal: Sequence[Sequence[str]]) -> str:
-        state, after = senses.look()
+        state = world.state
+        after = np.array([world.after(each) for each in options])
         memory.visits[state] = memory.visits.get(state, 0) + 1
         is_optimal = np.array([[each in best for each in options] for best in optimal])
         sight = Sight(
@@ -146,7 +147,7 @@ def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored
             present=pursuits.present,
             chances=pursuits.chances,
             memory=memory,
-            mdp=senses.mdp,
+            mdp=mdp,
             rng=rng,
         )
         chances = policy(sight)
@@ -165,19 +166,4 @@ def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored
 def _row(table: str, quantity: str, ours: Measurement) -> Comparison:
     return Comparison(
         quantity=quantity, paper=None, ours=ours, source=SOURCE, table=table, others={}
-    )
-
-
-def share(hits: Sequence[bool], kind: str, agent: str) -> Measurement:
-    """Return the share of hits with the interval of Clopper and Pearson (1934)."""
-    n = len(hits)
-    where: Labels = {"world": kind, "agent": agent}
-    low, high = binomtest(sum(hits), n).proportion_ci()
-    return Measurement(
-        name="called goal-directed",
-        value=sum(hits) / n,
-        unit="share",
-        n=n,
-        interval=(float(low), float(high)),
-        where=where,
     )

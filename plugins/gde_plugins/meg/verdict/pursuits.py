@@ -4,7 +4,8 @@ An agent that pursues a goal takes an optimal action towards it with a higher
 probability than by chance. An action is worth A / |O| - 1 towards a goal if it is one
 of the |O| optimal ones of A admissible ones, and -1 if not: the derivative of its
 log-likelihood where an agent that chooses at random begins to pursue the goal (Rao's
-score). Its mean over random actions is 0 for every goal.
+score). Its mean over random actions is 0 for every goal. Where the environment does not
+know optimal actions, the score towards a goal is the success that was reached.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.goals import Goals
-from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasGoals, HasMDP, HasOptimum
-from gde.parts.snapshots import Restorable, restorable
+from gde.parts.snapshots import restorable
+from gde_plugins.meg.played_world import PlayedWorld
 
 Floats = NDArray[np.float64]
 Options = tuple[str, ...]
@@ -54,8 +55,15 @@ class Scored:
 class Pursuits:
     """A world beside itself with each of its counterfactual goals."""
 
-    def __init__(self, begin: Callable[[], Environment]) -> None:
+    def __init__(
+        self, begin: Callable[[], Environment], goals: Goals | None = None
+    ) -> None:
         """Take a function that begins the world, the same at each call.
+
+        Args:
+            begin: the function.
+            goals: the goals to consider; None for all that the generator could have
+                drawn.
 
         Raises:
             GdeError: the world cannot draw its goal again; the message says why.
@@ -63,9 +71,7 @@ class Pursuits:
         first = begin()
         self._environments = [first]
         try:
-            if not isinstance(first, HasGoals):
-                raise GdeError("the environment cannot draw its goal again")
-            self.goals: Goals = first.goals()
+            self.goals: Goals = goals_of(first) if goals is None else goals
             self.worlds = [*self._with_each_goal(begin)]
         except BaseException:
             self.close()
@@ -138,6 +144,10 @@ class Pursuits:
             ended = [world.step(action) for world in worlds]
             if any(ended):
                 break
+        if not all(world.judges for world in worlds):
+            # Without optimal actions, only what was reached counts.
+            scores = np.array([world.reached for world in worlds])
+            attainable = float(1 - chances[present])
         return Scored(
             chances=chances, present=present, scores=scores, attainable=attainable
         )
@@ -180,6 +190,21 @@ class Alternative(Protocol):
     def options(self) -> Options:
         """The admissible actions."""
 
+    @property
+    def judges(self) -> bool:
+        """Whether it knows the optimal actions."""
+
+    @property
+    def reached(self) -> float:
+        """The success so far, from 0 to 1."""
+
+    @property
+    def state(self) -> int:
+        """The number of the present state."""
+
+    def after(self, action: str) -> int:
+        """The number of the state that an action leads to."""
+
     def restart(self) -> None:
         """Go back to the start."""
 
@@ -193,13 +218,15 @@ class Alternative(Protocol):
 class Tabulated:
     """The world as its model, which is faster than the world itself."""
 
+    judges = True
+
     def __init__(self, environment: HasMDP, horizon: int) -> None:
         self.horizon = horizon
         self.mdp = environment.mdp()
         if not self.mdp.deterministic:
             raise GdeError("worlds that leave something to chance cannot be replayed")
         self.options = self.mdp.actions
-        self.successors = {
+        self._successors = {
             action: matrix.indices
             for action, matrix in zip(self.options, self.mdp.transition, strict=True)
         }
@@ -210,31 +237,49 @@ class Tabulated:
     def restart(self) -> None:
         self.state = self._start
 
+    @property
+    def reached(self) -> float:
+        return float(self._is_over)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.mdp.terminal is not None and bool(self.mdp.terminal[self.state])
+
     def optimal(self) -> Sequence[str]:
         best = self._optimal[self.state].nonzero()[0]
         return [self.options[action] for action in best]
 
+    def after(self, action: str) -> int:
+        return int(self._successors[action][self.state])
+
     def step(self, action: str) -> bool:
-        self.state = int(self.successors[action][self.state])
-        return self.mdp.terminal is not None and bool(self.mdp.terminal[self.state])
+        self.state = self.after(action)
+        return self._is_over
 
 
-class Played:
+class Played(PlayedWorld):
     """The world itself, begun with the goal."""
 
-    def __init__(
-        self, environment: Environment, shown: Observation, horizon: int
-    ) -> None:
-        self.horizon = horizon
-        self.environment: Restorable = restorable(environment)
-        self._start = self.environment.snapshot()
-        self._shown = shown
-        if not isinstance(environment, HasOptimum):
-            raise GdeError("the environment does not know the optimal actions")
-        self._judge = environment
+    def __init__(self, environment: Environment, goal: str) -> None:
+        world = restorable(environment)
+        assert isinstance(world, HasGoals)
+        super().__init__(world, world.set_goal(goal))
+        self.horizon = environment.task().horizon
+        self._judge = environment if isinstance(environment, HasOptimum) else None
+        self.judges = self._judge is not None
+        self._optimal: dict[int, Sequence[str] | None] = {}
+        self._here = self.start
 
     def restart(self) -> None:
-        self._shown = self.environment.restore(self._start)
+        self._here = self.start
+
+    @property
+    def state(self) -> int:
+        return self._here.number
+
+    @property
+    def reached(self) -> float:
+        return self._here.reached
 
     @property
     def options(self) -> Options:
@@ -243,30 +288,46 @@ class Played:
         Raises:
             GdeError: any text is one.
         """
-        options = self._shown.actions
-        if options is None:
-            raise GdeError("the environment does not list its admissible actions")
-        return options
+        return self._here.options
 
     def optimal(self) -> Sequence[str] | None:
-        found = self._judge.optimum()
-        return None if found is None else found.actions
+        if self._judge is None:
+            return None
+        if self.state not in self._optimal:
+            self.arrive(self._here)
+            found = self._judge.optimum()
+            self._optimal[self.state] = None if found is None else found.actions
+        return self._optimal[self.state]
+
+    def after(self, action: str) -> int:
+        return self.follow(self._here, action).number
 
     def step(self, action: str) -> bool:
-        outcome = self.environment.step(action)
-        self._shown = outcome.observation
-        return outcome.terminated or outcome.truncated
+        self._here = self.follow(self._here, action)
+        return self._here.is_end
+
+
+def goals_of(environment: Environment) -> Goals:
+    """Return the goals that the world's generator could have drawn.
+
+    Raises:
+        GdeError: it cannot draw the goal again; the message says why.
+    """
+    if not isinstance(environment, HasGoals):
+        raise GdeError("the environment cannot draw its goal again")
+    return environment.goals()
 
 
 def _alternative(environment: Environment, goal: str) -> Alternative:
-    assert isinstance(environment, HasGoals)
-    shown = environment.set_goal(goal)
-    horizon = environment.task().horizon
     if isinstance(environment, HasMDP):
-        return Tabulated(environment, horizon)
-    return Played(environment, shown, horizon)
+        assert isinstance(environment, HasGoals)
+        environment.set_goal(goal)
+        return Tabulated(environment, environment.task().horizon)
+    return Played(environment, goal)
 
 
-def pursuits_of(begin: Callable[[], Environment]) -> closing[Pursuits]:
-    """The world with each of its goals, for a `with` statement."""
-    return closing(Pursuits(begin))
+def pursuits_of(
+    begin: Callable[[], Environment], goals: Goals | None = None
+) -> closing[Pursuits]:
+    """The world with each of its goals, or of these, for a `with` statement."""
+    return closing(Pursuits(begin, goals))

@@ -18,6 +18,13 @@ applied. Let the goal g have the probabilities P(g | W), which the environment s
 Nothing else is assumed: not how the agent moves, nor that its decisions are
 independent, nor many worlds. The scores decide only how much the test sees.
 
+In a run with a goal swap, each world is played with its goal g and with another, g',
+which the experimenter set. An agent that is blind to the goal acts alike in both, so
+its two paths could as well have been exchanged: the score is
+S_1(g) + S_2(g') for the paths 1 and 2, and S_1(g') + S_2(g) if exchanged, each with
+probability 1/2. This is exact whatever the agent knows of the worlds, even if it has
+learned where their goals were. Paths are cut where they first reach g or g'.
+
 Worlds of one cluster are variations of one world, whose goal was drawn once. Their
 goals correspond by their place in the list, so they are drawn again together.
 """
@@ -45,6 +52,8 @@ class Randomisation:
     """The scores of a run, by cluster of worlds; worlds without another goal left out."""
 
     clusters: tuple[Scored, ...]
+    n_episodes: int = 0
+    """Those in worlds without another goal included."""
 
     @classmethod
     def of(cls, episodes: Iterable[tuple[str, Scored]]) -> "Randomisation":
@@ -54,12 +63,14 @@ class Randomisation:
             GdeError: the worlds of a cluster have different counterfactual goals.
         """
         by_cluster: dict[str, Scored] = {}
+        n_episodes = 0
         for cluster, scored in episodes:
+            n_episodes += 1
             if len(scored.chances) < 2:
                 continue
             before = by_cluster.get(cluster)
             by_cluster[cluster] = scored if before is None else _sum(before, scored)
-        return cls(tuple(by_cluster.values()))
+        return cls(tuple(by_cluster.values()), n_episodes)
 
     @cached_property
     def least_p(self) -> float:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from gde.data.goals import Goals
 from gde.errors import GdeError
 from gde.numerics.stats import Estimate
 from gde.parts.environment import Environment
@@ -24,6 +25,8 @@ class Episode:
     begin: Callable[[], Environment]
     actions: Sequence[str | None]
     """None for an answer without an action."""
+    goals: Goals | None = None
+    """The goals to test against; None for all that the generator could have drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +55,8 @@ def judge(episodes: Iterable[Episode], rng: np.random.Generator, runs: int) -> V
     except GdeError as error:
         return Verdict(outcome="cannot be said", reason=str(error))
 
+    if not recorded.n_episodes:
+        return Verdict(outcome="cannot be said", reason="no episode was finished")
     n = len(recorded.clusters)
     if not n:
         reason = "start and layout determine the goal in every world"
@@ -78,7 +83,7 @@ def _scored(
     recorded: list[tuple[str, Scored]] = []
     simulated: list[list[tuple[str, Scored]]] = [[] for _ in range(runs)]
     for episode in episodes:
-        with pursuits_of(episode.begin) as pursuits:
+        with pursuits_of(episode.begin, episode.goals) as pursuits:
             scored = pursuits.replayed(episode.actions)
             recorded.append((episode.cluster, scored))
             if runs:

@@ -1,0 +1,67 @@
+"""The sentences of verdicts, on screen, page and in comparisons."""
+
+import pytest
+
+from gde.data.measure import Measure, Measures
+from gde.data.result import Measurement
+from gde.reporting.sentences import sentences, told
+
+DIRECTED = Measure(
+    name="directed",
+    title="Directed",
+    unit="probability",
+    sentence="Directed: {verdict} (p {}); {test}; {directed.share} of the best; found in {directed.found} runs",
+)
+MEANINGS = Measures((DIRECTED,))
+
+
+def one(name: str, value: float | None, unit: str, **where: str) -> Measurement:
+    reason = "" if value is not None else "too few worlds"
+    return Measurement(
+        name=name, value=value, unit=unit, n=8, where=where, reason=reason
+    )
+
+
+VERDICT = one("directed", 0.03, "probability", verdict="shown")
+SHARE = one("directed.share", 0.62, "share")
+FOUND = one("directed.found", 5.0, "count")
+
+
+def test_a_sentence_tells_the_numbers_it_names() -> None:
+    (said,) = sentences([VERDICT, SHARE, FOUND], MEANINGS)
+    assert said == (
+        "Directed: shown (p 0.030); 62\N{NO-BREAK SPACE}% of the best; found in 5 of 8 runs."
+    )
+
+
+def test_a_label_of_the_verdict_fills_its_place() -> None:
+    verdict = one("directed", 0.03, "probability", verdict="shown", test="by moving")
+    (said,) = sentences([verdict], MEANINGS)
+    assert said == "Directed: shown (p 0.030); by moving."
+
+
+@pytest.mark.parametrize("missing", [[], [one("directed.share", None, "share")]])
+def test_a_part_without_its_number_is_left_out(missing: list[Measurement]) -> None:
+    (said,) = sentences([VERDICT, *missing, FOUND], MEANINGS)
+    assert said == "Directed: shown (p 0.030); found in 5 of 8 runs."
+
+
+def test_without_a_verdict_the_reason_is_said() -> None:
+    (said,) = sentences([one("directed", None, "probability"), SHARE], MEANINGS)
+    assert said == "Directed: too few worlds."
+
+
+def test_the_whole_run_speaks_before_its_parts() -> None:
+    part = one("directed", 0.9, "probability", verdict="not shown", size="7")
+    (said,) = sentences([part, VERDICT], MEANINGS)
+    assert said.startswith("Directed: shown")
+
+
+def test_measures_without_a_sentence_say_nothing() -> None:
+    silent = Measures((Measure(name="directed", title="Directed", unit="share"),))
+    assert sentences([VERDICT], silent) == []
+
+
+def test_numbers_that_a_sentence_tells_are_known() -> None:
+    assert told(DIRECTED) >= {"directed", "directed.share", "directed.found"}
+    assert told(Measure(name="x", title="X", unit="share")) == set()
