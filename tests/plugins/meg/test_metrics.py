@@ -304,7 +304,7 @@ def test_the_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
         metrics=tuple(
             Choice(name=offer.name)
             for offer in gde_metrics()
-            if offer.needs == {Capability.MDP}
+            if offer.needs <= {Capability.MDP}
         ),
     )
     result = evaluate(plan, tmp_path / "run")
