@@ -1,6 +1,6 @@
 """The evidence of a run: the input of its metrics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gde.data.json import Labels
@@ -27,6 +27,10 @@ class Evidence:
     part: Labels = field(default_factory=dict)
     """The condition that this evidence is restricted to; empty for the whole run, where
     conditions can be compared.
+    """
+    remarks: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """What metrics say of single turns, by episode key and turn index. Reporters get
+    them, metrics do not.
     """
     mdp: Callable[[Trajectory], TabularMDP] | None = None
     """The Markov decision process at the start of a trajectory, made again from its

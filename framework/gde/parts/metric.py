@@ -1,6 +1,6 @@
 """Metrics, which turn evidence into numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from gde.data.evidence import Evidence
@@ -16,3 +16,11 @@ class Metric(Protocol):
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """The metric's numbers; a missing number is a Measurement with a reason."""
+
+
+@runtime_checkable
+class RemarksTurns(Metric, Protocol):
+    """A metric that says something of single turns, which the player shows."""
+
+    def remarks(self, evidence: Evidence) -> Mapping[tuple[str, int], str]:
+        """One line by episode key and turn index."""

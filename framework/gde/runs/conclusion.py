@@ -13,6 +13,7 @@ from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
 from gde.offers import MetricOffer
+from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Chosen, Ready
@@ -91,7 +92,7 @@ def conclude(
     )
     # The numbers are stored before the reports, which may fail.
     run.folder.write_result(result, run.journal)
-    result = _with_report_failures(run, result, evidence)
+    result = _with_report_failures(run, result, _with_remarks(run, evidence))
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -133,11 +134,28 @@ def render(run: Pipeline, result: Result) -> list[Path]:
         reporters.append((chosen.label, run.resources.make(chosen)))
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
+    evidence = _with_remarks(run, evidence)
     digests.forget_reports(run.journal)
     return [
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
     ]
+
+
+def _with_remarks(run: Pipeline, evidence: Evidence) -> Evidence:
+    """Add what the metrics say of single turns."""
+    remarks: dict[tuple[str, int], str] = {}
+    for chosen in run.ready.metrics:
+        if chosen.absent:
+            continue
+        # What keeps a metric from speaking is among the failures of its numbers.
+        try:
+            metric = run.resources.metric(chosen)
+            if isinstance(metric, RemarksTurns):
+                remarks.update(metric.remarks(evidence))
+        except BaseException as error:
+            pass_on(error)
+    return replace(evidence, remarks=remarks)
 
 
 def _rendered(

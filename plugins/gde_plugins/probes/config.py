@@ -254,9 +254,35 @@ class CausesConfig:
     """
 
     def __post_init__(self) -> None:
-        try:
-            re.compile(self.reasoning)
-        except re.error as error:
-            raise GdeError(
-                f"causes.reasoning: {self.reasoning!r} is no regular expression: {error}"
-            ) from error
+        _check_pattern("causes.reasoning", self.reasoning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorsConfig:
+    """Attribution of actions that are not optimal."""
+
+    reasoning: str = (
+        r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
+        r"(?: path (?P<path>\d+,\d+(?: \d+,\d+)*))?"
+    )
+    """Regular expression of what the reasoning writes: a group for the row and column
+    of each thing, by its name, and `path` for the cells of a plan, the agent's own
+    first. The default is nano's form.
+    """
+
+    def __post_init__(self) -> None:
+        _check_pattern("errors.reasoning", self.reasoning)
+
+
+def _check_pattern(name: str, pattern: str) -> None:
+    """Check a regular expression.
+
+    Raises:
+        GdeError: it is none.
+    """
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise GdeError(
+            f"{name}: {pattern!r} is no regular expression: {error}"
+        ) from error

@@ -349,6 +349,61 @@ STATED = (
         group=STATING,
     ),
 )
+ATTRIBUTED = "Causes of actions that are not optimal"
+ERRORS = (
+    _measure("errors.unreadable", "share", "", "Unreadable answer", group=ATTRIBUTED),
+    _measure(
+        "errors.belief",
+        "share",
+        "",
+        "Belief: optimal on the decoded map",
+        group=ATTRIBUTED,
+        caveats=PLACELESS,
+    ),
+    _measure(
+        "errors.belief.shuffled",
+        "share",
+        "",
+        "Belief, decoded maps of other worlds",
+        group=ATTRIBUTED,
+    ),
+    _measure(
+        "errors.stated",
+        "share",
+        "",
+        "Stated belief: follows from a false statement",
+        group=ATTRIBUTED,
+    ),
+    _measure(
+        "errors.goal",
+        "share",
+        "",
+        "Goal: optimal towards another thing",
+        group=ATTRIBUTED,
+    ),
+    _measure(
+        "errors.plan",
+        "share",
+        "",
+        "Plan: begins a stated path that is not shortest",
+        group=ATTRIBUTED,
+    ),
+    _measure(
+        "errors.slip",
+        "share",
+        "",
+        "Slip: another action was likelier or planned",
+        group=ATTRIBUTED,
+    ),
+    _measure("errors.unexplained", "share", "", "Unexplained", group=ATTRIBUTED),
+    _measure(
+        "errors.*.random",
+        "share",
+        "",
+        "*, random actions in the same turns",
+        group=ATTRIBUTED,
+    ),
+)
 CAUSED = "Causal tests"
 CAUSES = (
     _measure(

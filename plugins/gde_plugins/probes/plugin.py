@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         CausesConfig,
         CogmapConfig,
         DistanceConfig,
+        ErrorsConfig,
         PlacesConfig,
         PlanConfig,
     )
@@ -79,7 +80,7 @@ def gde_probes() -> Sequence[AnyOffer]:
 def gde_metrics() -> Sequence[AnyOffer]:
     """Offer the metrics of decoded maps and the causal tests."""
     from gde_plugins.probes import measures
-    from gde_plugins.probes.config import CausesConfig
+    from gde_plugins.probes.config import CausesConfig, ErrorsConfig
 
     return (
         MetricOffer(
@@ -130,6 +131,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.MAP}),
         ),
         MetricOffer(
+            name="errors",
+            summary="why actions were not optimal: belief, statement, goal, plan, slip",
+            config=ErrorsConfig,
+            make=_errors,
+            measures=measures.ERRORS,
+            needs=frozenset({Capability.OPTIMUM}),
+        ),
+        MetricOffer(
             name="causes",
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
@@ -176,6 +185,12 @@ def _stated(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.probes.maps.stated import stated
 
     return stated
+
+
+def _errors(config: "ErrorsConfig", _: "Context") -> "Metric":
+    from gde_plugins.probes.errors.metric import Errors
+
+    return Errors(config)
 
 
 def _causes(config: "CausesConfig", context: "Context") -> "Metric":

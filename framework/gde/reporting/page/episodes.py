@@ -94,7 +94,7 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
     for trajectory in spread(evidence, most).trajectories:
         if not trajectory.turns:
             continue
-        film = _film(trajectory, maps, keys)
+        film = _film(trajectory, maps, evidence.remarks, keys)
         text = json.dumps(film, ensure_ascii=False)
         room -= len(text)
         # The first episode is shown whatever its size, so that the player has something
@@ -141,13 +141,20 @@ def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
 
 
 def _film(
-    trajectory: Trajectory, maps: DecodedMaps, keys: dict[str, str]
+    trajectory: Trajectory,
+    maps: DecodedMaps,
+    remarks: Mapping[tuple[str, int], str],
+    keys: dict[str, str],
 ) -> dict[str, Any]:
     """An episode as the player's script reads it; adds its legend to `keys`."""
     n_turns = len(trajectory.turns)
     frames = []
     for turn in trajectory.turns[:MAX_FRAMES]:
-        frames.append(_frame(trajectory, turn, maps, keys))
+        frame = _frame(trajectory, turn, maps, keys)
+        remark = remarks.get((str(trajectory.key), turn.index))
+        if remark:
+            frame["why"] = shorten(remark, MAX_TASK, placeholder=CUT)
+        frames.append(frame)
 
     end = "reached the goal"
     if not trajectory.succeeded:

@@ -59,6 +59,7 @@
     write("verdict", turn.verdict);
     part("verdict").className = turn.verdict === "optimal" ? "optimal" : "off";
     write("best", turn.best && `Optimal: ${turn.best}`);
+    write("why", turn.why && `Why: ${turn.why}`);
     write("odds", turn.odds && `Probabilities: ${turn.odds}`);
     write("facts", turn.facts);
     draw("truth", turn.truth, turn.truth ? ["True map", turn.truth_note].filter(Boolean).join("; ") : turn.truth_note, turn.drawn);

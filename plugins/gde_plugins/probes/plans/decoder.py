@@ -5,12 +5,6 @@ normalisation. A transformer decoder attends to them from the queries, and a lin
 predicts an action, or the end, for each (Arghal et al. 2026, section 5.3). In the
 one-shot form no query sees the prediction of another. The autoregressive form sees the
 earlier actions: in training the true ones, in decoding its own predictions.
-
-Every token goes through one bottleneck, a linear map and a layer normalisation. A
-transformer decoder attends to them from the queries, and a linear head names an action,
-or the end, for each (Arghal et al. 2026, section 5.3). In the one-shot form no query
-sees what another has named. The autoregressive form is given the actions before: those
-taken in training, and those that it has named itself when it decodes.
 """
 
 import math
