@@ -254,7 +254,7 @@ class CausesConfig:
     """
 
     def __post_init__(self) -> None:
-        _check_pattern("causes.reasoning", self.reasoning)
+        _check_pattern("causes", self.reasoning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,11 +271,11 @@ class ErrorsConfig:
     """
 
     def __post_init__(self) -> None:
-        _check_pattern("errors.reasoning", self.reasoning)
+        _check_pattern("errors", self.reasoning)
 
 
-def _check_pattern(name: str, pattern: str) -> None:
-    """Check a regular expression.
+def _check_pattern(part: str, pattern: str) -> None:
+    """Check the regular expression of a part.
 
     Raises:
         GdeError: it is none.
@@ -284,5 +284,5 @@ def _check_pattern(name: str, pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise GdeError(
-            f"{name}: {pattern!r} is no regular expression: {error}"
+            f"{part}.reasoning: {pattern!r} is no regular expression: {error}"
         ) from error
