@@ -216,7 +216,7 @@ def test_planted_errors_are_attributed_rightly(
 def test_the_first_cause_that_explains_a_turn_has_it(walked: Evidence) -> None:
     def slipping_too(seen: Seen) -> Decision:
         decision = naming_a_wrong_goal(seen)
-        odds = {name: 0.3 for name in MOVES} | {decision.action or "": 0.1}
+        odds = dict.fromkeys(MOVES, 0.3) | {decision.action or "": 0.1}
         return replace(decision, probabilities=odds)
 
     found = values(errors(erring(walked, slipping_too)), "none")
