@@ -112,14 +112,17 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
     return Measurement(name=measure.name, value=None, unit="", n=0, reason=one.reason)
 
 
-def verdicts(found: Contest) -> list[str]:
-    """The variants' own verdicts, then a sentence for each clear difference of a
-    headline, the clearest first.
-    """
+def own_verdicts(found: Contest) -> list[str]:
+    """The variants' own verdicts in short; their numbers are shown beside."""
     own = []
     for name, result in found.results.items():
-        for sentence in sentences(result.measurements, result.meanings):
+        for sentence in sentences(result.measurements, result.meanings, brief=True):
             own.append(f"{name}: {sentence}")
+    return own
+
+
+def verdicts(found: Contest) -> list[str]:
+    """A sentence for each clear difference of a headline, the clearest first."""
     names = {one.measure.name for one in contended(found)}
     clear: list[tuple[float, str]] = []
     for one in found.compared:
@@ -131,8 +134,8 @@ def verdicts(found: Contest) -> list[str]:
     clear.sort()
 
     if not clear:
-        return [*own, "No headline differs clearly between any two variants."]
-    return own + [sentence for _, sentence in clear]
+        return ["No headline differs clearly between any two variants."]
+    return [sentence for _, sentence in clear]
 
 
 def _sentence(row: Row, one: Compared, found: Contest) -> str:

@@ -11,15 +11,19 @@ PLACE = re.compile(r"\{([\w.]*)\}")
 SEPARATOR = "; "
 
 
-def sentences(measurements: Sequence[Measurement], meanings: Measures) -> list[str]:
-    """The verdicts on the whole run, a sentence each."""
+def sentences(
+    measurements: Sequence[Measurement], meanings: Measures, brief: bool = False
+) -> list[str]:
+    """The verdicts on the whole run, a sentence each; only its first part if brief."""
     first: dict[str, Measurement] = {}
     # A part of the run has the labels of its condition too.
     for one in sorted(measurements, key=lambda one: len(one.where)):
         first.setdefault(one.name, one)
     names = meanings.ordered(first)
     return [
-        _sentence(meanings[name], first) for name in names if meanings[name].sentence
+        _sentence(meanings[name], first, brief)
+        for name in names
+        if meanings[name].sentence
     ]
 
 
@@ -30,7 +34,7 @@ def told(measure: Measure) -> set[str]:
     return {measure.name, *PLACE.findall(measure.sentence)}
 
 
-def _sentence(measure: Measure, numbers: dict[str, Measurement]) -> str:
+def _sentence(measure: Measure, numbers: dict[str, Measurement], brief: bool) -> str:
     verdict = numbers[measure.name]
     if verdict.value is None:
         return f"{measure.title}: {verdict.reason}."
@@ -47,6 +51,8 @@ def _sentence(measure: Measure, numbers: dict[str, Measurement]) -> str:
         found = [numbers.get(name or measure.name) for name in names]
         if all(each is not None and each.value is not None for each in found):
             parts.append(PLACE.sub(filled, part))
+    if brief:
+        parts = parts[:1]
     return f"{SEPARATOR.join(parts)}."
 
 

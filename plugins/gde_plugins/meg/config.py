@@ -126,6 +126,16 @@ class KnownConfig(MegConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BoundConfig:
+    """How a world is sampled."""
+
+    tries: Annotated[int, Ge(1)] = 1
+    """Samples of each action in each decision. More than one needs an environment with
+    a simulator, and makes the bound closer where chance plays a part.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComponentsConfig:
     """The activations that are summarised, and the number of components."""
 

@@ -92,6 +92,14 @@ UNKNOWN = (
     Goal(name="meg.unknown.weight", title="Fitted weight of {feature}", unit="nats"),
     Goal(name="meg.unknown.due", title="MEG lost without {feature}", unit="nats"),
 )
+BOUND = (
+    Goal(
+        name="meg.bound",
+        title="MEG, lower bound for any utility of states",
+        unit="nats",
+        better="more",
+    ),
+)
 BELIEF = (
     Goal(
         name="meg.belief",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gde.parts.reproduction import Reproduction
     from gde_plugins.meg.config import (
         BaselinesConfig,
+        BoundConfig,
         CliffWorldConfig,
         CliffWorldStudyConfig,
         ComponentsConfig,
@@ -71,7 +72,12 @@ def gde_metrics() -> Sequence[AnyOffer]:
     inside.
     """
     from gde_plugins.meg import measures
-    from gde_plugins.meg.config import KnownConfig, MegConfig, VerdictConfig
+    from gde_plugins.meg.config import (
+        BoundConfig,
+        KnownConfig,
+        MegConfig,
+        VerdictConfig,
+    )
 
     needs = frozenset({Capability.MDP})
     return (
@@ -83,6 +89,15 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_belief,
             measures=measures.BELIEF,
             needs=needs | {Capability.ACTIVATIONS, Capability.MAP},
+        ),
+        MetricOffer(
+            name="meg-bound",
+            summary="a lower bound of goal-directedness in worlds that are too large to tabulate",
+            config=BoundConfig,
+            make=_bound,
+            measures=measures.BOUND,
+            imports=("torch", "sklearn"),
+            extra="probes",
         ),
         MetricOffer(
             name="meg-inside",
@@ -134,6 +149,12 @@ def _belief(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.belief import belief
 
     return belief
+
+
+def _bound(config: "BoundConfig", _: "Context") -> "Metric":
+    from gde_plugins.meg.metrics.bound import bound
+
+    return partial(bound, tries=config.tries)
 
 
 def _inside(_: NoConfig, __: "Context") -> "Metric":

@@ -40,6 +40,11 @@ def test_a_label_of_the_verdict_fills_its_place() -> None:
     assert said == "Directed: shown (p 0.030); by moving."
 
 
+def test_in_brief_only_the_first_part_is_said() -> None:
+    (said,) = sentences([VERDICT, SHARE, FOUND], MEANINGS, brief=True)
+    assert said == "Directed: shown (p 0.030)."
+
+
 @pytest.mark.parametrize("missing", [[], [one("directed.share", None, "share")]])
 def test_a_part_without_its_number_is_left_out(missing: list[Measurement]) -> None:
     (said,) = sentences([VERDICT, *missing, FOUND], MEANINGS)

@@ -130,23 +130,19 @@ def test_the_most_that_a_function_of_states_predicts_is_goal_directedness_toward
         assert box.best[0] == pytest.approx(box.truth(), abs=2e-3)
 
 
-SEEDS = 100
-
-
 @pytest.mark.extended
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("oracle", [False, True])
+@pytest.mark.parametrize(("oracle", "samples"), [(False, 8), (True, 40)])
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
 def test_the_bound_exceeds_the_truth_in_few_of_many_samples(
-    make: Callable[[], Box], tries: int, oracle: bool
+    make: Callable[[], Box], tries: int, oracle: bool, samples: int
 ) -> None:
     """The lower end of a 95 % interval may do so in 2.5 % of them; it nearly does where
-    an oracle tells all.
+    an oracle tells all. A network that is scored where it was fitted does in most.
     """
     box = make()
     truth = box.truth()
     ends = [
         box.bound(40, seed, tries, oracle).interval or (0.0, 0.0)
-        for seed in range(SEEDS)
+        for seed in range(samples)
     ]
-    assert sum(low > truth for low, _ in ends) <= binom.ppf(0.999, SEEDS, 0.025)
+    assert sum(low > truth for low, _ in ends) <= binom.ppf(0.999, samples, 0.025)

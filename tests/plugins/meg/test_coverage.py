@@ -53,16 +53,29 @@ def simulate(policy: Floats, seed: int) -> Simulated:
     return Simulated(held / SAMPLES, *np.mean(off, axis=0).tolist())
 
 
-@pytest.mark.extended
+ERRING = 0.2 * CHANCE + 0.8 * soft_policy(WORLD, np.inf, HORIZON).probabilities
+
+
 @pytest.mark.parametrize(
     "policy",
     [
-        soft_policy(WORLD, 0.03, HORIZON).probabilities,
-        soft_policy(WORLD, 0.1, HORIZON).probabilities,
-        soft_policy(WORLD, -0.1, HORIZON).probabilities,
-        0.2 * CHANCE + 0.8 * soft_policy(WORLD, np.inf, HORIZON).probabilities,
+        pytest.param(
+            soft_policy(WORLD, 0.03, HORIZON).probabilities,
+            marks=pytest.mark.slow,
+            id="weak",
+        ),
+        pytest.param(
+            soft_policy(WORLD, 0.1, HORIZON).probabilities,
+            marks=pytest.mark.extended,
+            id="soft-optimal",
+        ),
+        pytest.param(
+            soft_policy(WORLD, -0.1, HORIZON).probabilities,
+            marks=pytest.mark.slow,
+            id="avoiding",
+        ),
+        pytest.param(ERRING, marks=pytest.mark.slow, id="epsilon-greedy"),
     ],
-    ids=["weak", "soft-optimal", "avoiding", "epsilon-greedy"],
 )
 def test_intervals_cover_and_the_middle_is_nearly_unbiased(policy: Floats) -> None:
     found = simulate(policy, seed=1)

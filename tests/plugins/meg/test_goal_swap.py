@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from gde import Plan, evaluate
+from gde.cli.main import build_app
 from gde.data.goals import Goals
 from gde.data.observation import Observation, Outcome, Task, World
 from gde.data.result import Measurement, Result
@@ -181,3 +183,18 @@ def test_the_shortest_horizon_under_any_goal_cuts_the_record(seed: int) -> None:
     with pursuits_of(begun) as pursuits:
         pursuits.walked(wavering)
     assert turns == 5
+
+
+def test_a_comparison_says_each_verdict_first(
+    tmp_path: Path,
+) -> None:
+    played(Seeker, tmp_path / "a")
+    played(Habit, tmp_path / "b", goal_swap=True)
+    compared = CliRunner().invoke(
+        build_app(), ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    )
+    printed = compared.output.splitlines()
+    first, second = (line for line in printed if "Goal-directed towards" in line)
+    assert first.startswith("A: Goal-directed towards the goal: shown (p")
+    assert second.startswith("B: Goal-directed towards the goal: not shown (p 1.000)")
+    assert "the goal was moved in each world" in " ".join(printed)

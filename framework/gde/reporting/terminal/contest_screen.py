@@ -7,7 +7,14 @@ from gde.data.model_use import merged
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
 from gde.reporting.asked import NO_PRICE
-from gde.reporting.contest import LISTED, Contended, cautions, contended, verdicts
+from gde.reporting.contest import (
+    LISTED,
+    Contended,
+    cautions,
+    contended,
+    own_verdicts,
+    verdicts,
+)
 from gde.reporting.ranking import Line, Ranking, ranking
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, asked, plain, wrapped
 from gde.reporting.wording import CONTROLS, counted, estimate, number, plural
@@ -46,7 +53,8 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     lines = _others(found, ranked)
     room = HEIGHT - BELOW - len(top) - 2
     sentences: list[str] = []
-    for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
+    differences = verdicts(found)[:LISTED]
+    for text in own_verdicts(found) + differences + cautions(found)[:CAUTIONS]:
         sentence = wrapped(text, SENTENCE, indent="  ")
         if len(sentences) + len(sentence) <= room:
             sentences += sentence

@@ -15,10 +15,10 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Task
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
-from gde.parts.environment import Environment, HasMDP
+from gde.parts.environment import Environment, HasGoals, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
-from gde_plugins.meg.trajectories.placebo import Place, goal_of, placebo
+from gde_plugins.meg.trajectories.placebo import Place, goal_of
 
 GRID = "grid"
 
@@ -73,11 +73,14 @@ def swaps(count: int, settings: Mapping[str, Json], folder: Path) -> list[Swap]:
             break
         drawn.reset(seed)
         world = drawn.mdp()
-        other = placebo(world, np.random.default_rng(seed))
-        if other is not None:
-            facts = drawn.world().facts
+        facts = drawn.world().facts
+        goals = drawn.goals()
+        others = [name for name in goals.probabilities if name != goals.present]
+        if others:
+            chosen = int(np.random.default_rng(seed).integers(len(others)))
+            drawn.set_goal(others[chosen])
             scenes.append(_variants(facts, world, goal_of(world)))
-            scenes.append(_variants(facts, world, other))
+            scenes.append(_variants(facts, world, goal_of(drawn.mdp())))
     found = len(scenes) // 2
     if found < count:
         raise GdeError(
@@ -154,7 +157,7 @@ def _scene(environment: "TabulatedGrid", seeds: range) -> Scene:
     )
 
 
-class TabulatedGrid(HasMDP, Environment, Protocol):
+class TabulatedGrid(HasMDP, HasGoals, Environment, Protocol):
     """The environment that the scenes need."""
 
 
@@ -162,6 +165,8 @@ def _made(settings: Mapping[str, Json]) -> TabulatedGrid:
     offer = Catalogue.default().find("environment", GRID).offer
     config = build(offer.config, settings, GRID)
     environment: TabulatedGrid = offer.make(config, OutsideRun())
-    if not isinstance(environment, HasMDP):
-        raise GdeError(f"the environment {GRID!r} gives no model of its worlds")
+    if not isinstance(environment, HasMDP) or not isinstance(environment, HasGoals):
+        raise GdeError(
+            f"the environment {GRID!r} gives no model of its worlds, or no other goals"
+        )
     return environment
