@@ -122,7 +122,8 @@ class HasGoals(Protocol):
 
     An agent that is blind to the goal acts alike whichever goal was drawn. That is what
     the test of goal-directedness rests on, so the probabilities must be those of the
-    generator. Nothing in the world may be random after `reset`.
+    generator. Nothing in the world may be random after `reset`, and only the task's
+    horizon may cut an episode off.
     """
 
     def goals(self) -> Goals:
@@ -179,7 +180,11 @@ class HasSnapshot(Protocol):
     """
 
     def snapshot(self) -> object:
-        """The whole dynamic state, to be handed to `restore` of the same episode."""
+        """The whole dynamic state, to be handed to `restore` of the same episode.
+
+        Snapshots of moments with the same future may compare equal. Worlds without a
+        model are then explored state by state.
+        """
 
     def restore(self, snapshot: object) -> Observation:
         """Go back to a snapshot, and give the observation of that moment."""

@@ -44,17 +44,18 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     uses = merged(one for each in found.results.values() for one in each.models)
     header = asked(uses, MODELS)
     ranked = ranking(found)
-    top = header
+    top = [*header]
+    for text in own_verdicts(found)[:RANKED]:
+        top += wrapped(text, SENTENCE, indent="  ")
     if ranked is not None:
-        top = [*header, *_ranking(ranked)]
+        top += _ranking(ranked)
 
     # The sentences are findings: where there is no room, other numbers give way. An
     # empty line and that about what is left out take two.
     lines = _others(found, ranked)
     room = HEIGHT - BELOW - len(top) - 2
     sentences: list[str] = []
-    differences = verdicts(found)[:LISTED]
-    for text in own_verdicts(found) + differences + cautions(found)[:CAUTIONS]:
+    for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
         sentence = wrapped(text, SENTENCE, indent="  ")
         if len(sentences) + len(sentence) <= room:
             sentences += sentence
