@@ -12,11 +12,11 @@ from gde.data.plan import Plan
 from gde.reporting.asked import NO_PRICE, amount, money
 from gde.reporting.wording import plural
 from gde.request.catalogue import Catalogue
-from gde.runs.preflight import preflight
+from gde.runs.preflight import Preflight, preflight
 
 
-def checked(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Plan]:
-    """Ask the served models of each plan one question; give the plans as they need them.
+def checked(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Preflight]:
+    """Ask the served models of each plan one question.
 
     Raises:
         GdeError: a plan is refused, or a model gives no usable answer.
@@ -28,7 +28,7 @@ def checked(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Plan]:
     said = set()
     for name, plan in plans.items():
         flight = preflight(plan, catalogue, name)
-        found[name] = flight.plan
+        found[name] = flight
         estimates += flight.estimates
         if flight.over:
             over.append(f"{name}: {flight.over}" if len(plans) > 1 else flight.over)

@@ -64,10 +64,10 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
 
     catalogue = Catalogue.default()
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
-    plans = ask_first(plans, catalogue)
+    flights = ask_first(plans, catalogue)
     checked = {}
-    for name, plan in plans.items():
-        found = dry(plan, catalogue)
+    for name, flight in flights.items():
+        found = dry(flight.plan, catalogue)
         checked[name] = {
             "plan_hash": plan_hash(found.plan),
             "episodes": found.episodes,

@@ -78,6 +78,7 @@ def command(
     from gde.request.variants import variants
     from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
+    from gde.runs.preflight import unasked
 
     names = {
         "model": _separated(model or []),
@@ -104,18 +105,21 @@ def command(
         plans = variants(wanted, catalogue)
         if dry_run:
             sizes = {name: dry(each, catalogue, name) for name, each in plans.items()}
-        elif not no_preflight:
-            plans = checked(plans, catalogue)
+        else:
+            ask_first = unasked if no_preflight else checked
+            flights = ask_first(plans, catalogue)
     if dry_run:
         _show_dry(sizes, as_json)
         return
     found: Result | Contest
     with progress(quiet=quiet or as_json) as watch:
-        if len(plans) > 1:
-            found = contest(plans, out, catalogue, watch)
+        if len(flights) > 1:
+            plans = {name: each.plan for name, each in flights.items()}
+            asked = {name: each.questions for name, each in flights.items()}
+            found = contest(plans, out, catalogue, watch, questions=asked)
         else:
-            (only,) = plans.values()
-            found = evaluate(only, out, catalogue, watch)
+            (only,) = flights.values()
+            found = evaluate(only.plan, out, catalogue, watch, questions=only.questions)
     show(found, as_json, show_all)
 
 

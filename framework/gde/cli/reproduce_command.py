@@ -64,7 +64,8 @@ def command(
     from gde.reporting.page_files import write_study
     from gde.request.building import choose, choose_model
     from gde.request.settings import parse_settings
-    from gde.runs.reproducing import Request, reproduce, unasked
+    from gde.runs.preflight import unasked
+    from gde.runs.reproducing import Request, reproduce
 
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]

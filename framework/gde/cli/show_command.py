@@ -120,6 +120,8 @@ def _show_spending(run: Path, as_json: bool) -> None:
         ]
         rows.append((f"run.{one.name}", *amounts))
     show_table("", ("limit", "spent", "allowed", "left"), rows)
+    if found.preflight:
+        tell(f"spent calls include {found.preflight} of the preflight")
     if found.unsettled:
         tell(
             f"{found.unsettled} requests got no answer: perhaps billed, they count as the most that they may take"

@@ -114,6 +114,8 @@ class TokenSequence:
     """Changes made while the sequence is replayed. What is read at their layer is read
     after them.
     """
+    scored: int = 0
+    """Number of last tokens whose log-probabilities are read in the same pass."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,6 +126,8 @@ class ActivationRecord:
     """(layer, position) to a read-only (tokens of the position, width) array.
 
     A position that the sequence lacks is absent."""
+    logprobs: tuple[float, ...] = ()
+    """Log-probabilities of the scored tokens, before temperature."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -115,14 +115,16 @@ class WhiteBox(LanguageModel, Protocol):
 
 @runtime_checkable
 class Retokenizer(WhiteBox, Protocol):
-    """A white box that replays what a server with the same weights has answered."""
+    """A white box that replays what a server with the same weights has answered.
+
+    Its `capture` also gives the log-probabilities of scored tokens.
+    """
 
     def retokenize(self, completion: Completion) -> Completion:
         """The completion with the tokens and positions that this model has for it.
 
         They are the tokens that the server gave, else those of the recorded
-        conversation, reasoning and text in the form of the model's template. Where the
-        server gave log-probabilities, the result has this model's in their place.
+        conversation, reasoning and text in the form of the model's template.
 
         Raises:
             CannotReplay: they give another text here, or another number of tokens than

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import tomli_w
@@ -25,6 +26,7 @@ from gde.runs.conclusion import worst_status
 from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.runs.ranking import Ranked, rank
+from gde.runs.spending import Question, charge
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import (
     CONTEST,
@@ -73,8 +75,12 @@ def contest(
     out: Path | None = None,
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
+    *,
+    questions: Mapping[str, Sequence[Question]] = MappingProxyType({}),
 ) -> Contest:
     """Run each variant's plan in its own folder, and compare every pair.
+
+    The questions of a preflight count against the limits of their variant.
 
     Raises:
         GdeError: a plan is refused, or `out` is there already; nothing has been
@@ -98,7 +104,8 @@ def contest(
     if out.exists():
         raise taken(out)
     for name, ready in readies.items():
-        RunFolder.create(ready.plan, out / name)
+        folder = RunFolder.create(ready.plan, out / name)
+        charge(folder, questions.get(name, ()))
     write_whole(out / CONTEST, _listed(plans))
 
     for done, (name, plan) in enumerate(plans.items()):

@@ -25,6 +25,7 @@ from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.estimating import count, estimates
 from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.spending import Question, charge
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
@@ -86,18 +87,23 @@ def evaluate(
     out: Path | str | None = None,
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
+    *,
+    questions: Sequence[Question] = (),
 ) -> Result:
     """Run a plan in a new folder (`out`, or one under runs/) and give its result.
 
     If an event loop is running, e.g. in a notebook, the run has a thread of its own,
-    but the call still blocks; `await aevaluate(...)` does not.
+    but the call still blocks; `await aevaluate(...)` does not. The questions of a
+    preflight count against the plan's limits.
 
     Raises:
         GdeError: the plan is refused; nothing has been written. RunFailed: the run was
         stopped from outside, e.g. by a full disk; `resume` goes on. KeyboardInterrupt:
         it was interrupted; `resume` goes on.
     """
-    return _beside_loops(lambda stop: _evaluate(plan, out, catalogue, watch, stop))
+    return _beside_loops(
+        lambda stop: _evaluate(plan, out, catalogue, watch, stop, questions)
+    )
 
 
 async def aevaluate(
@@ -171,12 +177,14 @@ def _evaluate(
     catalogue: Catalogue | None,
     watch: Watch,
     stop: Stop,
+    questions: Sequence[Question] = (),
 ) -> Result:
     ready = prepare(plan, catalogue)
     warm(ready)
     folder = RunFolder.create(
         ready.plan, None if out is None else Path(out), label=_label(ready)
     )
+    charge(folder, questions)
     return _run(ready, folder, watch, stop)
 
 

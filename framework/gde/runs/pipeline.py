@@ -230,8 +230,9 @@ class Pipeline:
             probe = self.resources.make(chosen)
             probes.append(probe)
             requests.append(probe.capture(info))
-        read = self._read(name, info, chosen_probes[0].label, trajectories)
-        not_made = self._capture(trajectories, merge(requests), read)
+        request = merge(requests)
+        read = self._read(name, info, chosen_probes[0].label, trajectories, request)
+        not_made = self._capture(trajectories, request, read)
 
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
@@ -291,6 +292,7 @@ class Pipeline:
         info: ModelInfo,
         whose: str,
         trajectories: Sequence[Trajectory],
+        request: CaptureRequest,
     ) -> "_Read":
         """Prepare the reading of a model, for which a server's answers need tokens.
 
@@ -303,15 +305,18 @@ class Pipeline:
         models = self.resources.models
         check_weights(f"{whose}.weights", info, models.info(answering))
         configs = {each.label: each.config for each in self.ready.plan.models}
-        weights = identity(info, configs[name])
-        retokenize(
+        read = _Read(name=name, weights=identity(info, configs[name]))
+        scored = retokenize(
             trajectories,
             answering,
             partial(models.white_box, name),
-            weights,
+            read.weights,
+            request,
             self.journal,
         )
-        return _Read(name=name, weights=weights)
+        store = ActivationStore(self.folder.activations, self.journal)
+        store.write(read.source(MODEL), scored)
+        return read
 
     def _capture(
         self,

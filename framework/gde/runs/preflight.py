@@ -6,7 +6,7 @@ loading them.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,8 +26,10 @@ from gde.request.resolve import Chosen, Ready
 from gde.runs.estimating import UNKNOWN, Asked, cost_of, count
 from gde.runs.evaluating import prepare
 from gde.runs.first_turn import FirstTurn
+from gde.runs.spending import Question
 from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext
+from gde.stages.replaying import problem_of
 from gde.stages.rewarding import Shown
 from gde.stages.rollout import episode_keys, list_worlds, seed_of
 
@@ -55,13 +57,15 @@ class Preflight:
     """Sentences on what was changed."""
     estimates: tuple[Estimate, ...] = ()
     """What each part will ask of served models."""
+    questions: tuple[Question, ...] = ()
+    """What was asked, which counts against the limits of the run."""
 
     @property
     def over(self) -> str:
         """The first limit of the plan that the run would exceed; empty for none."""
         run = together(self.estimates)
         amounts = {
-            "max_calls": run.calls,
+            "max_calls": None if run.calls is None else run.calls + len(self.questions),
             "max_tokens": run.tokens,
             "max_cost": run.cost,
         }
@@ -70,6 +74,11 @@ class Preflight:
             if limit is not None and amount is not None and amount > limit:
                 return f"the run would stop at run.{name}={limit}"
         return ""
+
+
+def unasked(plans: Mapping[str, Plan], _: Catalogue) -> Mapping[str, Preflight]:
+    """The plans as they are, by name."""
+    return {name: Preflight(plan=plan) for name, plan in plans.items()}
 
 
 def preflight(
@@ -106,7 +115,15 @@ class _Answered:
     """A request to a served model of the run, and its answer."""
 
     model: str
+    request: ChatRequest
     first: FirstAnswer
+
+    @property
+    def question(self) -> Question:
+        """For the record of what was spent."""
+        return Question(
+            model=self.model, request=self.request, completion=self.first.completion
+        )
 
 
 @dataclass(eq=False)
@@ -118,8 +135,8 @@ class _First(Decorator):
 
     async def complete(self, request: ChatRequest) -> Completion:
         first = await cast("Served", self._model).first(request)
-        self._answers.append(_Answered(self._name, first))
-        return first.completion
+        self._answers.append(_Answered(self._name, request, first))
+        return replace(first.completion, prompt=request.messages)
 
 
 @dataclass(eq=False)
@@ -163,7 +180,7 @@ class _Questions:
             if name not in heard:
                 model = cast("Served", self.resources.models.get(name))
                 first = await model.first(NEUTRAL)
-                self.answers.append(_Answered(name, first))
+                self.answers.append(_Answered(name, NEUTRAL, first))
 
     def result(self) -> Preflight:
         """The plan as its models need it, and what it will ask."""
@@ -186,6 +203,7 @@ class _Questions:
             plan=replace(plan, models=tuple(models)),
             notes=tuple(notes),
             estimates=tuple(self.estimates),
+            questions=tuple(answer.question for answer in self.answers),
         )
 
     def _can_decide(self) -> bool:
@@ -219,11 +237,15 @@ class _Questions:
     async def _ask_as_agent(self) -> Trajectory | None:
         """Let the agent decide until it can; give its turn, if it asked anything."""
         decision: Decision | None = None
+        problem = ""
         for turn in self._first_turns():
             answers: list[_Answered] = []
             decision = await turn.decide(self._context(self.ready.agent, answers))
             self.answers += answers
             if decision.status == "ok":
+                problem = self._unread(decision)
+                if problem:
+                    continue
                 if answers:
                     self._estimate(self.ready.agent, answers)
                 return turn.trajectory(decision)
@@ -231,7 +253,22 @@ class _Questions:
                 raise GdeError(decision.detail)
         if decision is None:
             return None
-        raise GdeError(_unusable(decision, self.ready))
+        raise GdeError(problem or _unusable(decision, self.ready))
+
+    def _unread(self, decision: Decision) -> str:
+        """Why a probe's weights cannot replay an answer; empty where all can."""
+        ready = self.ready
+        for chosen in ready.probes:
+            name = ready.read_model(chosen)
+            if decision.completion is None or name in ("", ready.agent_model):
+                continue
+            model = self.resources.models.white_box(name)
+            if problem := problem_of(model, decision.completion):
+                return (
+                    f"{chosen.label}.weights: {name!r} cannot replay the answers of {ready.agent_model!r}: "
+                    f"{problem}; set {chosen.label}.weights to the weights that are served, or {ANYWAY}"
+                )
+        return ""
 
     def _any_turn(self) -> Trajectory | None:
         """A turn with any action; None where actions are free text."""

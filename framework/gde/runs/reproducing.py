@@ -4,7 +4,7 @@ Each plan has its own run folder.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -32,24 +32,21 @@ from gde.runs.adding import rescore
 from gde.runs.conclusion import worst_status
 from gde.runs.estimating import count, estimates
 from gde.runs.evaluating import evaluate, prepare, resume
+from gde.runs.preflight import Preflight, unasked
+from gde.runs.spending import Question
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
-AskFirst = Callable[[Mapping[str, Plan], Catalogue], Mapping[str, Plan]]
+AskFirst = Callable[[Mapping[str, Plan], Catalogue], Mapping[str, Preflight]]
 AGENT = Choice(name="gpt-oss")
 """The default agent."""
 REASONS = 3
 """Reasons of failures that are listed."""
 EXECUTOR = Choice(name="serial")
 """The default executor."""
-
-
-def unasked(plans: Mapping[str, Plan], _: Catalogue) -> Mapping[str, Plan]:
-    """The plans as they are."""
-    return plans
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +143,8 @@ def reproduce(
     for name, plan in plans.items():
         plans[name] = _checked(plan, folder / name, catalogue)
     new = {name: plan for name, plan in plans.items() if not (folder / name).exists()}
-    plans.update(ask_first(new, catalogue))
+    flights = ask_first(new, catalogue)
+    plans.update({name: flight.plan for name, flight in flights.items()})
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -157,7 +155,8 @@ def reproduce(
         for index, (name, plan) in enumerate(plans.items()):
             watch(Progress("plans", index, len(plans)))
             path = folder / name
-            result = _finished(plan, path, catalogue, watch)
+            asked = flights[name].questions if name in flights else ()
+            result = _finished(plan, path, catalogue, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
         return _concluded(study, request.name, folder, runs)
@@ -298,13 +297,19 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
     return replace(plan, models=models, executor=request.executor, rewards=rewards)
 
 
-def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
+def _finished(
+    plan: Plan,
+    path: Path,
+    catalogue: Catalogue,
+    watch: Watch,
+    questions: Sequence[Question],
+) -> Result:
     """The result of a plan: a finished, a resumed or a new run.
 
     Episodes that failed, e.g. with their server, are run again.
     """
     if not path.exists():
-        return evaluate(plan, path, catalogue, watch)
+        return evaluate(plan, path, catalogue, watch, questions=questions)
     if not (path / RESULT).is_file():
         return resume(path, catalogue, watch, plan=plan)
 

@@ -1,14 +1,31 @@
 """What a run has spent on language models, and what its limits leave."""
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from gde.data.completion import ChatRequest, Completion
 from gde.data.model_use import ModelUse
 from gde.runs.adding import current_plan
-from gde.stages.budget import cost_before, gone, left_of
+from gde.stages.budget import cost_before, gone, left_of, most_tokens
 from gde.stages.model_use import models_used
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+
+PREFLIGHT = "preflight"
+"""The scope, before the name of a model, of questions that were asked before a run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question that was asked before a run, and its answer."""
+
+    model: str
+    """As the user named it."""
+    request: ChatRequest
+    completion: Completion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +48,25 @@ class Spending:
     run: str
     unsettled: int
     """Requests without an answer, which are perhaps billed."""
+    preflight: int
+    """Questions before the run, which count against its limits."""
     limits: tuple[Limit, ...]
     models: tuple[ModelUse, ...]
+
+
+def charge(folder: RunFolder, questions: Sequence[Question]) -> None:
+    """Count questions that were asked before a run as its own."""
+
+    async def write(journal: Journal) -> None:
+        for one in questions:
+            scope = f"{PREFLIGHT} {one.model}"
+            identity = one.request.asked_of(one.model)
+            most = most_tokens(one.request)
+            await journal.reserve(scope, identity, one.model, most)
+            journal.settle(scope, identity, one.completion)
+
+    with closing(folder.journal()) as journal:
+        asyncio.run(write(journal))
 
 
 def spending(run: Path | str) -> Spending:
@@ -46,6 +80,8 @@ def spending(run: Path | str) -> Spending:
         plan = current_plan(folder, journal)
         spent = cost_before(journal, plan.prices)
         left = left_of(plan, spent)
+        query = "SELECT coalesce(sum(sent), 0) AS n FROM requests WHERE scope LIKE ?"
+        (asked,) = journal.query(query, (f"{PREFLIGHT} %",))
         limits = [
             Limit(
                 name=name,
@@ -58,6 +94,7 @@ def spending(run: Path | str) -> Spending:
         return Spending(
             run=str(run),
             unsettled=spent.unsettled,
+            preflight=asked["n"],
             limits=tuple(limits),
             models=models_used(journal, plan),
         )

@@ -7,17 +7,19 @@ activations.
 
 Where the server gives log-probabilities, they tell whether it has the same weights.
 Almost every model is sure of most tokens, so only the others are compared. Rounding in
-16 bits moves one in four of them by more than `CLOSE`, other weights almost all.
+16 bits moves one in four of them by more than `CLOSE`, other weights almost all. The
+pass that gives the log-probabilities here reads the activations too.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import Completion, ModelInfo
 from gde.data.json import Json
 from gde.data.trajectory import Trajectory
@@ -25,9 +27,9 @@ from gde.errors import CannotReplay, GdeError
 from gde.parts.language_model import Retokenizer, WhiteBox
 from gde.stages.capturing import Made
 from gde.stages.models import IDENTIFYING
-from gde.store.activations import Row
+from gde.store.activations import HELD_BYTES, Row
 from gde.store.journal import Journal
-from gde.store.replays import Replay, known, write_replays
+from gde.store.replays import PROBLEMS, Replay, known, write_replays
 from gde.store.rows import to_json
 
 SURE = math.log(0.9)
@@ -58,6 +60,15 @@ class _Tried:
     replay: Replay
     differences: Floats = field(default_factory=lambda: np.zeros(0))
     """(N,) absolute ones, of the compared tokens."""
+    record: ActivationRecord | None = None
+    """What the pass read that gave the log-probabilities."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its activations."""
+        if self.record is None:
+            return 0
+        return sum(values.nbytes for values in self.record.values.values())
 
 
 def identity(info: ModelInfo, config: Mapping[str, Json]) -> str:
@@ -92,9 +103,12 @@ def retokenize(
     name: str,
     model: Made,
     weights: str,
+    request: CaptureRequest,
     journal: Journal,
-) -> None:
+) -> Iterator[tuple[Row, ActivationRecord]]:
     """Record every answer in the tokens of local weights, or why it has none.
+
+    Yields the activations of those turns whose log-probabilities were compared.
 
     Args:
         trajectories: of the run.
@@ -102,6 +116,7 @@ def retokenize(
         model: gives the local weights. It is called only if an answer is not recorded
             yet.
         weights: identifies them.
+        request: the activations that will be wanted.
         journal: of the run.
 
     Raises:
@@ -112,10 +127,29 @@ def retokenize(
     def tried() -> Iterator[_Tried]:
         for row, completion in _answers(trajectories, name):
             if row not in known_rows:
-                yield _tried(model(), row, completion)
+                yield _tried(model(), row, completion, request)
 
     for group in _groups(tried()):
-        write_replays(journal, weights, _judged(group))
+        replays = _judged(group)
+        write_replays(journal, weights, replays)
+        for each, replay in zip(group, replays, strict=True):
+            if each.record is not None and replay.status == "replayed":
+                yield replay.row, each.record
+
+
+def problem_of(model: WhiteBox, completion: Completion) -> str:
+    """Why local weights cannot replay one answer of a server.
+
+    Empty if they can, or if the answer is too short to tell.
+
+    Raises:
+        GdeError: the model cannot replay the answers of others.
+    """
+    tried = _tried(model, ("", 0), completion, CaptureRequest(layers=()))
+    (replay,) = _judged([tried])
+    if replay.status == "replayed":
+        return ""
+    return f"{PROBLEMS[replay.status]}: {replay.reason}"
 
 
 def _answers(
@@ -131,7 +165,9 @@ def _answers(
                 yield (str(trajectory.key), turn.index), completion
 
 
-def _tried(model: WhiteBox, row: Row, completion: Completion) -> _Tried:
+def _tried(
+    model: WhiteBox, row: Row, completion: Completion, request: CaptureRequest
+) -> _Tried:
     if not isinstance(model, Retokenizer):
         raise GdeError(
             f"language model {model.info.name!r} cannot replay the answers of a server: name another,"
@@ -139,26 +175,38 @@ def _tried(model: WhiteBox, row: Row, completion: Completion) -> _Tried:
         )
     try:
         found = model.retokenize(completion)
-        differences = _differences(completion.logprobs, found.logprobs)
+        _check_number(completion.logprobs, found.tokens)
     except CannotReplay as error:
         replay = Replay(row=row, status="not reconstructed", reason=str(error))
         return _Tried(replay=replay)
+
     tokens = found.prompt_tokens + found.tokens
     replay = Replay(row=row, tokens=tokens, positions=found.positions)
-    return _Tried(replay=replay, differences=differences)
+    if not completion.logprobs:
+        return _Tried(replay=replay)
+    sequence = TokenSequence(
+        tokens=tokens, positions=found.positions, scored=len(found.tokens)
+    )
+    (record,) = model.capture([sequence], request)
+    differences = _differences(completion.logprobs, record.logprobs)
+    return _Tried(replay=replay, differences=differences, record=record)
+
+
+def _check_number(logprobs: Sequence[float], tokens: Sequence[int]) -> None:
+    """Refuse log-probabilities of other tokens.
+
+    Raises:
+        CannotReplay: there are more or fewer than tokens.
+    """
+    # Servers differ in whether they give that of the token that ends an answer.
+    if logprobs and abs(len(logprobs) - len(tokens)) > 1:
+        raise CannotReplay(
+            f"completion has {len(logprobs)} log-probabilities there and {len(tokens)} here"
+        )
 
 
 def _differences(there: Sequence[float], here: Sequence[float]) -> Floats:
-    """(N,) differences of log-probabilities at the tokens that are compared.
-
-    Raises:
-        CannotReplay: they are of different tokens.
-    """
-    # Servers differ in whether they give that of the token that ends an answer.
-    if there and abs(len(there) - len(here)) > 1:
-        raise CannotReplay(
-            f"completion has {len(there)} log-probabilities there and {len(here)} here"
-        )
+    """(N,) differences of log-probabilities at the tokens that are compared."""
     n_both = min(len(there), len(here))
     served = np.array(there[:n_both])
     replayed = np.array(here[:n_both])
@@ -177,6 +225,11 @@ def _groups(tried: Iterable[_Tried]) -> Iterator[list[_Tried]]:
     group: list[_Tried] = []
     for one in tried:
         group.append(one)
+        # Activations that wait too long for a verdict are read again after it.
+        if sum(each.nbytes for each in whole + group) > HELD_BYTES:
+            whole = [replace(each, record=None) for each in whole]
+            group = [replace(each, record=None) for each in group]
+
         n_compared = sum(len(each.differences) for each in group)
         if n_compared >= COMPARED or (not n_compared and len(group) == BATCH):
             if whole:

@@ -27,8 +27,6 @@ from gde.testing.promises import (
 )
 
 TEXT = "# A _ G #\n0 1 2\n"
-ELSEWHERE = -12345.0
-"""The log-probability of a server that nothing has here."""
 RELATIVE = 1e-3
 ABSOLUTE = 1e-4
 """Tolerances of float arithmetic between batches."""
@@ -156,7 +154,7 @@ def _check_tokenize(model: WhiteBox) -> None:
 def _check_retokenize(model: Retokenizer, asked: Sequence[ChatRequest]) -> None:
     for request in asked:
         own = asyncio.run(model.complete(request))
-        served = replace(own, prompt=request.messages, positions={}, logprobs=())
+        served = replace(own, prompt=request.messages, positions={})
         found = model.retokenize(served)
         promise_equal(
             (found.prompt_tokens, found.tokens),
@@ -168,15 +166,7 @@ def _check_retokenize(model: Retokenizer, asked: Sequence[ChatRequest]) -> None:
             own.positions,
             "retokenize must give an answer the positions that it has here",
         )
-
-        given = (ELSEWHERE,) * len(own.tokens)
-        found = model.retokenize(replace(served, logprobs=given))
-        are_logprobs = all(-np.inf < each <= 0 for each in found.logprobs)
-        are_own = are_logprobs and ELSEWHERE not in found.logprobs
-        promise(
-            len(found.logprobs) == len(given) and are_own,
-            "retokenize must put this model's log-probabilities of the tokens in the place of a server's",
-        )
+        _check_scores(model, _sequence(own), len(own.tokens))
     rendered = replace(served, prompt_tokens=(), effort=asked[-1].effort)
     with promise_raises(
         CannotReplay, "retokenize must refuse a prompt of which a server counted others"
@@ -187,6 +177,26 @@ def _check_retokenize(model: Retokenizer, asked: Sequence[ChatRequest]) -> None:
         own.prompt_tokens,
         "retokenize must render a prompt as it is asked here",
     )
+
+
+def _check_scores(model: Retokenizer, sequence: TokenSequence, scored: int) -> None:
+    request = CaptureRequest(layers=(0,))
+    (plain,) = model.capture([sequence], request)
+    (record,) = model.capture([replace(sequence, scored=scored)], request)
+    promise_equal(
+        len(record.logprobs),
+        scored,
+        "capture must give one log-probability for each scored token",
+    )
+    promise(
+        all(-np.inf < each <= 0 for each in record.logprobs),
+        "log-probabilities must be finite and at most 0",
+    )
+    for place, values in plain.values.items():
+        promise(
+            _close(record.values[place], values),
+            "a sequence must give the same activations whether its tokens are scored or not",
+        )
 
 
 def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:

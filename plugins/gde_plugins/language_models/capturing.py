@@ -1,6 +1,7 @@
 """Reading the residual stream by replay: a forward pass over stored tokens.
 
-Only the requested activations are kept.
+Only the requested activations are kept. The same pass gives the log-probabilities of
+scored tokens.
 """
 
 import copy
@@ -41,6 +42,8 @@ class _Prefix(NamedTuple):
     """The requested positions, each with its indices into `tokens`."""
     changes: tuple[Change, ...]
     """Interventions at layers up to the deepest requested one."""
+    scored: int
+    """Number of last tokens that are scored."""
 
 
 class _DeepEnoughError(Exception):
@@ -71,7 +74,8 @@ class Reader:
         """Return the activations of every sequence, in order.
 
         Equal prefixes run once. Batches hold sequences of similar length, padded on the
-        right, where causal attention cannot see the padding. No logits are computed.
+        right, where causal attention cannot see the padding. Scored sequences run alone,
+        because logits take much memory.
 
         Raises:
             GdeError: a layer that the model does not have.
@@ -85,32 +89,18 @@ class Reader:
 
         prefixes = [_prefix(sequence, request) for sequence in sequences]
         todo: list[_Prefix] = []
-        if request.layers:
-            todo = [prefix for prefix in dict.fromkeys(prefixes) if prefix.places]
-            todo.sort(key=lambda each: (len(each.tokens), each.tokens, each.places))
+        for prefix in dict.fromkeys(prefixes):
+            if prefix.scored or (prefix.places and request.layers):
+                todo.append(prefix)
+        todo.sort(key=lambda each: (len(each.tokens), each.tokens, each.places))
+        size = 1 if any(prefix.scored for prefix in todo) else self._batch_size
 
         records = dict.fromkeys(prefixes, ActivationRecord(values={}))
-        for start in range(0, len(todo), self._batch_size):
-            batch = todo[start : start + self._batch_size]
+        for start in range(0, len(todo), size):
+            batch = todo[start : start + size]
             captured = _capture_batch(self._model, layers, batch, request.layers)
             records.update(zip(batch, captured, strict=True))
         return [records[prefix] for prefix in prefixes]
-
-    @torch.inference_mode()
-    def logprobs(
-        self, prompt: Sequence[int], tokens: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """(N,) log-probabilities of the N tokens of a completion, before temperature."""
-        device = self._model.device
-        ids = torch.tensor([*prompt, *tokens], device=device)
-        # The logits at a token are those of the next one.
-        output = self._model(
-            input_ids=ids[None], use_cache=False, logits_to_keep=len(tokens) + 1
-        )
-        logprobs = output.logits[0, :-1].double().log_softmax(dim=-1)
-        of_tokens = logprobs.gather(-1, ids[len(prompt) :, None])[:, 0]
-        found: NDArray[np.float64] = of_tokens.cpu().numpy()
-        return found
 
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
@@ -120,7 +110,9 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
             places.append((position, tuple(sequence.positions[position])))
 
     deepest = max(request.layers, default=EMBEDDING)
-    reached = [each for each in sequence.interventions if each.layer <= deepest]
+    reached = sequence.interventions
+    if not sequence.scored:
+        reached = tuple(each for each in reached if each.layer <= deepest)
     changes = Change.of(reached, sequence.positions)
 
     used = [indices for _, indices in places] + [change.places for change in changes]
@@ -129,7 +121,11 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
         raise ValueError(
             f"positions point to token {end - 1} of a sequence of {len(sequence.tokens)}"
         )
-    return _Prefix(tuple(sequence.tokens[:end]), tuple(places), changes)
+    if sequence.scored:
+        end = len(sequence.tokens)
+    return _Prefix(
+        tuple(sequence.tokens[:end]), tuple(places), changes, sequence.scored
+    )
 
 
 def _capture_batch(
@@ -144,9 +140,22 @@ def _capture_batch(
     records: list[dict[tuple[int, str], Stream]] = [{} for _ in batch]
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
     reading = visiting(layers, _readers(batch, wanted, records))
+    logprobs: tuple[float, ...] = ()
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
-        model.get_decoder()(input_ids=ids.to(model.device), use_cache=False)
-    return [ActivationRecord(values=values) for values in records]
+        if scored := batch[0].scored:
+            logprobs = _logprobs(model, ids.to(model.device), scored)
+        else:
+            model.get_decoder()(input_ids=ids.to(model.device), use_cache=False)
+    return [ActivationRecord(values=values, logprobs=logprobs) for values in records]
+
+
+def _logprobs(model: Any, ids: Tensor, scored: int) -> tuple[float, ...]:
+    """Run a pass over (1, N) tokens; return log-probabilities of the last ones."""
+    # The logits at a token are those of the next one.
+    output = model(input_ids=ids, use_cache=False, logits_to_keep=scored + 1)
+    every = output.logits[0, :-1].double().log_softmax(dim=-1)
+    of_tokens = every.gather(-1, ids[0, -scored:, None])[:, 0]
+    return tuple(of_tokens.tolist())
 
 
 def _readers(
@@ -154,7 +163,8 @@ def _readers(
     wanted: Sequence[int],
     records: Sequence[dict[tuple[int, str], Stream]],
 ) -> Mapping[int, Visit]:
-    """Make visitors that record, and end the pass at the deepest requested layer."""
+    """Make visitors that record, and end a pass without scores at the deepest layer."""
+    ends = not any(prefix.scored for prefix in batch)
 
     def at(layer: int) -> Visit:
         def keep(stream: Tensor) -> None:
@@ -163,7 +173,7 @@ def _readers(
                     read = stream[row, list(places)].to(torch.float32).cpu().numpy()
                     read.setflags(write=False)
                     records[row][layer, position] = read
-            if layer == max(wanted):
+            if ends and layer == max(wanted):
                 raise _DeepEnoughError
 
         return keep

@@ -210,7 +210,7 @@ class TransformersModel:
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
-        """Return the requested activations of stored tokens.
+        """Return the requested activations of stored tokens, and their scores.
 
         Raises:
             GdeError: a layer that the model does not have, or an intervention that does
@@ -238,17 +238,12 @@ class TransformersModel:
         return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
 
     def retokenize(self, completion: Completion) -> Completion:
-        """Return a server's completion with tokens, positions and log-probabilities.
+        """Return a server's completion with tokens and positions.
 
         Raises:
             CannotReplay: its tokens cannot be reconstructed.
         """
-        found = self._retokenizing.retokenize(completion)
-        if not completion.logprobs:
-            return found
-        with self._computing():
-            logprobs = self._reader.logprobs(found.prompt_tokens, found.tokens)
-        return replace(found, logprobs=tuple(logprobs.tolist()))
+        return self._retokenizing.retokenize(completion)
 
     def untrained(self, seed: int) -> Self:
         """Make the same architecture, freshly initialised from `seed`.

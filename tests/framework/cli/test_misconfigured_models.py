@@ -35,6 +35,7 @@ class Wrong:
     settings: Sequence[str] = ()
     answer: Answer = plain
     listed: Sequence[str] = TWO
+    probe: str = ""
 
 
 def always(reply: Reply) -> Answer:
@@ -137,6 +138,11 @@ WRONG = {
     "no prices": Wrong(
         settings=("run.max_cost=1",), says="run.max_cost: .*model.prices=PROMPT,ANSWER"
     ),
+    "weights": Wrong(
+        settings=("places.weights=nano",),
+        probe="places",
+        says="'nano' cannot replay the answers of .*prompt has 100 tokens there and .*set places.weights",
+    ),
     "quota": Wrong(
         answer=always(refused("pay first", 402)), says="quota of this key is spent"
     ),
@@ -146,11 +152,20 @@ WRONG = {
 def run(gde: Gde, wrong: Wrong, server: FakeServer, *more: str) -> Done:
     model = wrong.model.format(url=server.url, host=server.host)
     settings = [word for each in wrong.settings for word in ("--set", each)]
-    words = ("eval", "--env", "grid", "--agent", "gpt-oss", "--model", model)
+    words = ["eval", "--env", "grid", "--agent", "gpt-oss", "--model", model]
+    if wrong.probe:
+        words += ["--probe", wrong.probe]
     return gde(*words, *settings, "--set", "env.size=5", "--episodes", "4", *more)
 
 
-@pytest.mark.parametrize("name", WRONG)
+NAMES = [
+    # Weights have to be loaded.
+    pytest.param(name, marks=pytest.mark.extended) if wrong.probe else name
+    for name, wrong in WRONG.items()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_misconfiguration_is_one_line_before_anything_is_written(
     name: str, gde: Gde, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

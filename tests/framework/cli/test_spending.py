@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import pytest
 from commands import Gde
+from fake_servers import MODEL, plain, serving
 
 
 def test_a_run_shows_what_it_has_spent(gde: Gde, tmp_path: Path) -> None:
@@ -24,3 +26,28 @@ def test_a_run_shows_what_it_has_spent(gde: Gde, tmp_path: Path) -> None:
     refused = gde("show", "nowhere")
     assert refused.returncode == 2
     assert "wanted a run folder, or KIND NAME" in refused.stderr
+
+
+def test_what_the_preflight_asks_counts_against_the_limits(
+    gde: Gde, tmp_path: Path
+) -> None:
+    pytest.importorskip("openai", reason="needs the extra openai")
+    names = (MODEL, "qwen-3")
+    with serving(plain, names) as server:
+        words = ("eval", "--env", "grid", "--set", "env.size=5", "--episodes", "1")
+        words += ("--agent", "gpt-oss")
+        models = [f"openai:{name}@{server.url}" for name in names]
+        limit = ("--set", "run.max_calls=2")
+        gde(*words, "--model", models[0], *limit, "--out", "run")
+        assert len(server.asked) == 2
+        gde(*words, "--model", ",".join(models), "--out", "contest")
+
+    runs = ["run", *map(str, (tmp_path / "contest").glob("*/"))]
+    assert len(runs) == 3
+    for run in runs:
+        shown = json.loads(gde("show", run, "--json").stdout)
+        calls, tokens, _ = shown["limits"]
+        assert (shown["preflight"], shown["unsettled"]) == (1, 0)
+        assert calls["spent"] == shown["models"][0]["usage"]["calls"] + 1
+        assert tokens["spent"] == calls["spent"] * 110
+    assert "spent calls include 1 of the preflight" in gde("show", "run").stdout

@@ -6,19 +6,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from gde import Completion, Decision, EpisodeKey, GdeError, Trajectory
+from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import Message, ModelInfo
 from gde.errors import CannotReplay
-from gde.stages.replaying import check_weights, identity, retokenize
+from gde.stages import replaying
+from gde.stages.replaying import check_weights, identity, problem_of, retokenize
 from gde.store.journal import Journal
 from gde.store.replays import known, read_replays, unread
 from gde.testing.parts import PlantedModel, ScriptedModel
 from gde.testing.samples import sample_evidence
 
 SERVED = "openai:somewhere"
+REQUEST = CaptureRequest(layers=(0,), positions=("pre",))
 MINE = "mine"
 
 
@@ -28,6 +32,7 @@ class Local(PlantedModel):
 
     logprobs: tuple[float, ...] = ()
     tried: int = 0
+    passes: int = 0
 
     def retokenize(self, completion: Completion) -> Completion:
         self.tried += 1
@@ -38,8 +43,14 @@ class Local(PlantedModel):
             prompt_tokens=(1, 2),
             tokens=(3,) * len(self.logprobs),
             positions={"pre": (0, 1)},
-            logprobs=self.logprobs,
         )
+
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        self.passes += len(sequences)
+        found = super().capture(sequences, request)
+        return [replace(each, logprobs=self.logprobs) for each in found]
 
 
 def said(
@@ -75,8 +86,23 @@ def replayed(
     journal: Journal, answers: Sequence[Completion], model: ScriptedModel
 ) -> set[int]:
     """The turns that have tokens."""
-    retokenize([episode(*answers)], SERVED, lambda: model, MINE, journal)  # type: ignore[arg-type, return-value]
+    captured(journal, answers, model)
     return {*read_replays(journal, MINE, "0/0/0")}
+
+
+def captured(
+    journal: Journal, answers: Sequence[Completion], model: ScriptedModel
+) -> dict[int, ActivationRecord]:
+    """The turns whose activations were read with their log-probabilities."""
+    found = retokenize(
+        [episode(*answers)],
+        SERVED,
+        lambda: model,  # type: ignore[arg-type, return-value]
+        MINE,
+        REQUEST,
+        journal,
+    )
+    return {turn: record for (_, turn), record in found}
 
 
 def test_answers_of_the_served_model_alone_get_tokens_and_positions(
@@ -97,7 +123,8 @@ def test_an_answer_is_tried_once_and_a_model_made_only_for_a_new_one(
     replayed(journal, [said(), said("lost")], model)
     replayed(journal, [said(), said("lost"), said()], model)
     assert model.tried == 3
-    retokenize([episode(said())], SERVED, lambda: 1 / 0, MINE, journal)  # type: ignore[arg-type, return-value]
+    broken = cast("ScriptedModel", None)
+    captured(journal, [said()], broken)
 
 
 def test_lost_answers_are_counted_with_the_most_frequent_reason(
@@ -145,6 +172,25 @@ def test_half_of_the_uncertain_tokens_must_have_the_servers_log_probabilities(
     assert ("weights are not those that were served" in unread(journal, MINE)) != kept
 
 
+def test_one_pass_gives_log_probabilities_and_activations(journal: Journal) -> None:
+    """None are kept of weights that are not those of the server."""
+    answers = [said(logprobs=UNSURE)] * 50 + [said(logprobs=near(1.0))] * 50 + [said()]
+    model = Local(logprobs=UNSURE)
+    found = captured(journal, answers, model)
+    assert [*found] == [*range(50)]
+    assert found[0].values[0, "pre"].shape == (2, model.width)
+    assert model.passes == 100
+
+
+def test_activations_that_wait_too_long_for_a_verdict_are_read_later(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replaying, "HELD_BYTES", 1)
+    answers = [said(logprobs=UNSURE)] * 30
+    assert captured(journal, answers, Local(logprobs=UNSURE)) == {}
+    assert len(read_replays(journal, MINE, "0/0/0")) == 30
+
+
 def test_tokens_that_both_are_sure_of_tell_nothing(journal: Journal) -> None:
     answers = [said(logprobs=[-0.1])] * 200
     assert len(replayed(journal, answers, Local(logprobs=(-0.0,)))) == 200
@@ -181,6 +227,15 @@ def test_the_log_probability_of_the_last_token_may_be_missing_and_no_other(
     assert "completion has 2 log-probabilities there and 4 here" in unread(
         journal, MINE
     )
+
+
+def test_one_answer_tells_of_other_weights_where_it_is_long_enough() -> None:
+    model = Local(logprobs=UNSURE * 3)
+    assert problem_of(model, said(logprobs=UNSURE * 3)) == ""
+    other = problem_of(model, said(logprobs=near(1.0) * 3))
+    assert other.startswith("weights are not those that were served: of 12 uncertain")
+    assert problem_of(Local(logprobs=UNSURE), said(logprobs=near(1.0))) == ""
+    assert "351 tokens there and 347 here" in problem_of(model, said("lost"))
 
 
 def test_a_model_that_cannot_retokenize_is_named(journal: Journal) -> None:

@@ -458,7 +458,7 @@ class ChangesItsLayerAlone(PlantedModel):
             place: (changed if place[0] in at else clean).values[place]
             for place in clean.values
         }
-        return ActivationRecord(values=values)
+        return replace(clean, values=values)
 
 
 class ChangesBelow(PlantedModel):
@@ -531,12 +531,27 @@ class FindsNoReasoning(PlantedModel):
         return replace(found, positions={"pre": found.positions["pre"]})
 
 
-class BelievesTheServer(PlantedModel):
-    """Takes a server's log-probabilities for its own."""
+class ScoresNothing(PlantedModel):
+    def scores(self, n: int) -> tuple[float, ...]:
+        return ()
 
-    def retokenize(self, completion: Completion) -> Completion:
-        found = super().retokenize(completion)
-        return replace(found, logprobs=completion.logprobs)
+
+class IsTooSure(PlantedModel):
+    def scores(self, n: int) -> tuple[float, ...]:
+        return (0.1,) * n
+
+
+class ScoresElsewhere(PlantedModel):
+    """Reads another pass where it scores."""
+
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        found = super().capture(sequences, request)
+        if sequences[0].scored:
+            values = {place: each + 1 for place, each in found[0].values.items()}
+            return [replace(found[0], values=values)]
+        return found
 
 
 class CountsNothing(PlantedModel):
@@ -575,7 +590,9 @@ BROKEN_BOXES = [
     (UntrainedIsLarger, "the same architecture"),
     (RendersAgain, "must keep the tokens that a server gave"),
     (FindsNoReasoning, "the positions that it has here"),
-    (BelievesTheServer, "this model's log-probabilities of the tokens"),
+    (ScoresNothing, "one log-probability for each scored token"),
+    (IsTooSure, "log-probabilities must be finite and at most 0"),
+    (ScoresElsewhere, "whether its tokens are scored or not"),
     (CountsNothing, "must refuse a prompt of which a server counted others"),
     (RendersNothing, "must render a prompt as it is asked here"),
     (ReplaysNone, "'add' at layer .*must be changed as Intervention.applied does"),

@@ -11,6 +11,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import CannotReplay
 from gde_plugins.language_models.channels import Plain, channels_of
@@ -126,20 +127,27 @@ def test_a_conversation_that_the_template_refuses_is_a_reason(
         tiny.retokenize(SAID)
 
 
+def scores(
+    model: TransformersModel, prompt: tuple[int, ...], tokens: tuple[int, ...]
+) -> tuple[float, ...]:
+    sequence = TokenSequence(tokens=prompt + tokens, positions={}, scored=len(tokens))
+    (record,) = model.capture([sequence], CaptureRequest(layers=()))
+    return record.logprobs
+
+
 def test_log_probabilities_are_those_of_generation(tiny: TransformersModel) -> None:
     """Of the likeliest tokens in a row, no other is likelier."""
     request = ChatRequest(
         messages=ASKED, seed=0, sampling=Sampling(max_tokens=3, temperature=0.0)
     )
     own = asyncio.run(tiny.complete(request))
-    served = replace(own, positions={}, prompt=ASKED, logprobs=(-1.0,) * 3)
-    best = tiny.retokenize(served).logprobs
+    best = scores(tiny, own.prompt_tokens, own.tokens)
     assert len(best) == 3
     for place in range(3):
         every = []
         for other in range(53):
             tokens = (*own.tokens[:place], other)
-            every.append(tiny._reader.logprobs(own.prompt_tokens, tokens)[-1])
+            every.append(scores(tiny, own.prompt_tokens, tokens)[-1])
         assert best[place] == pytest.approx(max(every), abs=1e-4)
         assert np.exp(every).sum() == pytest.approx(1.0, abs=1e-4)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gde import Choice, Completion, Plan, Trajectory, evaluate, load_evidence
-from gde.data.activations import CaptureRequest
+from gde.data.activations import CaptureRequest, TokenSequence
 from gde.parts.context import OutsideRun
 from gde.stages.capturing import sequences
 from gde.stages.replaying import retokenize
@@ -33,6 +33,7 @@ from gde_plugins.language_models.transformers_model import TransformersModel
 Way = Callable[[Completion], Completion]
 Conversation = tuple[tuple[str, str], ...]
 RELATIVE = 1e-5
+MIDDLE = CaptureRequest(layers=(3,), positions=("pre", "reasoning", "post"))
 GREEDY = {
     "style": "compact",
     "effort": "medium",
@@ -184,6 +185,7 @@ def tried(
     local: Path, way: Way, model: TransformersModel, folder: Path
 ) -> Iterator[Journal]:
     """The journal after the answers have been given in this way."""
+    owned = dict(sequences(episodes(local), "nano"))
     served = []
     for episode in episodes(local):
         turns = []
@@ -195,7 +197,14 @@ def tried(
             )
         served.append(replace(episode, turns=tuple(turns)))
     with closing(Journal.create(folder / "run.sqlite")) as journal:
-        retokenize(served, "nano", lambda: model, "w", journal)
+        for (episode, turn), record in retokenize(
+            served, "nano", lambda: model, "w", MIDDLE, journal
+        ):
+            own = owned[episode, turn]
+            (expected,) = model.capture([own], MIDDLE)
+            for place, values in expected.values.items():
+                error = np.linalg.norm(record.values[place] - values, axis=-1)
+                assert (error <= RELATIVE * np.linalg.norm(values, axis=-1)).all()
         yield journal
 
 
@@ -206,7 +215,6 @@ def test_answers_are_replayed_on_the_very_tokens(
     own = dict(sequences(episodes(local), "nano"))
     with tried(local, way, nano, tmp_path) as journal:
         assert unread(journal, "w") == ""
-        request = CaptureRequest(layers=(3,), positions=("pre", "reasoning", "post"))
         for (episode, turn), expected in own.items():
             found = read_replays(journal, "w", episode)[turn]
             assert found.positions == expected.positions
@@ -214,15 +222,20 @@ def test_answers_are_replayed_on_the_very_tokens(
             n = len(found.tokens)
             assert found.tokens == expected.tokens[:n]
             assert n >= len(expected.tokens) - (way is text)
-            here, there = nano.capture([expected, found], request)
+            here, there = nano.capture([expected, found], MIDDLE)
             for place, values in here.values.items():
                 np.testing.assert_allclose(there.values[place], values, rtol=RELATIVE)
 
 
 def with_logprobs(model: TransformersModel) -> Way:
     def give(answer: Completion) -> Completion:
-        found = model._reader.logprobs(answer.prompt_tokens, answer.tokens)
-        return replace(ids(answer), logprobs=tuple(found.tolist()))
+        sequence = TokenSequence(
+            tokens=answer.prompt_tokens + answer.tokens,
+            positions={},
+            scored=len(answer.tokens),
+        )
+        (record,) = model.capture([sequence], CaptureRequest(layers=()))
+        return replace(ids(answer), logprobs=record.logprobs)
 
     return give
 

@@ -211,8 +211,11 @@ class PlantedModel(ScriptedModel):
             prompt_tokens=completion.prompt_tokens or found.prompt_tokens,
             tokens=found.tokens,
             positions=found.positions,
-            logprobs=(LOGPROB,) * len(tokens) if completion.logprobs else (),
         )
+
+    def scores(self, n: int) -> tuple[float, ...]:
+        """Log-probabilities of the last n tokens of a sequence."""
+        return (LOGPROB,) * n
 
     def untrained(self, seed: int) -> Self:
         return type(self)(self.script, self.n_layers, self.width, seed)
@@ -225,7 +228,7 @@ class PlantedModel(ScriptedModel):
             if position in sequence.positions:
                 places = sequence.positions[position]
                 values[layer, position] = self._rows(sequence, places, layer)
-        return ActivationRecord(values=values)
+        return ActivationRecord(values=values, logprobs=self.scores(sequence.scored))
 
     def _rows(
         self, sequence: TokenSequence, places: Sequence[int], layer: int

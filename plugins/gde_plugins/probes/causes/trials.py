@@ -98,8 +98,7 @@ class ReplayedTurns:
             return None
         if not completion.positions:
             try:
-                # The log-probabilities were compared when the probe was fitted.
-                completion = self.model.retokenize(replace(completion, logprobs=()))
+                completion = self.model.retokenize(completion)
             except CannotReplay:
                 return None
         if self.config.position not in completion.positions:
