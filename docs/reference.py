@@ -8,21 +8,16 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import typer
 
 import gde
-import gde.testing
 from gde import hookspecs
 from gde.cli.main import build_app
-from gde.request.kinds import SKELETONS as KINDS_OF_SKELETONS
 
 DOCS = Path(__file__).parent
-SKELETONS = Path(gde.testing.__file__).parent / "skeletons"
 OURS = ("gde.cli.", "gde_plugins.")
 BEGIN, END = (
     "<!-- written by reference.py: begin -->",
@@ -108,14 +103,6 @@ def _homes() -> dict[str, str]:
     }
 
 
-def skeleton(kind: str) -> Iterator[str]:
-    """What `gde new-plugin` writes for a kind of part, module and test."""
-    for title, name in (("The module", kind), ("Its test", f"{kind}_test")):
-        text = (SKELETONS / f"{name}.txt").read_text(encoding="utf-8")
-        text = Template(text).substitute(name="mine", dashed="mine")
-        yield f"{title}:\n\n```python\n{text}```\n"
-
-
 def pages() -> Iterator[str]:
     """Every page with its first sentence, for programs that read."""
     for path in sorted(DOCS.rglob("*.md")):
@@ -133,7 +120,6 @@ PARTS = {
     "hooks.md": hooks,
     "cli.md": commands,
     "api.md": names,
-    **{f"how-to/{kind}.md": partial(skeleton, kind) for kind in KINDS_OF_SKELETONS},
     "llms.txt": pages,
 }
 """In this order: the last quotes the pages before it."""

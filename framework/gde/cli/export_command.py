@@ -16,8 +16,8 @@ def command(
         str,
         typer.Option(
             "--format",
-            help="jsonl (trajectories), messages (turns), chat (conversations), csv (measurements); to files: parquet,"
-            " datasets, transitions, inspect.",
+            help="jsonl (trajectories), messages (turns), chat (conversations), calls (of models), csv (measurements);"
+            " to files: parquet, datasets, transitions, inspect.",
         ),
     ] = "jsonl",
     out: Annotated[Path | None, options.out("File to write; default: stdout.")] = None,

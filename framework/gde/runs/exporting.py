@@ -14,8 +14,10 @@ from gde.runs.conversations import conversations, plain, plain_answer, sent
 from gde.runs.plain import trajectory_json as trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+from gde.store.rows import read_completion
 
-Format = Literal["jsonl", "csv", "messages", "chat"]
+Format = Literal["jsonl", "csv", "messages", "chat", "calls"]
 FORMULA = ("=", "+", "-", "@")
 """How formulas of spreadsheets begin."""
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -52,13 +54,17 @@ def export(run: Path | str, form: Format, file: TextIO) -> int:
     sent and received; the answer has its "reasoning". An agent without memory has a
     conversation each turn, named by `turn`; one that is sent its earlier turns has one
     that contains them. Without a language model, observation and action stand for
-    prompt and answer. Failed episodes are left out.
+    prompt and answer. Failed episodes are left out. "calls": one answer of a language
+    model a line as {"asked_by", "model", "prompt", "reasoning", "answer", "finish",
+    "prompt_tokens", "answer_tokens"}, also those that decide no turn, such as a
+    planner's or a judge's. An episode or a part asks.
     """
     writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
         "jsonl": _jsonl,
         "csv": _csv,
         "messages": _messages,
         "chat": _chat,
+        "calls": _calls,
     }
     return writers[form](Path(run), file)
 
@@ -105,6 +111,30 @@ def _conversations(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
             "success": trajectory.success,
             "messages": [*plain(sent(turn)), plain_answer(turn)],
         }
+
+
+def _calls(run: Path, file: TextIO) -> int:
+    with closing(RunFolder.open(run).journal(write=False)) as journal:
+        return _lines(_asked(journal), file)
+
+
+def _asked(journal: Journal) -> Iterator[dict[str, Any]]:
+    scopes = journal.query("SELECT DISTINCT scope FROM calls ORDER BY scope")
+    for (scope,) in map(tuple, scopes):
+        query = "SELECT * FROM calls WHERE scope = ? ORDER BY turn, request"
+        for row in journal.signed("calls", query, (scope,)):
+            completion = read_completion(row, ())
+            yield {
+                "asked_by": scope,
+                "turn": row["turn"],
+                "model": completion.model,
+                "prompt": plain(completion.prompt),
+                "reasoning": completion.reasoning,
+                "answer": completion.text,
+                "finish": completion.finish,
+                "prompt_tokens": completion.n_prompt,
+                "answer_tokens": completion.n_completion,
+            }
 
 
 def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:

@@ -99,13 +99,13 @@ class Told:
         return Decision.act(completion.text, completion)
 
 
-def told(memory: int, folder: Path) -> Path:
+def told(memory: int, folder: Path, agent: "type[Told] | None" = None) -> Path:
     """A run of one episode with several turns."""
     offer = Offer(
         name="told",
         summary="",
         config=NoConfig,
-        make=lambda _, context: Told(context.model("planted"), memory),
+        make=lambda _, context: (agent or Told)(context.model("planted"), memory),
     )
     plan = Plan(
         environment=Choice(name="corridor", config={"length": 9}),
@@ -117,6 +117,30 @@ def told(memory: int, folder: Path) -> Path:
     )
     evaluate(plan, folder, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
     return folder
+
+
+def test_calls_that_decide_no_turn_are_exported(tmp_path: Path) -> None:
+    """The thought of each turn comes before the question that decides it."""
+
+    @dataclass
+    class Thinks(Told):
+        async def act(self, observation: Observation) -> Decision:
+            prompt = (Message(role="user", content=f"Think: {observation.text}"),)
+            await self.model.complete(ChatRequest(messages=prompt, seed=0))
+            return await super().act(observation)
+
+    run = told(0, tmp_path / "run", Thinks)
+    (trajectory,) = load_evidence(run).trajectories
+    n = len(trajectory.turns)
+    calls = lines(run, "calls")
+    assert [each["turn"] for each in calls] == [i for i in range(n) for _ in range(2)]
+    assert {each["asked_by"] for each in calls} == {"0/0/0"}
+    assert {each["model"] for each in calls} == {"planted"}
+    thoughts = [each for each in calls if len(each["prompt"]) == 1]
+    assert [each["prompt"][0]["content"] for each in thoughts] == [
+        f"Think: {turn.observation.text}" for turn in trajectory.turns
+    ]
+    assert all(each["answer"] and each["prompt_tokens"] for each in calls)
 
 
 def test_messages_are_as_they_were_sent_and_received(tmp_path: Path) -> None:
