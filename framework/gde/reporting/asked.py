@@ -10,8 +10,10 @@ from gde.reporting.wording import SPACE, plural
 from gde.request.secrets import host_of
 
 ADDRESS = re.compile(r"https?://\S+")
-FOLDERS = re.compile(r"(?<=:)[/.~].*/")
+FOLDERS = re.compile(r"^[/.~].*/")
 """The folders of a served model that is named by its path."""
+MAIN = "@main"
+"""How `transformers serve` ends the names of models."""
 THOUSAND = 1000
 """From ten times as many on, a number is shown in thousands or millions."""
 NO_PRICE = "no prices set"
@@ -47,7 +49,11 @@ def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:
         more = [days_text(one.days)] if one.days else []
         # A name that the line already has says nothing new.
         model = model_text(one)
-        own_names = [name for name in one.answered_by if name not in model]
+        own_names = []
+        for name in one.answered_by:
+            short = FOLDERS.sub("", name)
+            if short.removesuffix(MAIN) not in model:
+                own_names.append(short)
         if own_names:
             more.append(f"which calls itself {' and '.join(own_names)}")
         about = ", ".join([f"{part} with {model}", *more])
@@ -79,10 +85,10 @@ def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
     found = ADDRESS.search(name)
     if found is None:
         return name
-    short = FOLDERS.sub("", name[: found.start()].rstrip("@"))
-    plugin, _, model = short.partition(":")
+    plugin, _, model = name[: found.start()].rstrip("@").partition(":")
     if not model and len(answered_by) == 1:
         model = answered_by[0]
+    model = FOLDERS.sub("", model)
     shown = f"{plugin}:{model}" if model else plugin
     return f"{shown} ({host_of(found[0])})"
 

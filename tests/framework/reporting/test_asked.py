@@ -96,6 +96,12 @@ def test_other_parts_are_named_by_their_kind() -> None:
             "big (openai:gpt-5, api.example.com)",
         ),
         ("big", "hf:/models/a", (), "big (hf:/models/a)"),
+        (
+            "openai:http://localhost:8000/v1",
+            "",
+            ("/models/qwen.gguf",),
+            "openai:qwen.gguf (localhost:8000)",
+        ),
     ],
 )
 def test_a_model_is_named_without_its_address(
@@ -103,6 +109,16 @@ def test_a_model_is_named_without_its_address(
 ) -> None:
     use = replace(SERVED, name=name, model=model or name, answered_by=answered_by)
     assert model_text(use) == text
+
+
+def test_a_path_by_which_a_model_calls_itself_is_not_repeated() -> None:
+    url = "http://localhost:8000/v1"
+    use = replace(SERVED, name=f"openai:/a/b@{url}", answered_by=("/a/b@main",))
+    (line,) = asked_lines([replace(use, model=use.name)])
+    assert line.startswith("gpt-oss with openai:b (localhost:8000)")
+    assert "/a" not in line and "calls itself" not in line
+    other = replace(use, model=use.name, answered_by=("/c/d",))
+    assert "which calls itself d;" in asked_lines([other])[0]
 
 
 def test_no_text_has_a_key_of_the_address() -> None:
