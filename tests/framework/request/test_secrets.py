@@ -7,7 +7,7 @@ import pytest
 from gde.data.completion import Completion, Message
 from gde.data.result import Failure
 from gde.errors import GdeError
-from gde.masking import MASK, SHORTEST
+from gde.masking import MASK, SHORTEST, masked
 from gde.request.secrets import Secrets, host_of
 
 KEY = 'sk-"canary/0123'
@@ -74,6 +74,14 @@ def test_only_a_text_as_long_as_a_key_is_masked(
     secrets.keep_out(["CANARY_KEY"])
     assert secrets.scrubbed(f"<{secret}>") == f"<{MASK if is_masked else secret}>"
     assert SHORTEST == 8
+
+
+def test_a_piece_in_another_case_is_masked() -> None:
+    key = "sk-A1b2C3d4E5f6"
+    assert masked(f"İt is {key.lower()[:9]}, or {key.upper()}!", key) == (
+        "İt is ***, or ***!"
+    )
+    assert masked("sk-a1b2 and c3d4e5f", key) == "sk-a1b2 and c3d4e5f"
 
 
 def test_every_one_of_several_keys_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
