@@ -8,14 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import sem, t
 
 from gde.data.json import Labels
 from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import CodedTurns, Control, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict, outcome_of
-from gde.numerics.stats import difference_from_initialisations
 from gde.stages.verdicts import results
 
 OURS = Fit(probe="p", variant="v", layer=1, position="pre")
@@ -314,39 +312,6 @@ def test_a_difference_is_found_below_a_p_of_one_in_twenty() -> None:
     assert any(0.05 <= p < 0.1 for p, _ in found)
 
 
-def test_half_widths_over_worlds_and_initialisations_are_squared_and_added() -> None:
-    rng = np.random.default_rng(13)
-    ours = rng.normal(size=7)
-    controls = rng.normal(loc=0.8, size=(4, 7))
-    found = difference_from_initialisations(ours, controls)
-    assert found is not None
-
-    over_worlds = sem(ours - controls.mean(axis=0))
-    # One more initialisation may lie this far from the mean of four.
-    over_initialisations = np.std(controls.mean(axis=1), ddof=1) * np.sqrt(1 + 1 / 4)
-
-    def half_width(p: float) -> float:
-        level = 1 - p / 2
-        return float(
-            np.hypot(
-                t.ppf(level, 6) * over_worlds, t.ppf(level, 3) * over_initialisations
-            )
-        )
-
-    value = ours.mean() - controls.mean()
-    assert found.value == pytest.approx(value)
-    expected = (value - half_width(0.05), value + half_width(0.05))
-    assert found.interval == pytest.approx(expected)
-    assert half_width(found.p_value) == pytest.approx(abs(value), rel=1e-6)
-
-    # A difference is found in four of five samples if it is this much further away.
-    detectable = np.hypot(
-        (t.ppf(0.975, 6) + t.ppf(0.8, 6)) * over_worlds,
-        (t.ppf(0.975, 3) + t.ppf(0.8, 3)) * over_initialisations,
-    )
-    assert found.mde == pytest.approx(detectable)
-
-
 def rejected(effect: float, worlds: int, draws: int, spread: float, runs: int) -> float:
     """The share of simulated runs in which the probe is called better or worse.
 
@@ -490,9 +455,3 @@ def test_the_power_is_as_said() -> None:
         detectable.append(found.detectable)
     power = rejected(float(np.mean(detectable)), 60, 1, 0.0, runs=300)
     assert power == pytest.approx(0.8, abs=0.1)
-
-
-def test_too_small_samples_are_refused() -> None:
-    for shape in ((1, 6), (3, 5)):
-        with pytest.raises(ValueError, match="wanted 6 clusters"):
-            difference_from_initialisations(np.zeros(shape[1]), np.zeros(shape))

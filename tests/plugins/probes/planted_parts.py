@@ -37,6 +37,7 @@ class Walker(PlantedModel):
     layer, alone where the agent is.
     """
 
+    n_layers: int = 3
     width: int = 128
 
     @property
@@ -54,6 +55,7 @@ class Walker(PlantedModel):
         (last,) = self._rows(sequence, pre["pre"][-1:], self.n_layers - 1)
         side, free, _, goal = read(plain.prompt_tokens)
         agent = [self._nearest(last, name, side) for name in PLANTED[:2]]
+        free = free.copy()
         free[tuple(agent)] = True
         world = Believed(
             free=free[None], agent=np.array([agent]), goal=np.array([goal])
@@ -91,7 +93,8 @@ def drawn(width: int, *key: str | int) -> NDArray[np.float64]:
     return generator(0, *key).normal(size=width)
 
 
-def read(tokens: Sequence[int]) -> tuple[int, NDArray[np.bool_], Any, Any]:
+@cache
+def read(tokens: tuple[int, ...]) -> tuple[int, NDArray[np.bool_], Any, Any]:
     """Side, free cells, agent and goal of the grid in a prompt."""
     rows = [
         "".join(row.split())

@@ -22,7 +22,13 @@ from gde_plugins.probes.causes.cases import (
     gathered,
     predicted_shares,
 )
-from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
+from gde_plugins.probes.causes.effects import (
+    OUT_OF_REACH,
+    Replays,
+    causal_effects,
+    is_cause,
+    verdict,
+)
 from gde_plugins.probes.causes.interventions import (
     Where,
     ablate,
@@ -89,8 +95,10 @@ async def unusable(_: Case, __: Completion) -> str | None:
     return None
 
 
-def effects(*changes: Change, read: Read = said, samples: int = 1) -> list[Measurement]:
-    replays = Replays(model=MODEL, cases=CASES, read=read, samples=samples)
+def effects(
+    *changes: Change, read: Read = said, samples: int = 1, model: PlantedModel = MODEL
+) -> list[Measurement]:
+    replays = Replays(model=model, cases=CASES, read=read, samples=samples)
     return asyncio.run(causal_effects(replays, changes, rng()))
 
 
@@ -349,6 +357,30 @@ def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
         )
         assert not is_cause(found, change)
     assert number(found, "effect", turned) == 1
+
+
+class Direct(PlantedModel):
+    """Writes a first token that depends on the prompt."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        written = await super().complete(request)
+        return replace(written, tokens=(1000 + request.seed % 1000, *written.tokens))
+
+
+def test_a_change_that_reaches_the_same_token_in_all_answers_has_a_reason() -> None:
+    last = MODEL.n_layers - 1
+    tested = everywhere("steering", MODEL.turning, 0.5, layer=last)
+    earlier = everywhere("steering", MODEL.turning, 0.5, layer=last - 1)
+    found = effects(tested, earlier)
+    of_last = [one for one in found if one.where == tested.where]
+    assert {one.name for one in of_last} == {*NAMES, "direct", "indirect"}
+    assert {one.reason for one in of_last} == {OUT_OF_REACH}
+    called = verdict(found, tested, N)
+    assert (called.value, called.reason) == (None, OUT_OF_REACH)
+
+    # The layer before is attended to, and the first token may tell the cases apart.
+    assert number(found, "effect", earlier) == verdict(found, earlier, N).value == 0
+    assert number(effects(tested, model=Direct()), "effect", tested) == 0
 
 
 def test_what_is_asked_instead_shows_how_far_a_change_could_go() -> None:

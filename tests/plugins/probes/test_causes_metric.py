@@ -4,16 +4,19 @@ cause, and the other is not.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
+from gde.parts.context import Context
 from gde.request.catalogue import Catalogue
 from gde_plugins.probes.causes import trials
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
 from gde_plugins.probes.causes.layers import Prompt
+from gde_plugins.probes.causes.metric import Causes
 from gde_plugins.probes.config import CausesConfig
 
 Found = Sequence[Measurement]
@@ -38,6 +41,28 @@ def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Re
         reporters=(),
     )
     return evaluate(plan, tmp_path_factory.mktemp("caused") / "run", catalogue)
+
+
+def small(model: str, weights: str) -> Plan:
+    probed = {"size": 5, "variants": ["bilinear"], "layer": [1], "positions": ["pre"]}
+    causes = {"things": ["agent"], "cases": 3, "doses": [1.0]}
+    return Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": model}),
+        probes=(Choice(name="cogmap", config={**probed, "weights": weights}),),
+        metrics=(Choice(name="causes", config=causes),),
+        episodes=10,
+        initialisations=1,
+        learning=False,
+        reporters=("html",),
+    )
+
+
+@pytest.fixture(scope="module")
+def little(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The tests of three turns, where their numbers do not matter."""
+    folder = tmp_path_factory.mktemp("little") / "run"
+    return evaluate(small("walker", ""), folder, catalogue)
 
 
 def number(
@@ -212,41 +237,23 @@ def test_there_is_a_shift_where_there_is_a_counterfactual(tested: Result) -> Non
 
 
 def test_numbers_repeat_without_asking_the_model_again(
-    tested: Result, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+    little: Result, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import planted_parts
 
     monkeypatch.delattr(planted_parts.Walker, "complete")
-    again = rescore(tested.run, catalogue=catalogue)
-    assert again.measurements == tested.measurements
-
-
-def small(model: str, weights: str) -> Plan:
-    probed = {"size": 5, "variants": ["bilinear"], "layer": [1], "positions": ["pre"]}
-    causes = {"things": ["agent"], "cases": 3, "doses": [1.0]}
-    return Plan(
-        environment=Choice(name="grid", config={"size": 5}),
-        agent=Choice(name="gpt-oss", config={"model": model}),
-        probes=(Choice(name="cogmap", config={**probed, "weights": weights}),),
-        metrics=(Choice(name="causes", config=causes),),
-        episodes=10,
-        initialisations=1,
-        learning=False,
-        reporters=("html",),
-    )
+    again = rescore(little.run, catalogue=catalogue)
+    assert again.measurements == little.measurements
 
 
 def test_a_served_model_is_tested_through_its_local_weights(
-    catalogue: Catalogue, tmp_path: Path
+    little: Result, catalogue: Catalogue, tmp_path: Path
 ) -> None:
-    plans = {"here": small("walker", ""), "there": small("served-walker", "walker")}
-    results = [
-        evaluate(plan, tmp_path / name, catalogue) for name, plan in plans.items()
-    ]
-    assert [result.status for result in results] == ["ok", "ok"], results[1].failures
+    served = evaluate(small("served-walker", "walker"), tmp_path / "run", catalogue)
+    assert [little.status, served.status] == ["ok", "ok"], served.failures
     here, there = (
         [one for one in result.measurements if one.source == "causes"]
-        for result in results
+        for result in (little, served)
     )
     assert here == there
     assert number(there, "effect", "prompt with another agent", -1) > 0
@@ -262,18 +269,19 @@ def test_weights_that_read_another_prompt_than_the_server_did_are_no_test_of_it(
 
 
 def test_without_a_linear_probe_there_is_a_reason(
-    tested: Result, catalogue: Catalogue
+    little: Result, catalogue: Catalogue
 ) -> None:
+    evidence = load_evidence(little.run, catalogue)
     for config, reason in (
         (
-            {"variant": "cellwise"},
+            CausesConfig(variant="cellwise"),
             "no probe 'cogmap' of variant 'cellwise' has read position 'pre'",
         ),
-        ({"probe": "other"}, "no probe 'other'"),
-        ({"position": "post"}, "has read position 'post'"),
+        (CausesConfig(probe="other"), "no probe 'other'"),
+        (CausesConfig(position="post"), "has read position 'post'"),
     ):
-        result = rescore(tested.run, [Choice(name="causes", config=config)], catalogue)
-        (one,) = [each for each in result.measurements if each.source == "causes"]
+        # No part is asked for before there is a probe.
+        (one,) = Causes(config=config, context=cast("Context", None))(evidence)
         assert one.value is None and reason in one.reason
 
 
@@ -291,7 +299,7 @@ class Noted(Exception):
 
 
 def test_directions_are_made_of_training_worlds_alone(
-    tested: Result, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+    little: Result, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[Prompt] = []
 
@@ -300,8 +308,8 @@ def test_directions_are_made_of_training_worlds_alone(
         raise Noted
 
     monkeypatch.setattr(trials, "load_layers", noting)
-    rescore(tested.run, [Choice(name="causes")], catalogue)
-    evidence = load_evidence(tested.run, catalogue)
+    rescore(little.run, [Choice(name="causes")], catalogue)
+    evidence = load_evidence(little.run, catalogue)
     held_out = set(evidence.probe_reports[0].rows)
     # Prompts of equal worlds would be equal.
     held_out_prompts = set()

@@ -261,7 +261,15 @@ def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
 
     random_weights = planted_parts.Walker.untrained
     monkeypatch.setattr(planted_parts.Walker, "untrained", untrained)
-    result = evaluate(replace(PLAN, initialisations=2), tmp_path / "run", catalogue)
+    (maps,) = PLAN.probes
+    plan = replace(
+        PLAN,
+        probes=(replace(maps, config={**maps.config, "epochs": 1}),),
+        metrics=(Choice(name="success"),),
+        episodes=8,
+        initialisations=2,
+    )
+    result = evaluate(plan, tmp_path / "run", catalogue)
     assert len(made) == len(set(made)) == 2
     assert result.status == "partial"
     (failure,) = result.failures

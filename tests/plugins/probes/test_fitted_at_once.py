@@ -78,11 +78,15 @@ def test_two_threads_learn_what_one_does(
 def test_a_run_that_asks_for_one_at_a_time_gets_it(
     catalogue: Catalogue, tmp_path: Path, fitting: list[str]
 ) -> None:
-    evaluate(
-        replace(PLAN, concurrency=1, probes=PLAN.probes[:1]),
-        tmp_path / "run",
-        catalogue,
+    maps = {**MAPS, "layer": 1, "variants": ["linear"], "positions": ["pre"]}
+    plan = replace(
+        PLAN,
+        probes=(Choice(name="cogmap", config=maps),),
+        initialisations=1,
+        learning=False,
+        concurrency=1,
     )
+    evaluate(plan, tmp_path / "run", catalogue)
     assert set(fitting) == {"MainThread"}
 
 

@@ -28,6 +28,7 @@ def two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("two_threads")
 def test_every_probe_is_the_same_with_one_thread_and_with_two() -> None:
     two = [*hashes()]

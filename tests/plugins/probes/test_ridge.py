@@ -226,7 +226,7 @@ def test_it_finds_what_stands_small_where_a_probe_that_stops_early_does_not() ->
 
 
 def test_controls_stay_at_chance_and_calibrated() -> None:
-    train, test = planted(300, 1, linear=True), planted(150, 2, linear=True)
+    train, test = planted(200, 1, linear=True), planted(100, 2, linear=True)
     order = np.random.default_rng(3).permutation(len(train.labels))
     shuffled = replace(train, labels=train.labels[order])
     blind = replace(train, inputs=np.zeros_like(train.inputs))

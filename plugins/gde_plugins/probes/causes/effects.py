@@ -40,6 +40,11 @@ from gde_plugins.probes.causes.reasoning import written_shares
 ALPHA = 0.05
 NO_ACTION = "no answer {} was usable"
 """Reason instead of an effect of 0: without an action there is none to be moved."""
+OUT_OF_REACH = (
+    "at the last layer, a change of the prompt reaches the first written token alone,"
+    " which is the same in all answers"
+)
+"""Reason instead of an effect of 0: no later token attends to this layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +116,9 @@ async def causal_effects(
     - "normalised_shift": see the function of that name; only with counterfactuals, and
       only for changes of the stream.
 
-    Controls have no "p" and "excess". A change that leaves the forward pass of any case
-    as it is, or no answer usable, has a reason instead of numbers. `is_cause` gives the
-    verdict.
+    Controls have no "p" and "excess". A change has a reason instead of numbers if it
+    leaves the forward pass of any case as it is or no answer usable, or if it reaches
+    nothing but a first token that all answers share. `is_cause` gives the verdict.
 
     Args:
         replays: the cases. changes: each with its interventions for every case. rng:
@@ -170,10 +175,13 @@ class _Effects:
         if not reason:
             answers = await replays.answers(change)
             actions = await replays.actions(answers)
-            further += await self.mediation.effects(change, answers, rng)
-            further += written_shares(replays.pattern, answers, replays.cases, rng)
             if not any_usable(actions):
                 reason = NO_ACTION.format("with the change")
+            elif self._is_out_of_reach(change, answers):
+                reason = OUT_OF_REACH
+            else:
+                further += await self.mediation.effects(change, answers, rng)
+                further += written_shares(replays.pattern, answers, replays.cases, rng)
 
         shares_before = predicted_shares(self.before, replays.cases)
         shares = predicted_shares(actions, replays.cases)
@@ -192,6 +200,36 @@ class _Effects:
         if not any_usable(self.before):
             return NO_ACTION.format("without a change")
         return self.forward_passes.reason_against(change)
+
+    def _is_out_of_reach(self, change: Change, answers: Answers) -> bool:
+        """Return whether a change of the last layer met tokens that tell no case from
+        another.
+        """
+        last = self.replays.model.info.n_layers - 1
+        layers = {made.layer for of_case in change.interventions for made in of_case}
+        first = {tokens[:1] for tokens in _tokens(answers)}
+        is_same = _tokens(answers) == _tokens(self.plain)
+        return layers == {last} and len(first) == 1 and is_same
+
+
+def _tokens(answers: Answers) -> list[tuple[int, ...]]:
+    """Return the tokens of all samples."""
+    return [answer.tokens for of_case in answers for answer in of_case]
+
+
+def verdict(measurements: Sequence[Measurement], change: Change, n: int) -> Measurement:
+    """Return 1 if a change is a cause and 0 if not, or why its effect is missing."""
+    (effect,) = [
+        one
+        for one in measurements
+        if one.name == "effect" and one.where == change.where
+    ]
+    if effect.value is None:
+        called = unmeasured("called", "share", effect.reason)
+    else:
+        value = float(is_cause(measurements, change))
+        called = Measurement(name="called", value=value, unit="share", n=n)
+    return replace(called, where=change.where)
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:

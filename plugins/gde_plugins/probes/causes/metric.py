@@ -21,7 +21,7 @@ from gde_plugins.probes.causes.changes import (
 )
 from gde_plugins.probes.causes.class_means import FEWEST
 from gde_plugins.probes.causes.counterfactuals import Different
-from gde_plugins.probes.causes.effects import Replays, causal_effects, is_cause
+from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
 from gde_plugins.probes.causes.replay import action_for
 from gde_plugins.probes.causes.trials import ReplayedTurns
 from gde_plugins.probes.config import CausesConfig
@@ -193,14 +193,7 @@ class _Tests:
         for change in changes:
             # Controls, and prompts that replace the case's own, are not on trial.
             if change.interventions and not change.control:
-                verdict = Measurement(
-                    name="called",
-                    value=float(is_cause(found, change)),
-                    unit="share",
-                    n=len(cases),
-                    where=change.where,
-                )
-                verdicts.append(verdict)
+                verdicts.append(verdict(found, change, len(cases)))
         return [*found, *verdicts]
 
     def _harmed(self, case: Case) -> Case:

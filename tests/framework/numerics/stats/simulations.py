@@ -1,8 +1,8 @@
 """Simulated worlds in which the truth is known, and how often each method is wrong in
 them.
 
-`python tests/framework/numerics/stats/simulations.py RUNS [TABLE...]` prints the tables
-of docs/statistics.md.
+`python tests/framework/numerics/stats/simulations.py RUNS [TABLE...]` prints tables of
+the error rates that docs/statistics.md sums up.
 """
 
 import sys
