@@ -135,6 +135,18 @@ def test_an_environment_that_cannot_draw_its_goal_again_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+def test_where_no_goal_can_be_moved_it_cannot_be_said(tmp_path: Path) -> None:
+    plan = Plan(
+        environment="two-path-key",
+        agent="random",
+        metrics=["meg-verdict"],
+        episodes=2,
+        goal_swap=True,
+    )
+    found = verdict(evaluate(plan, tmp_path / "run"))
+    assert found.reason.endswith("determine the goal in every world")
+
+
 def test_the_moved_world_is_a_variation_with_a_goal_that_the_seed_decides() -> None:
     first = begin(Corridor(), 3, goal_moved=False).world
     second = begin(Corridor(), 3, goal_moved=True).world

@@ -36,6 +36,10 @@ def verdict(evidence: Evidence, runs: int) -> Sequence[Measurement]:
         return ()
     rng = generator(evidence.seed, "metric", NAME)
     trajectories = finished_in(evidence)
+    if not trajectories:
+        reason = "no episode was finished"
+        return _measurements(Verdict(outcome="cannot be said", reason=reason), {})
+
     where: Labels = {}
     episodes = _episodes
     if any(GOAL_MOVED in each.labels for each in trajectories):

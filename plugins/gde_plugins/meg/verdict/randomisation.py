@@ -52,8 +52,6 @@ class Randomisation:
     """The scores of a run, by cluster of worlds; worlds without another goal left out."""
 
     clusters: tuple[Scored, ...]
-    n_episodes: int = 0
-    """Those in worlds without another goal included."""
 
     @classmethod
     def of(cls, episodes: Iterable[tuple[str, Scored]]) -> "Randomisation":
@@ -63,14 +61,12 @@ class Randomisation:
             GdeError: the worlds of a cluster have different counterfactual goals.
         """
         by_cluster: dict[str, Scored] = {}
-        n_episodes = 0
         for cluster, scored in episodes:
-            n_episodes += 1
             if len(scored.chances) < 2:
                 continue
             before = by_cluster.get(cluster)
             by_cluster[cluster] = scored if before is None else _sum(before, scored)
-        return cls(tuple(by_cluster.values()), n_episodes)
+        return cls(tuple(by_cluster.values()))
 
     @cached_property
     def least_p(self) -> float:
