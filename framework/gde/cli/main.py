@@ -86,8 +86,10 @@ def _nothing(_: object, **options: object) -> None:
 def _show_version(asked: bool) -> None:
     if asked:
         from gde import __version__
+        from gde.request.codes import commit
 
-        typer.echo(f"gde {__version__}")
+        of_commit = f" (commit {commit()[:12]})" if commit() else ""
+        typer.echo(f"gde {__version__}{of_commit}")
         raise typer.Exit
 
 

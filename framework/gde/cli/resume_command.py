@@ -29,6 +29,13 @@ def command(
     executor: Annotated[
         str, typer.Option(help="Where episodes run: serial, processes or ray.")
     ] = "",
+    accept_code: Annotated[
+        bool,
+        typer.Option(
+            "--accept-code",
+            help="Go on with other code than the run began with; report both apart.",
+        ),
+    ] = False,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
@@ -51,5 +58,6 @@ def command(
             keys_to=key_to or (),
             settings=settings or (),
             executor=executor,
+            accept_code=accept_code,
         )
     show(found, as_json, show_all)

@@ -3,12 +3,11 @@
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gde.data.json import Json
 from gde.offers import Capability
+from gde.request.codes import codes, commit, version_of
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
@@ -43,16 +42,18 @@ def provenance(
 
     packages: dict[str, Json] = {}
     for name in PACKAGES:
-        if found := _version(name):
+        if found := version_of(name):
             packages[name] = found
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
         "parts": _versions(ready),
+        "code": {name: list(each) for name, each in codes(ready.parts).items()},
         "models": noted,
         "notice": " ".join(notices),
         "python": platform.python_version(),
         "packages": packages,
+        "commit": commit(),
     }
 
 
@@ -81,13 +82,3 @@ def _versions(ready: Ready) -> dict[str, Json]:
         else:
             versions[name] = f"{part.entry.qualified} v{part.entry.offer.version}"
     return versions
-
-
-# Cached, since a package's metadata are read and parsed whole.
-@cache
-def _version(package: str) -> str | None:
-    """The version of a package, None where it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

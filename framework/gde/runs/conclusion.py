@@ -15,6 +15,7 @@ from gde.errors import GdeError
 from gde.offers import MetricOffer
 from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
+from gde.request.codes import codes
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Chosen, Ready
 from gde.request.secrets import NOTED
@@ -26,7 +27,7 @@ from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde.store import digests
-from gde.store.journal import REASON, RETRIED, Journal
+from gde.store.journal import CODE, REASON, RETRIED, Journal
 
 EARLIER = "keeps its earlier numbers"
 
@@ -64,6 +65,7 @@ def conclude(
         tuple(kept),
         run.ready.plan.part_seconds,
         run.watch,
+        [{CODE: label} for label in run.journal.strata.values()],
     )
 
     saved: list[Measurement] = []
@@ -91,11 +93,18 @@ def conclude(
         models=models_used(run.journal, run.ready.plan),
     )
     # The numbers are stored before the reports, which may fail.
-    run.folder.write_result(result, run.journal)
+    code = run.journal.keep_code(codes(run.ready.metrics))
+    made_with = {one.source: code for one in measured}
+    run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
     result = _with_report_failures(run, result, _with_remarks(run, evidence))
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
+
+
+def _code_of_probes(run: Pipeline) -> dict[str, int | None]:
+    rows = run.journal.query("SELECT probe, code FROM probes ORDER BY place")
+    return {row["probe"]: row["code"] for row in rows}
 
 
 def subject(ready: Ready, journal: Journal) -> Subject:

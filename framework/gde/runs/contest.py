@@ -170,6 +170,7 @@ def resume_contest(
     keys_to: Collection[str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
+    accept_code: bool = False,
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
@@ -185,6 +186,7 @@ def resume_contest(
                     keys_to=keys_to,
                     settings=settings,
                     executor=executor,
+                    accept_code=accept_code,
                 )
     return _concluded(path, catalogue)
 

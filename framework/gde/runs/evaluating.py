@@ -141,6 +141,7 @@ def resume(
     keys_to: Collection[str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
+    accept_code: bool = False,
 ) -> Result:
     """Resume an interrupted run; only unfinished turns are repeated.
 
@@ -157,17 +158,21 @@ def resume(
         settings: PART.FIELD=VALUE each, from now on: limits of the run, the executor's
             fields, timeouts and prices of models.
         executor: its name, from now on; empty for that of the plan.
+        accept_code: whether other code may go on with the run than the code that began
+            it. The result then also has the numbers of each.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
-        be served; or a setting could change a result.
+        be served; a setting could change a result; or the code is another one.
     """
     folder = RunFolder.to_write(Path(path))
     if settings or executor:
         _amend(folder, settings, executor, catalogue)
     hosts = keys_to if plan is None else None
     return _beside_loops(
-        lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed, hosts)
+        lambda stop: _resume(
+            folder, plan, catalogue, watch, stop, retry_failed, hosts, accept_code
+        )
     )
 
 
@@ -196,6 +201,7 @@ def _resume(
     stop: Stop,
     retry_failed: bool,
     keys_to: Collection[str] | None,
+    accept_code: bool,
 ) -> Result:
     with closing(folder.journal(write=False)) as journal:
         recorded = current_plan(folder, journal)
@@ -207,9 +213,8 @@ def _resume(
                 f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})"
             )
         recorded = with_objects(recorded, plan)
-    return _run(
-        prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to
-    )
+    ready = prepare(recorded, catalogue)
+    return _run(ready, folder, watch, stop, retry_failed, keys_to, accept_code)
 
 
 def _amend(
@@ -275,6 +280,7 @@ def _run(
     stop: Stop,
     retry_failed: bool = False,
     keys_to: Collection[str] | None = None,
+    accept_code: bool = False,
 ) -> Result:
     try:
         with only_writer(folder.path), closing(folder.journal()) as journal:
@@ -282,7 +288,8 @@ def _run(
             checked_hash(folder, journal)
             if retry_failed:
                 journal.forget_failed()
-            with closing(Pipeline(ready, folder, journal, watch, stop, keys_to)) as run:
+            run = Pipeline(ready, folder, journal, watch, stop, keys_to, accept_code)
+            with closing(run):
                 run.roll_out()
                 run.probe()
                 run.reward()

@@ -26,6 +26,7 @@ from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.catalogue import call_each
+from gde.request.codes import Codes, codes, described, differing, playing, told_apart
 from gde.request.planfile import plan_hash, plan_of
 from gde.request.provenance import provenance
 from gde.request.resolve import Chosen, Ready
@@ -63,6 +64,7 @@ from gde.store.folder import RunFolder
 from gde.store.journal import RETRIED, Journal
 from gde.store.probes import begin_fits, made_by, write_report
 from gde.store.replays import read_replays, unread
+from gde.store.rewards import judged
 
 
 class _CannotInitialise(GdeError):
@@ -82,6 +84,8 @@ class Pipeline:
     """The hosts that keys may be sent to, None for any: see
     `gde.request.secrets.Secrets`.
     """
+    accept_code: bool = False
+    """Whether a stage may go on with other code than it began with."""
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,6 +114,7 @@ class Pipeline:
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
         origin = self.begin(total, digest(worlds))
+        self._begin_code(total)
         hook = ready.catalogue.plugins.manager.hook
         call_each(
             hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin
@@ -177,6 +182,38 @@ class Pipeline:
                 " (see env.grids in plan.toml), or start a new run"
             )
         return origin
+
+    def _begin_code(self, total: int) -> None:
+        """Note what code plays the episodes that are left: that of the others.
+
+        Raises:
+            GdeError: they are not, and other code is not accepted.
+        """
+        journal = self.journal
+        now = playing(self.ready)
+        if len(journal.finished()) >= total:
+            return
+        self._check_code("episodes", now)
+        journal.playing = journal.keep_code(now)
+        journal.forget_begun_by_others()
+        known = journal.codes("episodes")
+        if len(known | {journal.playing: now}) > 1:
+            journal.keep_strata(told_apart({**known, journal.playing: now}))
+
+    def _check_code(self, table: str, now: Codes, **of: str) -> None:
+        """Check that the rows of a table that are left are made by the code of others.
+
+        Raises:
+            GdeError: they are not, and other code is not accepted.
+        """
+        if self.accept_code:
+            return
+        for known in self.journal.codes(table, **of).values():
+            for name in differing(known, now):
+                raise GdeError(
+                    f"{name}: {table} of this run were made by {described(known, name)}, here is"
+                    f" {described(now, name)}: restore it, or go on with --accept-code, which reports both apart"
+                )
 
     def _listeners(self) -> Listeners:
         hook = self.ready.catalogue.plugins.manager.hook
@@ -252,8 +289,13 @@ class Pipeline:
                 )
                 work.append((probe, fit, origin))
 
+        made_with = {}
+        for chosen in chosen_probes:
+            now = codes((chosen, self.ready.models[name]))
+            made_with[chosen.label] = self.journal.keep_code(now)
+
         # Fits that depend on the same as those in the journal are kept.
-        known = made_by(self.journal)
+        known = self._known_fits([(fit, origin) for _, fit, origin in work], made_with)
         wanted = []
         for probe, fit, origin in work:
             if known.get(fit.name) != origin:
@@ -282,9 +324,31 @@ class Pipeline:
                     fitted = next(fits)
                     self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
                     write_report(
-                        self.journal, self.folder.probes, fitted.report, origin
+                        self.journal,
+                        self.folder.probes,
+                        fitted.report,
+                        origin,
+                        made_with[fit.probe],
                     )
         self.watch(Progress("probes", len(work), len(work)))
+
+    def _known_fits(
+        self, work: Sequence[tuple[Fit, str]], made_with: Mapping[str, int]
+    ) -> dict[str, str]:
+        """What the fits in the journal depend on.
+
+        Fits of a probe are compared with each other. If some are to be made by other code
+        than the rest, all are made anew.
+        """
+        known = made_by(self.journal)
+        left = {fit.probe for fit, origin in work if known.get(fit.name) != origin}
+        for probe in left:
+            by_others = self.journal.codes("probes", probe=probe).keys()
+            if by_others - {made_with[probe]}:
+                for fit, _ in work:
+                    if fit.probe == probe:
+                        known.pop(fit.name, None)
+        return known
 
     def _read(
         self,
@@ -375,12 +439,18 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         reach = self.resources.models.reach
         for chosen in self.ready.rewards:
+            n_judged = len(judged(self.journal, chosen.label))
+            if n_judged == len(trajectories):
+                continue
+            now = codes((chosen, *self.ready.models.values()))
+            self._check_code("rewards", now, model=chosen.label)
             judging = reward(
                 self.resources.shown(chosen),
                 trajectories,
                 self.ready.plan.concurrency,
                 self.journal,
                 reach,
+                self.journal.keep_code(now),
             )
             self.stop.run(judging)
 
@@ -392,6 +462,12 @@ class Pipeline:
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
+        if strata := self.journal.strata:
+            played = " and ".join(strata.values())
+            found["notice"] = (
+                f"Different code played the episodes of this run, whose numbers are also apart: {played}."
+                f" {found['notice']}".rstrip()
+            )
         return {**found, **reuse_note(self.journal, self.ready.plan.cache)}
 
     def close(self) -> None:

@@ -9,16 +9,18 @@ at the same turn, and all others go on.
 import asyncio
 from collections.abc import Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from socket import gethostname
 from tempfile import TemporaryDirectory
 from time import time
 from typing import Any
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import RunFailed, WorkerDied
+from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.offers import ModelOffer
 from gde.parts.executor import Ask
+from gde.request.codes import Codes, described, differing, playing
 from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
 from gde.stages.budget import Cost, Left, cost_before, gone, left_of
@@ -62,6 +64,8 @@ class Share:
     """The budget of its episodes, spent and unspent; None for the whole budget of the
     plan.
     """
+    codes: Codes = field(default_factory=dict)
+    """The code that the run is played with."""
 
     def episodes(self) -> Iterator[EpisodeKey]:
         """Yield its episodes in their order."""
@@ -81,8 +85,12 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     seconds = ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
     whole = []
+    codes = playing(ready)
     for index in range(of):
-        whole.append(Share(ready=ready, worlds=worlds, index=index, of=of, until=until))
+        share = Share(
+            ready=ready, worlds=worlds, index=index, of=of, until=until, codes=codes
+        )
+        whole.append(share)
 
     prices = ready.plan.prices
     left = left_of(ready.plan, cost_before(journal, prices))
@@ -150,7 +158,9 @@ class Sharing:
             RunFailed: the journal cannot be written, the time of the plan is over, or
             the run was stopped.
         """
+        codes = _same_codes(share)
         with closing(Journal.open(self.path)) as journal:
+            journal.playing = journal.keep_code(codes)
             left = left_to(share, journal)
             with closing(
                 Resources(share.ready, journal, left=left, keys_to=self.keys_to)
@@ -208,6 +218,7 @@ class DistantSharing:
         It asks with the share for what the journal knows of it and what it may spend,
         and later with what is to be written (see `answer`).
         """
+        codes = _same_codes(share)
         with (
             TemporaryDirectory(prefix="gde-") as folder,
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
@@ -215,6 +226,7 @@ class DistantSharing:
             known, left = ask(share)
             journal.write(known)
             journal.send = ask
+            journal.playing = journal.keep_code(codes)
             with closing(
                 Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)
             ) as resources:
@@ -231,6 +243,21 @@ def answer(journal: Journal, message: Any) -> Any:
         episodes = {str(key) for key in message.episodes()}
         return copied(journal, episodes), left_to(message, journal)
     return journal.write(message)
+
+
+def _same_codes(share: Share) -> Codes:
+    """The code that plays here.
+
+    Raises:
+        GdeError: it is not that of the run.
+    """
+    here = playing(share.ready)
+    for name in differing(share.codes, here):
+        wanted, got = described(share.codes, name), described(here, name)
+        raise GdeError(
+            f"{name}: the run has {wanted}, its worker on {gethostname()} has {got}: install the same there"
+        )
+    return here
 
 
 async def _roll_out(share: Share, resources: Resources, journal: Journal) -> None:

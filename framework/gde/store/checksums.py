@@ -6,9 +6,11 @@ are copied with their checksum. Its triggers are temporary and not in the file.
 
 import sqlite3
 from binascii import crc32
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from gde.errors import RunFolderError
+from gde.store import schema
 
 COLUMN = "checksum"
 FUNCTION = "row_checksum"
@@ -20,20 +22,25 @@ def checksum(values: Iterable[object]) -> int:
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
 
 
-def sign(connection: sqlite3.Connection) -> None:
-    """Make the connection sign what it writes."""
-    _register(connection)
-    for table in signed_tables(connection):
-        values = ", ".join(f"NEW.{name}" for name in _columns(connection, table))
-        change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {_same_row(connection, table)};"
+@cache
+def triggers() -> tuple[str, ...]:
+    """The statements that make a connection sign what it writes, after `register`."""
+    statements = []
+    for table in signed_tables():
+        columns = _columns(table)
+        values = ", ".join(f"NEW.{name}" for name in columns)
+        key = schema.tables()[table].key or ("rowid",)
+        same_row = " AND ".join(f"{name} = NEW.{name}" for name in key)
+        change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {same_row};"
 
         # A row that is copied with its checksum needs no second look.
         inserted = f"INSERT ON main.{table} WHEN NEW.{COLUMN} = 0"
-        updated = f"UPDATE OF {', '.join(_columns(connection, table))} ON main.{table}"
+        updated = f"UPDATE OF {', '.join(columns)} ON main.{table}"
         for event, when in (("insert", inserted), ("update", updated)):
-            connection.execute(
+            statements.append(
                 f"CREATE TEMP TRIGGER sign_{table}_{event} AFTER {when} BEGIN {change} END"
             )
+    return tuple(statements)
 
 
 def check(table: str, row: sqlite3.Row) -> sqlite3.Row:
@@ -52,14 +59,14 @@ def check(table: str, row: sqlite3.Row) -> sqlite3.Row:
 
 def faults(connection: sqlite3.Connection) -> Iterator[str]:
     """List the faults of a journal: structure, changed rows, missing turns."""
-    _register(connection)
+    register(connection)
     try:
         for (message,) in connection.execute("PRAGMA integrity_check(5)"):
             if message != "ok":
                 yield f"run.sqlite: {' '.join(message.split())}"
 
-        for table in signed_tables(connection):
-            columns = _columns(connection, table)
+        for table in signed_tables():
+            columns = _columns(table)
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
             rows = f"SELECT {columns[0]} FROM {table} WHERE {wrong}"
             for (key,) in connection.execute(rows):
@@ -72,13 +79,11 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"run.sqlite: {' '.join(str(error).split())}"
 
 
-def signed_tables(connection: sqlite3.Connection) -> list[str]:
-    """The tables that have checksums."""
-    found = connection.execute(
-        "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE c.name = ?",
-        (COLUMN,),
-    )
-    return [name for (name,) in found.fetchall()]
+@cache
+def signed_tables() -> Sequence[str]:
+    """The tables whose rows have checksums, in the order of the schema."""
+    # The head is no record; its checksum is its own.
+    return [name for name in schema.tables() if name != "head"]
 
 
 def is_damage(error: Exception) -> bool:
@@ -101,22 +106,13 @@ def refuse(faults: Iterable[str]) -> None:
         raise RunFolderError(f"{fault}; {ADVICE}")
 
 
-def _register(connection: sqlite3.Connection) -> None:
+def register(connection: sqlite3.Connection) -> None:
+    """Give the connection the function that computes checksums."""
     connection.create_function(
         FUNCTION, -1, lambda *values: checksum(values), deterministic=True
     )
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+def _columns(table: str) -> Sequence[str]:
     """The columns of a table without that of the checksums, which is the last."""
-    found = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    return [name for _, name, *_ in found[:-1]]
-
-
-def _same_row(connection: sqlite3.Connection, table: str) -> str:
-    """The condition that a row has the primary key of the new one."""
-    key = []
-    for _, name, _, _, _, is_key in connection.execute(f"PRAGMA table_info({table})"):
-        if is_key:
-            key.append(f"{name} = NEW.{name}")
-    return " AND ".join(key) or "rowid = NEW.rowid"
+    return schema.tables()[table].columns[:-1]

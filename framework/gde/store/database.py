@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +25,31 @@ for kind in (np.bool_, np.int32, np.int64, np.float32):
 
 Statement = tuple[str, tuple[Any, ...]]
 """A query and its values."""
+WAL_AT = slice(18, 20)
+WAL = b"\2\2"
+"""Where a SQLite file says that it has a write-ahead log, and how."""
+
+
+def make(path: Path) -> None:
+    """Write an empty journal and its head."""
+    journal, beside = _empty()
+    path.write_bytes(journal)
+    path.with_name(head.NAME).write_bytes(beside)
+
+
+@cache
+def _empty() -> tuple[bytes, bytes]:
+    """The files of an empty journal.
+
+    All are alike, and SQLite would wait several times for the disk to make one.
+    """
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript(schema.TABLES)
+        connection.execute(f"PRAGMA user_version={schema.VERSION}")
+        beside = head.create(connection)
+        journal = bytearray(connection.serialize())
+    journal[WAL_AT] = WAL
+    return bytes(journal), beside
 
 
 class Database:
@@ -47,10 +73,7 @@ class Database:
     @classmethod
     def create(cls, path: Path) -> Self:
         """An empty journal."""
-        with closing(connect(path)) as connection:
-            connection.executescript(schema.TABLES)
-            connection.execute(f"PRAGMA user_version={schema.VERSION}")
-            head.create(connection, path)
+        make(path)
         return cls.open(path)
 
     @classmethod
@@ -90,7 +113,7 @@ class Database:
             }
             reason = schema.mismatch(version, found)
             if not reason:
-                reason = head.lost(head.totals_of(journal._connection), published)
+                reason = head.lost(journal._connection, published)
         except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
@@ -101,10 +124,22 @@ class Database:
             journal.close()
             raise RunFolderError(f"{path}: {reason}")
         if write:
-            checksums.sign(journal._connection)
-            journal._head = Head(journal._connection, path)
-            journal._resources.callback(journal._head.close)
+            journal._follow(path)
         return journal
+
+    def _follow(self, path: Path) -> None:
+        """Sign what this connection writes, and keep the head."""
+        connection = self._connection
+        checksums.register(connection)
+        self._head = Head(connection, path)
+        self._resources.callback(self._head.close)
+
+        # One transaction in memory: by themselves, they would take three times as long.
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("BEGIN")
+        for trigger in (*checksums.triggers(), *head.triggers()):
+            connection.execute(trigger)
+        connection.execute("COMMIT")
 
     def close(self) -> None:
         self._resources.close()

@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 from binascii import crc32
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -28,7 +29,7 @@ from gde.errors import RunFolderError
 from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
 from gde.store import digests, head, received
-from gde.store.database import Statement
+from gde.store.database import Statement, make
 from gde.store.journal import RECEIVED, Journal
 from gde.store.ownership import is_own, mark
 from gde.store.rows import to_json
@@ -78,7 +79,7 @@ class RunFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             # The beginning of the name may be as long as a name can be.
             unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
-            Journal.create(unfinished / JOURNAL).close()
+            make(unfinished / JOURNAL)
             _finish(unfinished, plan, path)
         except (OSError, sqlite3.Error) as error:
             if unfinished is not None:
@@ -187,16 +188,33 @@ class RunFolder:
             raise
         return journal
 
-    def write_result(self, result: Result, journal: Journal) -> None:
-        """Store the result as JSON and as tables."""
+    def write_result(
+        self,
+        result: Result,
+        journal: Journal,
+        codes: Mapping[str, int | None] | None = None,
+    ) -> None:
+        """Store the result as JSON and as tables.
+
+        Args:
+            result: of the run.
+            journal: of the run.
+            codes: the code that measured now, by the label of what gave a number. Other
+                numbers keep theirs.
+        """
+        earlier = {
+            (row["name"], row["place"]): row["code"]
+            for row in journal.query("SELECT name, place, code FROM measurements")
+        }
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
             digests.forgetting(RESULT),
         ]
-        statements += [
-            _measurement_row(measurement) for measurement in result.measurements
-        ]
+        for one in result.measurements:
+            place = to_json(dict(one.where))
+            code = (codes or {}).get(one.source, earlier.get((one.name, place)))
+            statements.append(_measurement_row(one, place, code))
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
             statements.append(("INSERT INTO failures VALUES (?, ?, ?, 0)", values))
@@ -259,9 +277,10 @@ def result_json(result: Result) -> dict[str, Any]:
     return {"schema": SCHEMA, **asdict(result)}
 
 
-def _measurement_row(measurement: Measurement) -> Statement:
+def _measurement_row(
+    measurement: Measurement, place: str, code: int | None
+) -> Statement:
     low, high = measurement.interval or (None, None)
-    place = to_json(dict(measurement.where))
     values = (
         measurement.value,
         measurement.unit,
@@ -271,8 +290,9 @@ def _measurement_row(measurement: Measurement) -> Statement:
         high,
         measurement.reason,
         measurement.source,
+        code,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
         measurement.name,
         place,
         *values,

@@ -9,16 +9,16 @@ depend on the order of rows, so rows may be replaced and deleted.
 import os
 import sqlite3
 from binascii import crc32
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache, partial
+from operator import add
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from gde.errors import RunFolderError
 from gde.store.checksums import ADVICE, COLUMN, signed_tables
 
 NAME = "run.head"
-COMMITS = "commits"
-"""The entry in the table that counts commits; the others are named by tables."""
 FOLD = "fold"
 SLOTS = 16
 """Places in the file. Each commit writes the next, so that a process that is slower than
@@ -27,8 +27,49 @@ another never hides the other's commit.
 SLOT = 48
 """Bytes of a place."""
 
-Totals = Mapping[str, int]
-"""Entries of the table `head`."""
+
+class State(NamedTuple):
+    """The one row of the table `head`."""
+
+    commits: int
+    text: str
+    """What the checksums of each table add up to, in the order of `signed_tables`."""
+    checksum: int
+
+    @classmethod
+    def of(cls, commits: int, totals: Iterable[int]) -> Self:
+        """The state with these totals."""
+        text = " ".join(map(str, totals))
+        return cls(commits, text, _sum(commits, text))
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection) -> Self:
+        """The state after the last commit.
+
+        Raises:
+            RunFolderError: the row is damaged.
+        """
+        rows = connection.execute("SELECT * FROM head").fetchall()
+        if len(rows) != 1:
+            raise RunFolderError(f"wanted one row in table head, got {len(rows)}")
+        state = cls(*rows[0])
+        if _sum(state.commits, state.text) != state.checksum:
+            raise RunFolderError("checksum mismatch in the row of head")
+        return state
+
+    @property
+    def totals(self) -> list[int]:
+        """The totals as numbers."""
+        return [int(each) for each in self.text.split()]
+
+    @property
+    def slot(self) -> bytes:
+        """What the file says about it."""
+        return _slot(self.commits, self.checksum)
+
+
+def _sum(commits: int, totals: str) -> int:
+    return crc32(f"{commits} {totals}".encode())
 
 
 class Head:
@@ -37,56 +78,75 @@ class Head:
     def __init__(self, connection: sqlite3.Connection, journal: Path) -> None:
         """Watch all changes of rows with a checksum."""
         self._connection = connection
-        self._changes: Counter[str] = Counter()
         self._file = os.open(journal.with_name(NAME), os.O_RDWR | _NO_LINK)
-        connection.create_function(FOLD, 2, self._fold)
+        self._commits = -1
+        self._totals = [0] * len(signed_tables())
+        """Of the last commit that is known. Other connections may have written since."""
+        self._changes = list(self._totals)
+        """In the present transaction."""
+
+        # A function a table: its name would have to be passed with each row.
+        for place, table in enumerate(signed_tables()):
+            fold = partial(self._fold, place)
+            connection.create_function(f"{FOLD}_{table}", 1, fold)
 
         # Without it, a row that is replaced would not count as deleted.
         connection.execute("PRAGMA recursive_triggers=ON")
-        for table in signed_tables(connection):
-            for event, value in (
-                (f"INSERT ON main.{table} WHEN NEW.{COLUMN} <> 0", f"NEW.{COLUMN}"),
-                (f"UPDATE OF {COLUMN} ON main.{table}", f"NEW.{COLUMN} - OLD.{COLUMN}"),
-                (f"DELETE ON main.{table}", f"-OLD.{COLUMN}"),
-            ):
-                name = f"fold_{table}_{event.split()[0]}"
-                body = f"SELECT {FOLD}('{table}', {value});"
-                connection.execute(
-                    f"CREATE TEMP TRIGGER {name} AFTER {event} BEGIN {body} END"
-                )
 
     def begin(self) -> None:
         """Forget the changes of a transaction that failed."""
-        self._changes.clear()
+        self._changes = [0] * len(self._totals)
 
-    def advance(self) -> bytes:
+    def advance(self) -> State:
         """Bring the table up to date, before a commit; gives what to publish after it."""
-        self._changes[COMMITS] += 1
-        add = 'UPDATE head SET total = total + ? WHERE "table" = ?'
-        for table, change in self._changes.items():
-            self._connection.execute(add, (change, table))
-        totals = totals_of(self._connection)
-        return _slot(totals[COMMITS], _sum(totals))
+        while True:
+            totals = map(add, self._totals, self._changes)
+            state = State.of(self._commits + 1, totals)
+            update = "UPDATE head SET commits = ?, totals = ?, checksum = ? WHERE commits = ?"
+            done = self._connection.execute(update, (*state, self._commits))
+            if done.rowcount:
+                return state
+            known = State.read(self._connection)
+            self._commits, self._totals = known.commits, known.totals
 
-    def publish(self, slot: bytes) -> None:
+    def publish(self, state: State) -> None:
         """Write the file, after the commit."""
-        place = int(slot.split()[0]) % SLOTS
-        os.pwrite(self._file, slot, place * SLOT)
+        self._commits = state.commits
+        self._totals = [*map(add, self._totals, self._changes)]
+        os.pwrite(self._file, state.slot, state.commits % SLOTS * SLOT)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
 
-    def _fold(self, table: str, change: int) -> None:
-        self._changes[table] += change
+    def _fold(self, place: int, change: int) -> None:
+        self._changes[place] += change
 
 
-def create(connection: sqlite3.Connection, journal: Path) -> None:
-    """Begin the head of a journal with the rows that are there, and its file."""
-    begin = [(COMMITS, 0), *_totals(connection)]
-    connection.executemany("INSERT OR REPLACE INTO head VALUES (?, ?)", begin)
-    slot = _slot(0, _sum(dict(begin)))
-    journal.with_name(NAME).write_bytes(slot * SLOTS)
+@cache
+def triggers() -> tuple[str, ...]:
+    """The statements that make a connection call a `Head`."""
+    statements = []
+    for table in signed_tables():
+        for event, value in (
+            (f"INSERT ON main.{table} WHEN NEW.{COLUMN} <> 0", f"NEW.{COLUMN}"),
+            (f"UPDATE OF {COLUMN} ON main.{table}", f"NEW.{COLUMN} - OLD.{COLUMN}"),
+            (f"DELETE ON main.{table}", f"-OLD.{COLUMN}"),
+        ):
+            name = f"fold_{table}_{event.split()[0]}"
+            body = f"SELECT {FOLD}_{table}({value});"
+            statements.append(
+                f"CREATE TEMP TRIGGER {name} AFTER {event} BEGIN {body} END"
+            )
+    return tuple(statements)
+
+
+def create(connection: sqlite3.Connection) -> bytes:
+    """Begin the head of a journal with the rows that are there; gives its file."""
+    state = State.of(0, (total for _, total in _totals(connection)))
+    connection.execute("DELETE FROM head")
+    connection.execute("INSERT INTO head VALUES (?, ?, ?)", state)
+    return state.slot * SLOTS
 
 
 def published(journal: Path) -> tuple[int, int]:
@@ -118,39 +178,36 @@ def published(journal: Path) -> tuple[int, int]:
     return max(heads)
 
 
-def lost(totals: Totals, head: tuple[int, int]) -> str:
-    """Why a journal with these totals is not the one of a head; empty if it is."""
-    commits, total = head
-    if totals[COMMITS] < commits:
-        n = commits - totals[COMMITS]
+def lost(connection: sqlite3.Connection, head: tuple[int, int]) -> str:
+    """Why a journal is not the one of a head; empty if it is."""
+    state = State.read(connection)
+    commits, checksum = head
+    if state.commits < commits:
+        n = commits - state.commits
         return (
             f"its last {n} commits are lost: restore it from a copy, or delete {NAME} and"
             " go on without them with `gde resume`"
         )
-    if totals[COMMITS] == commits and _sum(totals) != total:
+    if state.commits == commits and state.checksum != checksum:
         return f"it is not the one that {NAME} belongs to"
     return ""
-
-
-def totals_of(connection: sqlite3.Connection) -> dict[str, int]:
-    """The entries of the table."""
-    return dict(connection.execute('SELECT "table", total FROM head').fetchall())
 
 
 def missing(
     connection: sqlite3.Connection, without: Collection[str] = ()
 ) -> Iterator[str]:
     """The tables whose rows do not add up to what was written."""
-    written = totals_of(connection)
+    written = State.read(connection).totals
+    tables = dict(zip(signed_tables(), written, strict=True))
     for table, total in _totals(connection, without):
-        if total != written.get(table):
+        if total != tables[table]:
             yield table
 
 
 def _totals(
     connection: sqlite3.Connection, without: Collection[str] = ()
 ) -> Iterator[tuple[str, int]]:
-    for table in signed_tables(connection):
+    for table in signed_tables():
         if table not in without:
             query = f"SELECT coalesce(sum({COLUMN}), 0) FROM {table}"
             ((total,),) = connection.execute(query)
@@ -168,12 +225,7 @@ def _read(path: Path) -> bytes:
         os.close(file)
 
 
-def _sum(totals: Totals) -> int:
-    """The sum of all tables; tables must not be able to swap their totals."""
-    return crc32(repr(sorted(totals.items())).encode())
-
-
 def _slot(commits: int, total: int) -> bytes:
     """A place of the file, with its own checksum."""
-    text = f"{commits:>20} {total:>10}"
-    return f"{text} {crc32(text.encode()):>10x}".ljust(SLOT - 1).encode() + b"\n"
+    text = b"%20d %10d" % (commits, total)
+    return b"%s %10x     \n" % (text, crc32(text))

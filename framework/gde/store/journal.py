@@ -1,7 +1,10 @@
 """run.sqlite: a turn is committed before its episode's next turn begins."""
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,6 +21,12 @@ from gde.errors import RunFolderError
 from gde.store import checksums, rows
 from gde.store.database import Database, Statement
 
+Codes = Mapping[str, Sequence[str]]
+"""Parts, each with distribution, version and digest: see `gde.request.codes`."""
+CODE = "code"
+"""The label of episodes that different code has played."""
+STRATA = "strata of code"
+"""The note of labels of the episodes that different code has played, by its number."""
 RECEIVED = "received"
 """The note of a run that was copied from a folder made elsewhere."""
 RETRIED = "retried"
@@ -58,6 +67,20 @@ class Journal(Database):
         """
         self._asked: set[str] = set()
         """The notes of days that this process has written."""
+        self._strata: dict[str, str] | None = None
+        """The note of that name, once it was read."""
+        self.playing: int | None = None
+        """The code that plays the episodes which this process begins."""
+
+    def keep_code(self, codes: Codes) -> int:
+        """Keep the identity of code, and give the number that its rows bear."""
+        parts = rows.to_json(codes)
+        code = int.from_bytes(sha256(parts.encode()).digest()[:6])
+        known = self.query("SELECT code FROM codes WHERE code = ?", (code,))
+        if not known:
+            query = "INSERT OR IGNORE INTO codes VALUES (?, ?, 0)"
+            self.write([(query, (code, parts))])
+        return code
 
     # Writing, while episodes run
 
@@ -71,15 +94,15 @@ class Journal(Database):
     ) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, 0)"
-        await self.commit([(query, row)])
+        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, ?, 0)"
+        await self.commit([(query, (*row, self.playing))])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
         count = "(SELECT count(*) FROM turns WHERE episode = ?)"
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, 0)"
-        await self.commit([(query, (*row, failure, str(key)))])
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, ?, 0)"
+        await self.commit([(query, (*row, failure, str(key), self.playing))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn; `call` has already written its completions."""
@@ -182,24 +205,38 @@ class Journal(Database):
         statements: list[Statement] = []
         for episode, reason in failed:
             known.setdefault(episode, []).append(reason)
-            tables = (
-                "turns",
-                "replays",
-                "activations",
-                "rewards",
-                "judgements",
-                "episodes",
-            )
-            statements += [
-                (f"DELETE FROM {table} WHERE episode = ?", (episode,))
-                for table in tables
-            ]
+            statements += _forgetting(episode)
         note = (RETRIED, rows.to_json(known))
         statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", note))
         self.write(statements)
         return len(failed)
 
+    def forget_begun_by_others(self) -> None:
+        """Delete the unfinished episodes that other code began, so that they begin anew.
+
+        The answers of models in them are kept.
+        """
+        query = "SELECT episode FROM episodes WHERE ending IS NULL AND code IS NOT ?"
+        statements: list[Statement] = []
+        for row in self.query(query, (self.playing,)):
+            statements += _forgetting(row["episode"])
+        self.write(statements)
+
     # Reading
+
+    def codes(self, table: str, **of: str) -> dict[int | None, Codes]:
+        """The identities of the code that made the rows of a table; empty for unknown.
+
+        Only rows whose columns have the given values count.
+        """
+        known = {}
+        for row in self.signed("codes", "SELECT * FROM codes"):
+            parts = json.loads(row["parts"])
+            known[row["code"]] = {name: tuple(parts[name]) for name in parts}
+        where = " AND ".join(["TRUE", *(f"{column} = ?" for column in of)])
+        query = f"SELECT DISTINCT code FROM {table} WHERE {where}"
+        found = self.query(query, tuple(of.values()))
+        return {row["code"]: known.get(row["code"], {}) for row in found}
 
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
@@ -367,7 +404,7 @@ class Journal(Database):
                 "world": row["world_id"],
                 "turns": row["turns"],
                 "ending": row["ending"],
-                **json.loads(row["labels"]),
+                **self._labels(row),
             }
 
     def trajectories(
@@ -420,13 +457,42 @@ class Journal(Database):
             part = parts.get(episode, ())
             asked = any(row["completion"] is not None for row in part)
             calls = self.calls(episode) if asked else {}
-            yield rows.read_trajectory(episode, heads.get(episode), part, calls)
+            one = rows.read_trajectory(episode, heads.get(episode), part, calls)
+            if self.strata:
+                one = replace(one, labels=self._labels(heads[episode]))
+            yield one
+
+    def _labels(self, row: sqlite3.Row) -> dict[str, Any]:
+        """The labels of an episode, with its code where that tells episodes apart."""
+        labels: dict[str, Any] = json.loads(row["labels"])
+        if strata := self.strata:
+            labels[CODE] = strata[str(row["code"])]
+        return labels
+
+    @property
+    def strata(self) -> dict[str, str]:
+        """The labels of the code of episodes, by its number; empty for a single one."""
+        if self._strata is None:
+            self._strata = self.noted(STRATA) or {}
+        return self._strata
+
+    def keep_strata(self, labels: Mapping[int | None, str]) -> None:
+        """Note the labels of the code of episodes."""
+        self.note(STRATA, {str(code): label for code, label in labels.items()})
+        self._strata = None
 
 
 def _part(scope: str) -> str:
     """A scope whose calls are counted together: a part, or empty for all episodes."""
     # Those of parts are "KIND LABEL"; the key of an episode has no blank.
     return scope if " " in scope else ""
+
+
+def _forgetting(episode: str) -> list[Statement]:
+    """The statements that delete an episode with all that was made of it."""
+    tables = ("turns", "replays", "activations", "rewards", "judgements", "episodes")
+    query = "DELETE FROM {} WHERE episode = ?"
+    return [(query.format(table), (episode,)) for table in tables]
 
 
 def _places(n: int) -> str:

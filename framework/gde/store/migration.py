@@ -42,6 +42,10 @@ ADDED: Mapping[str, Any] = {
     "calls.effort": None,
     "calls.logprobs": b"",
     "measurements.clusters": None,
+    "episodes.code": None,
+    "rewards.code": None,
+    "probes.code": None,
+    "measurements.code": None,
 }
 """Values of columns that earlier versions did not have."""
 
@@ -58,14 +62,35 @@ def bring_forward(journal: Path) -> Path:
             connection.executescript(schema.TABLES)
             connection.execute(f"PRAGMA user_version={schema.VERSION}")
             connection.execute("BEGIN")
+            _check_head(old, journal)
             _copy_rows(old, connection)
-            head.create(connection, journal)
+            beside = head.create(connection)
             connection.execute("COMMIT")
+            journal.with_name(head.NAME).write_bytes(beside)
     except (sqlite3.Error, ValueError, KeyError) as error:
         raise RunFolderError(f"run.sqlite: {error}; {checksums.ADVICE}") from error
     journal.with_name(f"{journal.name}-wal").unlink(missing_ok=True)
     journal.with_name(f"{journal.name}-shm").unlink(missing_ok=True)
     return new.replace(journal)
+
+
+def _check_head(old: sqlite3.Connection, journal: Path) -> None:
+    """Check the head of version 11, the first that had one: a row for each table.
+
+    Raises:
+        RunFolderError: rows are missing, or others were added.
+    """
+    if "head" not in _columns(old) or not journal.with_name(head.NAME).exists():
+        return
+    published, _ = head.published(journal)
+    for table, total in old.execute('SELECT "table", total FROM head').fetchall():
+        if table == "commits":
+            is_whole = total >= published
+        else:
+            ((found,),) = old.execute(f"SELECT total(checksum) FROM {table}")
+            is_whole = found == total
+        if not is_whole:
+            raise RunFolderError(f"run.sqlite: {table} are missing; {checksums.ADVICE}")
 
 
 def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
@@ -75,15 +100,16 @@ def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
         RunFolderError: a row is not as it was written, or the old file has what no
         version had.
     """
-    known = _columns(new)
+    known = schema.tables()
     for kind, table, _ in old.execute("SELECT type, name, sql FROM sqlite_master"):
         if kind == "index" and table.startswith("sqlite_autoindex"):
             continue
         if kind != "table" or table not in known:
             raise RunFolderError(f"run.sqlite: unknown {kind} {table!r}")
     tables = _columns(old)
+    tables.pop("head", None)
     for table, columns in tables.items():
-        _copy(old, new, table, columns, known[table])
+        _copy(old, new, table, columns, known[table].columns)
     if "requests" not in tables:
         _book(new)
 

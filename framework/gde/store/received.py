@@ -116,7 +116,7 @@ def copy_journal(journal: Path, place: Path) -> Path:
         # A user has deleted it, to go on with what is left.
         if not copied.with_name(head.NAME).exists():
             with closing(connect(copied)) as connection:
-                head.create(connection, copied)
+                copied.with_name(head.NAME).write_bytes(head.create(connection))
         return copied
     if not migration.OLDEST <= found < schema.VERSION:
         raise RunFolderError(

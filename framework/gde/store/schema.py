@@ -7,14 +7,20 @@ A new column also needs a value for runs of earlier versions, in
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cache
 
-VERSION = 11
+VERSION = 12
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
     name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
+CREATE TABLE codes (        -- what made rows
+    code INTEGER PRIMARY KEY,   -- 6 bytes of the SHA-256 of what follows
+    parts TEXT NOT NULL,        -- JSON: part to [distribution, version, digest of its source]
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,   -- condition/world/repeat
@@ -22,7 +28,9 @@ CREATE TABLE episodes (
     seed INTEGER NOT NULL,
     world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
-    ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT, turns INTEGER, checksum INTEGER NOT NULL
+    ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT, turns INTEGER,
+    code INTEGER,               -- that played it; null where not known
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE turns (
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
@@ -86,11 +94,12 @@ CREATE TABLE probes (
     probe TEXT NOT NULL, fit TEXT PRIMARY KEY,
     made_by TEXT NOT NULL,      -- identifies probe, configuration and activations
     report TEXT NOT NULL,       -- JSON
+    code INTEGER,
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE rewards (
     model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
-    checksum INTEGER NOT NULL,
+    code INTEGER, checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE judgements (   -- how the rewards of an episode came about, where the reward model says it
@@ -101,7 +110,7 @@ CREATE TABLE judgements (   -- how the rewards of an episode came about, where t
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
     clusters INTEGER,           -- of worlds; null where not known
-    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL,
+    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL, code INTEGER,
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE failures (
@@ -110,9 +119,9 @@ CREATE TABLE failures (
 CREATE TABLE files (        -- arrays, result and reports; a file that is being replaced has no row
     name TEXT PRIMARY KEY, digest TEXT NOT NULL, checksum INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE head (         -- what the checksums of each table add up to, see gde.store.head
-    "table" TEXT PRIMARY KEY, total INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+CREATE TABLE head (         -- one row, see gde.store.head
+    commits INTEGER NOT NULL, totals TEXT NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
 """
 
 
@@ -135,9 +144,36 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
 @cache
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
+    with closing(_empty()) as connection:
         rows = connection.execute(
             "SELECT type, name, sql FROM sqlite_master"
         ).fetchall()
     return {(kind, name): sql for kind, name, sql in rows}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table and those of its primary key."""
+
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+@cache
+def tables() -> Mapping[str, Table]:
+    """The tables of a new journal, in the order in which they are made."""
+    found = {}
+    with closing(_empty()) as connection:
+        names = [name for kind, name in expected() if kind == "table"]
+        for table in names:
+            rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            columns = tuple(name for _, name, *_ in rows)
+            key = tuple(name for _, name, *_, is_key in rows if is_key)
+            found[table] = Table(columns, key)
+    return found
+
+
+def _empty() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(TABLES)
+    return connection

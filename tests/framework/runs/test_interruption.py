@@ -2,6 +2,7 @@
 and ends as if undisturbed.
 """
 
+import errno
 import os
 import signal
 import sqlite3
@@ -29,7 +30,7 @@ from gde import (
 )
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
-from gde.store import database
+from gde.store import database, folder
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -238,15 +239,12 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
 def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect = database.connect
+    def full(path: Path) -> None:
+        path.write_bytes(b"SQLite")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    def full(path: Path, *, write: bool = True) -> sqlite3.Connection:
-        connection = connect(path, write=write)
-        connection.execute("PRAGMA max_page_count=2")
-        return connection
-
-    monkeypatch.setattr(database, "connect", full)
-    with pytest.raises(GdeError, match=r"cannot make the run folder .*full"):
+    monkeypatch.setattr(folder, "make", full)
+    with pytest.raises(GdeError, match=r"cannot make the run folder .*No space left"):
         evaluate(plan(tmp_path / "log"), tmp_path / "run", catalogue)
     assert list(tmp_path.iterdir()) == []
 

@@ -14,7 +14,7 @@ from gde.store.folder import RunFolder
 
 EARLIER = Path(__file__).with_name("earlier")
 """A run of each schema, as it was made by the gde of its time: plan and SQL."""
-VERSIONS = range(migration.OLDEST, 11)
+VERSIONS = range(migration.OLDEST, schema.VERSION)
 
 
 @pytest.fixture
@@ -29,10 +29,14 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     shutil.copyfile(EARLIER / f"schema{request.param}.toml", run / "plan.toml")
     with closing(sqlite3.connect(run / "run.sqlite")) as connection:
         connection.executescript((EARLIER / f"schema{request.param}.sql").read_text())
+    head = EARLIER / f"schema{request.param}.head"
+    if head.exists():
+        shutil.copyfile(head, run / "run.head")
     return run
 
 
 def test_every_earlier_schema_is_read(run: Path) -> None:
+    files = sorted(run.iterdir())
     before = (run / "run.sqlite").read_bytes()
     found = load_evidence(run)
     assert [str(one.key) for one in found.trajectories] == ["0/0/0", "0/1/0"]
@@ -44,7 +48,7 @@ def test_every_earlier_schema_is_read(run: Path) -> None:
     assert len(found.reward_traces) == 2
     assert {report.fit.position for report in found.probe_reports} == {"message"}
     assert (run / "run.sqlite").read_bytes() == before
-    assert not (run / "run.head").exists()
+    assert sorted(run.iterdir()) == files
 
 
 def test_every_earlier_run_goes_on_in_a_copy(run: Path, parts: Catalogue) -> None:
@@ -70,13 +74,24 @@ def test_a_changed_row_of_an_earlier_run_is_refused(run: Path) -> None:
         load_evidence(run)
 
 
+def test_a_row_that_schema_11_lost_is_missed(tmp_path: Path) -> None:
+    shutil.copyfile(EARLIER / "schema11.toml", tmp_path / "plan.toml")
+    shutil.copyfile(EARLIER / "schema11.head", tmp_path / "run.head")
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as connection:
+        connection.executescript((EARLIER / "schema11.sql").read_text())
+        connection.execute("DELETE FROM rewards WHERE turn = 1")
+        connection.commit()
+    with pytest.raises(GdeError, match="rewards are missing"):
+        load_evidence(tmp_path)
+
+
 @pytest.mark.parametrize("version", [migration.OLDEST - 1, schema.VERSION + 1])
 def test_an_unknown_schema_is_refused(version: int, tmp_path: Path) -> None:
     shutil.copyfile(EARLIER / "schema10.toml", tmp_path / "plan.toml")
     with closing(sqlite3.connect(tmp_path / "run.sqlite")) as connection:
         connection.executescript((EARLIER / "schema10.sql").read_text())
         connection.execute(f"PRAGMA user_version={version}")
-    with pytest.raises(GdeError, match=rf"wanted schema 6 to 11, got {version}"):
+    with pytest.raises(GdeError, match=rf"wanted schema 6 to 12, got {version}"):
         load_evidence(tmp_path)
 
 

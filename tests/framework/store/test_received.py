@@ -15,6 +15,7 @@ from gde.request.planfile import read_plan
 from gde.request.secrets import Secrets
 from gde.runs.verifying import verify
 from gde.store.folder import RunFolder
+from gde.store.head import State
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
 
@@ -245,8 +246,10 @@ def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
     assert ahead != head
     # The journal as it was some commits ago.
     with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
-        change = "UPDATE head SET total = total - 2 WHERE \"table\" = 'commits'"
-        connection.execute(change)
+        now = State.read(connection)
+        before = State.of(now.commits - 2, now.totals)
+        change = "UPDATE head SET commits = ?, totals = ?, checksum = ?"
+        connection.execute(change, before)
     with pytest.raises(
         GdeError, match=r"its last 2 commits are lost: .* delete run\.head"
     ):
