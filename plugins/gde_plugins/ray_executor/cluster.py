@@ -2,9 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from sys import stderr
+from socket import create_connection
 
 # Ray reads these when it is imported. It must send nothing anywhere, and not warn of a
 # default that will change.
@@ -17,6 +19,36 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from gde.errors import GdeError
 from gde.executors.work import threads
 from gde_plugins.ray_executor.config import RayConfig
+
+PATIENCE = 4.0
+"""Seconds in which an address must take a connection."""
+ANSWER = 10.0
+"""Seconds in which a cluster must answer there. Ray itself tries for minutes."""
+HEALTH = ("-m", "ray.scripts.scripts", "health-check", "--address")
+"""Arguments of Python for `ray health-check`, which a timeout can end."""
+
+
+def check_address(address: str) -> None:
+    """Refuse an address at which no cluster answers.
+
+    Raises:
+        GdeError: none does.
+    """
+    if address in ("", "auto", "local"):
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        create_connection((host, int(port)), timeout=PATIENCE).close()
+        if not address.startswith("ray://"):
+            asking = [sys.executable, *HEALTH, address]
+            subprocess.run(asking, check=True, capture_output=True, timeout=ANSWER)
+    except (OSError, ValueError, OverflowError, subprocess.SubprocessError) as error:
+        reason = "it does not answer"
+        if not isinstance(error, subprocess.SubprocessError):
+            reason = str(error)
+        raise GdeError(
+            f"executor.address: no Ray cluster at {address!r} ({reason}): give the HOST:PORT of a running cluster"
+        ) from error
 
 
 @contextmanager
@@ -35,7 +67,7 @@ def cluster(config: RayConfig) -> Iterator[None]:
         each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        with redirect_stdout(stderr):
+        with redirect_stdout(sys.stderr):
             _connect(config)
         # Ray sets handlers of its own, with which the run would not end in good order.
         for each, handler in handlers.items():

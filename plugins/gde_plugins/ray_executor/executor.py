@@ -12,7 +12,7 @@ from ray.exceptions import RayError
 from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.executors.work import STOPPED, opened, outcome
 from gde.parts.executor import Ask, after_death
-from gde_plugins.ray_executor.cluster import cluster, cores, here
+from gde_plugins.ray_executor.cluster import check_address, cluster, cores, here
 from gde_plugins.ray_executor.config import RayConfig
 from gde_plugins.ray_executor.task import Message, Post, work
 
@@ -40,8 +40,9 @@ class OnRay:
         """Refuse work that cannot be sent, before anything is written.
 
         Raises:
-            GdeError: the work cannot be pickled.
+            GdeError: the work cannot be pickled, or nothing listens at the address.
         """
+        check_address(self._config.address)
         try:
             cloudpickle.dumps(wanted)
         except Exception as error:

@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from gde import GdeError, Plan, Result, evaluate, load_evidence, rescore, resume
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.codes import digest_of_module
+from gde.runs.evaluating import prepare
+from gde.runs.sharing import DistantSharing, Sharing, shares
+from gde.runs.stopping import Stop
 from gde.store.folder import RunFolder
 
 # It takes one action; the first version is interrupted in the third episode.
@@ -111,3 +115,19 @@ def test_accepted_code_is_reported_apart(begun: Path, install: Install) -> None:
 
     # A run of two codes is none of a third, but its numbers can be made anew.
     assert success(rescore(begun, catalogue=install("UP"))) == found
+
+
+def test_a_worker_with_another_version_is_refused(
+    begun: Path, install: Install
+) -> None:
+    ready = prepare(PLAN, install("LEFT"))
+    with closing(RunFolder.open(begun).journal()) as journal:
+        (share,) = shares(ready, ((),), journal, 1)
+    elsewhere = replace(share, ready=prepare(PLAN, install("RIGHT")))
+    work = Sharing(begun / "run.sqlite", Stop(), None)
+    refused = r"agent turning: the run has turning_plugin \(\w+\), its worker on .* has"
+    for job in (work, lambda one: DistantSharing(work)(one, print)):
+        with pytest.raises(GdeError, match=refused):
+            job(elsewhere)
+    with closing(RunFolder.open(begun).journal(write=False)) as journal:
+        assert len(journal.finished()) == 2

@@ -153,3 +153,22 @@ def test_a_lost_machine_costs_nothing(nodes: Cluster, tmp_path: Path) -> None:
     )
     assert result.measurements == serial.measurements
     assert record(tmp_path / "run") == record(tmp_path / "serial")
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "10.255.255.1:6379", "nowhere", "a:b"]
+)
+def test_an_unreachable_address_is_refused_before_anything_is_written(
+    address: str, tmp_path: Path
+) -> None:
+    began = time.monotonic()
+    plan = Plan(
+        environment=long_corridor,
+        agent="random",
+        episodes=2,
+        executor=Choice(name="ray", config={"address": address}),
+    )
+    with pytest.raises(GdeError, match=f"no Ray cluster at '{address}'"):
+        evaluate(plan, tmp_path / "run")
+    assert time.monotonic() - began < 15
+    assert list(tmp_path.iterdir()) == []
