@@ -39,6 +39,7 @@ COMMANDS = (
     "import",
     "compare",
     "reproduce",
+    "profile",
     "plugins",
     "list",
     "show",

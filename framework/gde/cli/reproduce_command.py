@@ -148,6 +148,8 @@ def _show(study: "Study", as_json: bool) -> None:
         return
     for line in asked_lines(study.models):
         tell(line)
+    for sentence in study.claim:
+        tell(sentence)
     for heading in dict.fromkeys(row.table for row in study.rows):
         _show_table(heading, [row for row in study.rows if row.table == heading])
     for sentence in (*study.failures, *study.notices):
@@ -157,28 +159,28 @@ def _show(study: "Study", as_json: bool) -> None:
 
 def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
     rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
-    columns = (
-        "quantity",
-        "paper",
-        "ours",
-        "95 % interval",
-        "difference",
-        *rules,
-        "source",
-    )
-    show_table(heading, columns, [_line(row, rules) for row in rows])
+    # Where nothing was published, two columns would be empty.
+    is_published = any(row.paper is not None for row in rows)
+    published = ("paper", "difference") if is_published else ()
+    columns = ("quantity", "ours", "95 % interval", *published, *rules, "source")
+    lines = [_line(row, rules, is_published) for row in rows]
+    show_table(heading, columns, lines)
 
 
-def _line(row: "Comparison", rules: "Sequence[str]") -> tuple[str, ...]:
-    paper = "" if row.paper is None else f"{row.paper:.4g}"
-    difference = "" if row.difference is None else f"{row.difference:+.3f}"
+def _line(
+    row: "Comparison", rules: "Sequence[str]", is_published: bool
+) -> tuple[str, ...]:
+    published: tuple[str, ...] = ()
+    if is_published:
+        paper = "" if row.paper is None else f"{row.paper:.4g}"
+        difference = "" if row.difference is None else f"{row.difference:+.3f}"
+        published = (paper, difference)
     others = (number(row.others[rule]) if rule in row.others else "" for rule in rules)
     return (
         row.quantity,
-        paper,
         number(row.ours),
         interval(row.ours),
-        difference,
+        *published,
         *others,
         row.source,
     )

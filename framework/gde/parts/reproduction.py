@@ -79,3 +79,17 @@ class Reproduction(Protocol):
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
         """The publication's figures, drawn from the runs; empty where it has none."""
+
+
+@runtime_checkable
+class ProfilesAgent(Reproduction, Protocol):
+    """A reproduction of no publication: one agent in many plans.
+
+    Plans that the agent cannot run are left out, with their reasons.
+    """
+
+    def lacking(self, refused: Mapping[str, str]) -> Sequence[Comparison]:
+        """The rows of the plans that were refused, given the reasons by name."""
+
+    def claim(self, found: Sequence[Comparison]) -> Sequence[str]:
+        """The sentences that say first what all rows together say."""

@@ -49,6 +49,8 @@ def write_study(study: Study) -> tuple[Path | None, str]:
             study.notices,
             study.figures_missing,
             study.models,
+            study.claim,
+            [*study.results],
         )
     except ModuleNotFoundError as error:
         return None, f"{error.name} is not installed; pip install 'gde-eval[report]'"

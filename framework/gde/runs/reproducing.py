@@ -6,6 +6,7 @@ Each plan has its own run folder.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gde.parts.reproduction import (
     Agentless,
     Comparison,
     Foresees,
+    ProfilesAgent,
     Reproduction,
     Run,
 )
@@ -82,6 +84,8 @@ class Study:
     """Why there are no figures; empty if there are."""
     results: Mapping[str, Result]
     """By the names of the plans."""
+    claim: tuple[str, ...] = ()
+    """The sentences of a profile; empty for a publication."""
 
     @property
     def status(self) -> RunStatus:
@@ -140,11 +144,12 @@ def reproduce(
 
     # Everything that can be refused is refused before hours of work that could not be
     # kept.
-    for name, plan in plans.items():
-        plans[name] = _checked(plan, folder / name, catalogue)
-    new = {name: plan for name, plan in plans.items() if not (folder / name).exists()}
-    flights = ask_first(new, catalogue)
-    plans.update({name: flight.plan for name, flight in flights.items()})
+    refused: dict[str, str] = {}
+    if isinstance(study, ProfilesAgent):
+        asked = partial(_allowed, folder=folder, catalogue=catalogue, ask=ask_first)
+        plans, flights, refused = _possible(request.agent, plans, allowed)
+    else:
+        plans, flights = _allowed(plans, folder, catalogue, ask_first)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -159,7 +164,7 @@ def reproduce(
             result = _finished(plan, path, catalogue, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
-        return _concluded(study, request.name, folder, runs)
+        return _concluded(study, request.name, folder, runs, refused)
     except KeyboardInterrupt as interrupt:
         # The folder of the study, not of the run: the user resumes all of them.
         interrupt.__notes__ = [str(folder)]
@@ -178,17 +183,12 @@ def foresee(
     study, plans = _planned(request, catalogue)
     counted = []
     for name, plan in plans.items():
-        ready = resolve(plan, catalogue)
-        asked = count(ready)
-        found = estimates(name, ready, asked)
-        nobody = Estimate(
-            plan=name,
-            part="",
-            episodes=asked.episodes,
-            calls=0,
-            note="no part asks a language model",
-        )
-        counted += found or [nobody]
+        try:
+            counted += _foreseen(name, plan, catalogue)
+        except GdeError as error:
+            if not isinstance(study, ProfilesAgent):
+                raise
+            counted.append(_nothing(name, 0, str(error)))
     if not isinstance(study, Foresees):
         return tuple(counted)
 
@@ -196,6 +196,24 @@ def foresee(
     known = [each for each in study.estimate(plans) if each.calls is not None]
     names = {each.plan for each in known}
     return (*known, *(each for each in counted if each.plan not in names))
+
+
+def _foreseen(name: str, plan: Plan, catalogue: Catalogue) -> list[Estimate]:
+    """What the parts of a plan ask.
+
+    Raises:
+        GdeError: a part is refused.
+    """
+    ready = resolve(plan, catalogue)
+    asked = count(ready)
+    found = [*estimates(name, ready, asked)]
+    nobody = _nothing(name, asked.episodes, "no part asks a language model")
+    return found or [nobody]
+
+
+def _nothing(plan: str, episodes: int, note: str) -> Estimate:
+    """Nothing is asked, for this reason."""
+    return Estimate(plan=plan, part="", episodes=episodes, calls=0, note=note)
 
 
 def _planned(
@@ -211,6 +229,56 @@ def _planned(
         raise GdeError(unused)
 
     return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
+
+
+Plans = dict[str, Plan]
+Flights = Mapping[str, Preflight]
+
+
+def _allowed(
+    plans: Mapping[str, Plan], folder: Path, catalogue: Catalogue, ask: AskFirst
+) -> tuple[Plans, Flights]:
+    """The plans as their models need them, and the preflight of those that are new.
+
+    Raises:
+        GdeError: a plan is refused.
+    """
+    found = {}
+    for name, plan in plans.items():
+        found[name] = _checked(plan, folder / name, catalogue)
+    new = {name: plan for name, plan in found.items() if not (folder / name).exists()}
+    flights = ask(new, catalogue)
+    found.update({name: flight.plan for name, flight in flights.items()})
+    return found, flights
+
+
+def _possible(
+    agent: Choice,
+    plans: Mapping[str, Plan],
+    allowed: Callable[[Plans], tuple[Plans, Flights]],
+) -> tuple[Plans, Flights, dict[str, str]]:
+    """What `allowed` gives of the plans that can be run, and why the others cannot.
+
+    Raises:
+        RunFolderError: a folder holds a run of another plan.
+        GdeError: no plan of this agent can be run.
+    """
+    possible: Plans = {}
+    flights: dict[str, Preflight] = {}
+    refused: dict[str, str] = {}
+    for name, plan in plans.items():
+        try:
+            found, flown = allowed({name: plan})
+        except RunFolderError:
+            raise
+        except GdeError as error:
+            refused[name] = str(error)
+        else:
+            possible.update(found)
+            flights.update(flown)
+    if not any(plan.agent == agent for plan in possible.values()):
+        raise GdeError(next(iter(refused.values())))
+    return possible, flights, refused
 
 
 def _unused(
@@ -252,6 +320,7 @@ def study_json(study: Study) -> dict[str, Any]:
         "status": study.status,
         "runs": runs,
         "models": [asdict(one) for one in study.models],
+        "claim": list(study.claim),
         "rows": [asdict(row) for row in study.rows],
         "failures": list(study.failures),
         "notices": list(study.notices),
@@ -324,8 +393,17 @@ def _finished(
 
 
 def _concluded(
-    study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]
+    study: Reproduction,
+    name: str,
+    folder: Path,
+    runs: Mapping[str, Run],
+    refused: Mapping[str, str],
 ) -> Study:
+    rows = tuple(study.compare(runs))
+    claim: tuple[str, ...] = ()
+    if isinstance(study, ProfilesAgent):
+        rows = (*rows, *study.lacking(refused))
+        claim = tuple(study.claim(rows))
     missing = ""
     try:
         figures = tuple(study.figures(runs))
@@ -337,7 +415,8 @@ def _concluded(
     return Study(
         name=name,
         folder=folder,
-        rows=tuple(study.compare(runs)),
+        rows=rows,
+        claim=claim,
         figures=figures,
         figures_missing=missing,
         results={plan: run.result for plan, run in runs.items()},

@@ -19,6 +19,8 @@ def study_page(
     notices: Sequence[str],
     missing: str = "",
     models: Sequence[ModelUse] = (),
+    claim: Sequence[str] = (),
+    runs: Sequence[str] = (),
 ) -> str:
     """The page's HTML. Equal arguments give equal text.
 
@@ -29,10 +31,14 @@ def study_page(
         notices: what every reader must know about the models.
         missing: why there are no figures.
         models: the language models that answered.
+        claim: the sentences of a profile, which come first.
+        runs: folders of the runs, beside the page.
     """
     return template("study.html.j2").render(
         name=name,
         asked=asked_lines(models),
+        claim=claim,
+        runs=runs,
         notices=notices,
         tables=comparison_tables(rows),
         figures=[picture(figure) for figure in figures],
@@ -53,13 +59,17 @@ def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
         for row in own:
             rules |= dict.fromkeys(row.others)
 
-        lines = tuple(_row(row, list(rules)) for row in own)
-        columns = ("paper", "ours", "difference", *rules, "n")
+        # Where nothing was published, two columns would be empty.
+        is_published = any(row.paper is not None for row in own)
+        lines = tuple(_row(row, list(rules), is_published) for row in own)
+        columns = ("ours", *rules, "n")
+        if is_published:
+            columns = ("paper", "ours", "difference", *rules, "n")
         tables.append((title, table(columns, lines)))
     return tables
 
 
-def _row(row: Comparison, rules: Sequence[str]) -> Row:
+def _row(row: Comparison, rules: Sequence[str], is_published: bool) -> Row:
     unit = row.ours.unit
     paper = ABSENT
     if row.paper is not None:
@@ -73,13 +83,11 @@ def _row(row: Comparison, rules: Sequence[str]) -> Row:
 
     ours = cell(row.ours, _text)
     others = {rule: cell(one, _text) for rule, one in row.others.items()}
-    cells = (
-        Cell(text=paper),
-        ours,
-        Cell(text=difference),
-        *pick(others, rules),
-        Cell(text=counted(row.ours.n, row.ours.clusters)),
-    )
+    n = Cell(text=counted(row.ours.n, row.ours.clusters))
+    cells = (ours, *pick(others, rules), n)
+    if is_published:
+        first = (Cell(text=paper), ours, Cell(text=difference))
+        cells = (*first, *pick(others, rules), n)
     return Row(head=heading(row.quantity, unit), hint=row.source, cells=cells)
 
 

@@ -1,0 +1,51 @@
+"""gde profile: one agent in all kinds of worlds, on one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gde.cli import options, reproduce_command
+
+NAME = "profile"
+"""The study that is run."""
+
+
+def command(
+    model: options.Model = None,
+    agent: Annotated[
+        str, typer.Option(help="Agent to profile; see `gde list agents`.")
+    ] = "gpt-oss",
+    scale: Annotated[float, typer.Option(help="Share of the full size.")] = 1.0,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
+    ] = False,
+    no_preflight: options.NoPreflight = False,
+    settings: options.Set = None,
+    executor: Annotated[
+        str, typer.Option(help="Where episodes run: serial, processes or ray.")
+    ] = "serial",
+    out: Annotated[
+        Path | None, options.out("Folder for the runs; an existing folder is resumed.")
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say what an agent does, believes, wants and judges, on one page.
+
+    Scripted agents play the same worlds. What the agent cannot be asked has a reason.
+    """
+    reproduce_command.command(
+        NAME,
+        scale=scale,
+        agent=agent,
+        model=model,
+        dry_run=dry_run,
+        no_preflight=no_preflight,
+        settings=settings,
+        executor=executor,
+        out=out,
+        as_json=as_json,
+        quiet=quiet,
+    )

@@ -1,0 +1,123 @@
+"""The claim of a profile: a sentence for each section."""
+
+from collections.abc import Mapping, Sequence
+
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison
+from gde_plugins.profile.rows import ERRS
+
+Found = Mapping[tuple[str, str], Comparison]
+
+
+def claim(found: Sequence[Comparison]) -> list[str]:
+    """What the agent does, why it errs, believes, wants, answers and judges."""
+    by_place = {(row.source, row.quantity): row for row in found}
+    sentences = (
+        _does(by_place),
+        _errs(found),
+        _believes(by_place),
+        _wants(by_place),
+        _answers(by_place),
+        _judges(by_place),
+    )
+    return [sentence for sentence in sentences if sentence]
+
+
+def _value(found: Found, plan: str, quantity: str) -> Measurement | None:
+    row = found.get((plan, quantity))
+    return row.ours if row and row.ours.value is not None else None
+
+
+def _told(one: Measurement) -> str:
+    """A share with its interval, in percent."""
+    assert one.value is not None
+    if one.interval is None:
+        return f"{one.value:.0%}"
+    low, high = one.interval
+    return f"{one.value:.0%} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def _does(found: Found) -> str:
+    success = _value(found, "grids", "Success rate")
+    accuracy = _value(found, "grids", "Accuracy")
+    if not success or not accuracy:
+        return ""
+    return (
+        f"In {success.n} open and walled grids it reached the goal in {_told(success)} of"
+        f" episodes and took an optimal action in {_told(accuracy)} of steps."
+    )
+
+
+def _errs(found: Sequence[Comparison]) -> str:
+    causes = [row for row in found if row.table == ERRS and row.source == "grids"]
+    known = [row for row in causes if row.ours.value]
+    if not known:
+        return ""
+    first = max(known, key=lambda row: row.ours.value or 0)
+    cause = first.quantity.lower()
+    attributed = cause if cause == "unexplained" else f"attributed to: {cause}"
+    sentence = (
+        f"Of {first.ours.n} actions that were not optimal, {_told(first.ours)} are"
+        f" {attributed}"
+    )
+    chance = first.others.get("by chance")
+    if chance and chance.value is not None:
+        sentence += f" (random actions: {chance.value:.0%})"
+    return f"{sentence}."
+
+
+def _believes(found: Found) -> str:
+    row = found.get(("beliefs", "Goal decoded in its cell"))
+    if row is None:
+        return ""
+    if row.ours.value is None:
+        return f"Its beliefs cannot be read: {row.ours.reason}."
+    verdict = row.ours.verdict
+    beside = ""
+    if verdict and verdict.p is not None:
+        beside = (
+            f", {verdict.difference:+.0%} against {verdict.control}, p {verdict.p:.2g}"
+        )
+    return (
+        f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"
+        f" turns{beside}."
+    )
+
+
+def _wants(found: Found) -> str:
+    told = []
+    for plan, quantity, where in (
+        ("grids", "Goal-directed, p", "in the grids"),
+        ("goal-swap", "Goal moved, p", "when the goal is moved"),
+    ):
+        one = _value(found, plan, quantity)
+        if one:
+            verdict = one.where.get("verdict", "not shown")
+            told.append(f"{where}: {verdict} (p {one.value:.2g})")
+    return f"Goal-directed towards the goal {'; '.join(told)}." if told else ""
+
+
+def _answers(found: Found) -> str:
+    told = []
+    for plan, title in (
+        ("predict", "Predict"),
+        ("plan", "Plan"),
+        ("decompose", "Decompose"),
+    ):
+        one = _value(found, plan, f"{title}, above blind")
+        if one and one.value is not None:
+            told.append(f"{title} {100 * one.value:+.0f} points")
+    if not told:
+        return ""
+    return f"On BabyAI questions, beside the best blind answers: {', '.join(told)}."
+
+
+def _judges(found: Found) -> str:
+    judge = _value(found, "judge", "EPIC distance of the judge")
+    blind = _value(found, "judge", "EPIC distance, reads nothing")
+    if not judge or not blind:
+        return ""
+    return (
+        f"As a judge of progress its EPIC distance is {judge.value:.2f}, and"
+        f" {blind.value:.2f} without reading anything."
+    )

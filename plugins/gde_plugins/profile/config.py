@@ -1,0 +1,24 @@
+"""Settings of the profile."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge
+
+Count = Annotated[int, Ge(1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileConfig:
+    """Sizes of the parts at scale 1."""
+
+    grids: Count = 40
+    """Grids for each pair of size and density."""
+    worlds: Count = 200
+    """Grids whose maps are decoded."""
+    keys: Count = 100
+    """Key worlds, worlds in fog, and pairs of worlds with the goal moved."""
+    questions: Count = 20
+    """Seeds for each level of the BabyAI questions."""
+    pairs: Count = 100
+    """Episodes that the model judges as a reward model."""

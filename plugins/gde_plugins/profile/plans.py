@@ -1,0 +1,120 @@
+"""The runs of a profile."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import ceil
+
+from gde.data.json import Json
+from gde.data.plan import Choice, Plan
+from gde_plugins.profile.config import ProfileConfig
+
+SIZES = (7, 9, 11)
+DENSITIES = (0.2, 0.6, 1.0)
+LEVELS = ("GoToObj", "GoToLocal", "PickupLoc", "UnlockLocal")
+ANCHORS: Mapping[str, Choice] = {
+    "random": Choice(name="random"),
+    "noisy": Choice(name="noisy"),
+    "optimal": Choice(name="optimal"),
+}
+"""Scripted agents that play the same worlds, by the names of their columns."""
+PLAYED = ("grids", "keys", "fog")
+"""The runs that the anchors play too."""
+LANGUAGE = "gpt-oss"
+"""The agent that reads any world as text and asks a language model."""
+LEAST = 40
+"""Fewest worlds for probes, so that enough are held out for an interval."""
+
+
+def anchored(name: str, anchor: str) -> str:
+    """The name of an anchor's run."""
+    return f"{name}-{anchor}"
+
+
+def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]:
+    """All runs by name; those of the anchors after the agent's own."""
+    own = dict(_own(config, scale, agent))
+    found = dict(own)
+    for name in PLAYED:
+        for anchor, choice in ANCHORS.items():
+            found[anchored(name, anchor)] = replace(own[name], agent=choice)
+    return found
+
+
+def _own(
+    config: ProfileConfig, scale: float, agent: Choice
+) -> Iterator[tuple[str, Plan]]:
+    sizes: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
+    acting = ("success", "accuracy", "efficiency", "outcomes")
+
+    def plan(environment: str, n: int, *metrics: str, **settings: Json) -> Plan:
+        return Plan(
+            environment=Choice(name=environment, config=settings),
+            agent=agent,
+            metrics=tuple(Choice(name=each) for each in metrics),
+            episodes=_scaled(n, scale),
+        )
+
+    grids = plan("grid", config.grids, *acting, "difficulty", "errors", "meg-verdict")
+    yield "grids", replace(grids, environment=Choice(name="grid", config=sizes))
+
+    swapped = plan("grid", config.keys, "success", "meg-verdict", size=9, density=0.6)
+    yield "goal-swap", replace(swapped, goal_swap=True)
+
+    maps = plan(
+        "grid", config.worlds, *acting, "beliefs", "errors", size=9, density=0.6
+    )
+    yield (
+        "beliefs",
+        replace(
+            maps,
+            probes=(
+                Choice(name="cogmap"),
+                Choice(name="distance"),
+                Choice(name="plan"),
+            ),
+            episodes=max(LEAST, maps.episodes),
+        ),
+    )
+
+    yield "keys", plan("key-door", config.keys, "success", "accuracy", "keys")
+    yield (
+        "fog",
+        plan(
+            "grid",
+            config.keys,
+            "success",
+            "exploration",
+            size=9,
+            density=1.0,
+            view_radius=3,
+        ),
+    )
+    for task in ("predict", "plan", "decompose"):
+        questions = plan(
+            f"babyai-{task}", config.questions, "success", "outcomes", f"babyai-{task}"
+        )
+        levels: dict[str, Json] = {"level": list(LEVELS)}
+        environment = Choice(name=f"babyai-{task}", config=levels)
+        yield task, replace(questions, environment=environment)
+
+    if agent.name == LANGUAGE:
+        model = agent.config.get("model", "nano")
+        judge = Choice(name="judge", config={"model": model})
+        judging = plan("rewardbench", config.pairs, "epic", domain="blocksworld")
+        yield (
+            "judge",
+            replace(
+                judging,
+                agent=Choice(name="random"),
+                rewards=(judge, Choice(name=READS_NOTHING)),
+            ),
+        )
+
+
+READS_NOTHING = "goal-mentions-unrepeated"
+"""The best baseline of a reward model that reads no world."""
+
+
+def _scaled(n: int, scale: float) -> int:
+    # Rounded first: 20 x 0.15 is a little more than 3 in floating point.
+    return max(1, ceil(round(n * scale, 9)))

@@ -1,0 +1,157 @@
+"""The numbers of a profile: which run, which measurement, under which heading."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison, Run
+from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, anchored
+
+DOES = "What it does"
+ERRS = "Why it errs"
+SEEKS = "Keys and fog"
+BELIEVES = "What it believes"
+WANTS = "What it is after"
+ANSWERS = "BabyAI questions"
+JUDGES = "As a judge of progress"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One number of a profile."""
+
+    title: str
+    plan: str
+    name: str
+    table: str
+    where: Labels = field(default_factory=dict)
+    """Labels that the measurement must have, among others."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Column to another number of the same run."""
+
+
+def _row(
+    title: str, plan: str, name: str, table: str, beside: str = "", **where: str | bool
+) -> Asked:
+    column = {"by chance": beside} if beside else {}
+    return Asked(
+        title=title, plan=plan, name=name, table=table, where=where, beside=column
+    )
+
+
+READ = {"variant": "mlp", "position": "pre"}
+"""The fits whose numbers are shown: an MLP, before any reasoning."""
+ASKED = (
+    _row("Success rate", "grids", "success", DOES),
+    _row("Accuracy", "grids", "accuracy", DOES),
+    _row("Success weighted by path length", "grids", "efficiency.spl", DOES),
+    _row("Usable answers", "grids", "outcomes.ok", DOES),
+    _row("Unreadable answer", "grids", "errors.unreadable", ERRS),
+    _row("Belief", "beliefs", "errors.belief", ERRS, "errors.belief.random", **READ),
+    _row("Stated belief", "grids", "errors.stated", ERRS, "errors.stated.random"),
+    _row("Another goal", "grids", "errors.goal", ERRS, "errors.goal.random"),
+    _row("Plan", "grids", "errors.plan", ERRS, "errors.plan.random"),
+    _row("Slip", "grids", "errors.slip", ERRS, "errors.slip.random"),
+    _row("Unexplained", "grids", "errors.unexplained", ERRS),
+    _row("Key worlds, success rate", "keys", "success", SEEKS),
+    _row("Accuracy, collecting the key", "keys", "keys.accuracy.collect", SEEKS),
+    _row("Accuracy, reaching the goal", "keys", "keys.accuracy.reach", SEEKS),
+    _row("Fog, success rate", "fog", "success", SEEKS),
+    _row("Fog, accuracy given known cells", "fog", "exploration.accuracy", SEEKS),
+    _row("Agent decoded in its cell", "beliefs", "cogmap.top1.agent", BELIEVES, **READ),
+    _row("Goal decoded in its cell", "beliefs", "cogmap.top1.goal", BELIEVES, **READ),
+    _row("Next action decoded", "beliefs", "plan.prefix.1", BELIEVES, position="pre"),
+    _row(
+        "Actions optimal on the decoded map",
+        "beliefs",
+        "beliefs.accuracy.decoded",
+        BELIEVES,
+        **READ,
+    ),
+    _row("Goal-directed, p", "grids", "meg.verdict", WANTS),
+    _row("Share of an optimal agent's", "grids", "meg.verdict.share", WANTS),
+    _row("Goal moved, p", "goal-swap", "meg.verdict", WANTS),
+    _row("Goal moved, share", "goal-swap", "meg.verdict.share", WANTS),
+    _row("Predict", "predict", "predict.success", ANSWERS),
+    _row("Predict, above blind", "predict", "predict.success.above_blind", ANSWERS),
+    _row("Plan", "plan", "plan.success", ANSWERS),
+    _row("Plan, above blind", "plan", "plan.success.above_blind", ANSWERS),
+    _row("Decompose", "decompose", "decompose.success", ANSWERS),
+    _row(
+        "Decompose, above blind",
+        "decompose",
+        "decompose.success.above_blind",
+        ANSWERS,
+    ),
+    _row("EPIC distance of the judge", "judge", "epic", JUDGES, reward="judge"),
+    _row("EPIC distance, reads nothing", "judge", "epic", JUDGES, reward=READS_NOTHING),
+)
+
+
+def rows(runs: Mapping[str, Run]) -> Iterator[Comparison]:
+    """All numbers of the runs that were made, with those of the anchors."""
+    for asked in ASKED:
+        if asked.plan in runs:
+            measured = runs[asked.plan].result.measurements
+            ours = found(measured, asked.name, asked.where)
+            yield _comparison(asked, ours, dict(_beside(asked, runs)))
+
+
+def _beside(asked: Asked, runs: Mapping[str, Run]) -> Iterator[tuple[str, Measurement]]:
+    """The numbers beside one of the agent's, as far as they have a value."""
+    measured = runs[asked.plan].result.measurements
+    others = {}
+    for column, name in asked.beside.items():
+        others[column] = found(measured, name, asked.where)
+    for anchor in ANCHORS:
+        run = runs.get(anchored(asked.plan, anchor))
+        if run is not None:
+            others[anchor] = found(run.result.measurements, asked.name, asked.where)
+    for column, one in others.items():
+        if one.value is not None:
+            yield column, one
+
+
+def lacking(refused: Mapping[str, str]) -> Iterator[Comparison]:
+    """The numbers of runs that the agent cannot play, with the reasons."""
+    for asked in ASKED:
+        if asked.plan in refused:
+            absent = unmeasured(asked.name, refused[asked.plan])
+            yield _comparison(asked, absent, {})
+
+
+def _comparison(
+    asked: Asked, ours: Measurement, others: Mapping[str, Measurement]
+) -> Comparison:
+    return Comparison(
+        quantity=asked.title,
+        paper=None,
+        ours=ours,
+        source=asked.plan,
+        table=asked.table,
+        others=others,
+    )
+
+
+def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Measurement:
+    """The measurement of a name with at least these labels, of no control.
+
+    Without labels, only a number of the whole run.
+    """
+    for one in measurements:
+        is_control = one.where.get("control", "none") != "none"
+        is_control |= one.where.get("fit", "none") != "none"
+        if one.name != name or is_control:
+            continue
+        if where and where.items() <= one.where.items():
+            return one
+        # A verdict says how it came out in its own labels.
+        if not where and (not one.where or name == "meg.verdict"):
+            return one
+    return unmeasured(name, "not in the run")
+
+
+def unmeasured(name: str, reason: str) -> Measurement:
+    """A number that could not be measured."""
+    return Measurement(name=name, value=None, unit="share", n=0, reason=reason)

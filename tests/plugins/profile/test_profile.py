@@ -1,0 +1,124 @@
+"""A profile: every run that an agent can play, and a reason for the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gde.data.plan import Choice
+from gde.data.result import Measurement
+from gde.errors import GdeError, RunFolderError
+from gde.parts.reproduction import Comparison, ProfilesAgent
+from gde.reporting.page_files import write_study
+from gde.runs.reproducing import Request, Study, foresee, reproduce, study_json
+from gde_plugins.profile.claim import claim
+from gde_plugins.profile.config import ProfileConfig
+from gde_plugins.profile.plans import ANCHORS, PLAYED, anchored
+from gde_plugins.profile.rows import ASKED, ERRS, found
+from gde_plugins.profile.study import Profile
+
+SMALL = {"grids": 1, "worlds": 12, "keys": 6, "questions": 1, "pairs": 2}
+NOISY = Request(name="profile", settings=SMALL, agent=Choice(name="noisy"))
+
+
+def measured(name: str, value: float, **where: str) -> Measurement:
+    return Measurement(name=name, value=value, unit="share", n=9, where=where)
+
+
+def test_it_is_a_profile_and_every_row_has_a_run() -> None:
+    profile = Profile(ProfileConfig())
+    assert isinstance(profile, ProfilesAgent)
+    plans = profile.plans(1.0, Choice(name="gpt-oss"))
+    assert {asked.plan for asked in ASKED} <= {*plans}
+    for name in PLAYED:
+        for anchor in ANCHORS:
+            same = plans[anchored(name, anchor)]
+            assert same.environment == plans[name].environment
+            assert same.episodes == plans[name].episodes
+
+
+def test_a_refused_run_has_its_reason_in_every_row() -> None:
+    rows = Profile(ProfileConfig()).lacking({"beliefs": "no activations"})
+    assert {row.ours.reason for row in rows} == {"no activations"}
+    assert len(rows) == sum(asked.plan == "beliefs" for asked in ASKED)
+
+
+def test_numbers_of_controls_and_of_conditions_are_not_taken() -> None:
+    several = [
+        measured("success", 0.1, size="7"),
+        measured("beliefs.accuracy.decoded", 0.2, fit="untrained", position="pre"),
+        measured("beliefs.accuracy.decoded", 0.3, fit="none", position="pre"),
+        measured("success", 0.4),
+    ]
+    assert found(several, "success", {}).value == 0.4
+    decoded = found(several, "beliefs.accuracy.decoded", {"position": "pre"})
+    assert decoded.value == 0.3
+    assert found(several, "length", {}).reason == "not in the run"
+
+
+def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> None:
+    def row(quantity: str, value: float, chance: float) -> Comparison:
+        return Comparison(
+            quantity=quantity,
+            paper=None,
+            ours=measured("errors.plan", value),
+            source="grids",
+            table=ERRS,
+            others={"by chance": measured("errors.plan.random", chance)},
+        )
+
+    (sentence,) = claim([row("Slip", 0.2, 0.1), row("Plan", 0.7, 0.3)])
+    assert sentence == (
+        "Of 9 actions that were not optimal, 70% are attributed to: plan"
+        " (random actions: 30%)."
+    )
+
+
+def test_a_dry_run_says_what_cannot_be_asked() -> None:
+    notes = {each.plan: each.note for each in foresee(Request(name="profile"))}
+    assert notes["judge"].startswith("judge.model: wanted a model")
+    assert not notes["grids"]
+
+
+def test_no_run_at_all_is_an_error(tmp_path: Path) -> None:
+    nobody = Request(name="profile", agent=Choice(name="nobody"))
+    with pytest.raises(GdeError, match="unknown agent 'nobody'"):
+        reproduce(nobody, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return reproduce(NOISY, tmp_path_factory.mktemp("profile") / "out")
+
+
+@pytest.mark.extended
+def test_a_scripted_agent_has_numbers_or_reasons_and_anchors(noisy: Study) -> None:
+    by_name = {(row.source, row.quantity): row for row in noisy.rows}
+    assert len(by_name) == len([each for each in ASKED if each.plan != "judge"])
+    for row in noisy.rows:
+        assert row.ours.value is not None or row.ours.reason
+    success = by_name["grids", "Success rate"]
+    assert success.others["optimal"].value == 1
+    assert success.others["noisy"] == success.ours
+    assert "activations" in by_name["beliefs", "Goal decoded in its cell"].ours.reason
+    assert noisy.claim[0].startswith("In 9 open and walled grids it reached the goal")
+
+
+@pytest.mark.extended
+def test_the_page_begins_with_the_claim_and_leads_to_every_run(noisy: Study) -> None:
+    page, _ = write_study(noisy)
+    assert page is not None
+    text = page.read_text()
+    assert text.index(noisy.claim[0]) < text.index("What it does")
+    assert 'href="grids-optimal/report.html"' in text
+    assert json.loads(json.dumps(study_json(noisy)))["claim"] == [*noisy.claim]
+
+
+@pytest.mark.extended
+def test_naming_the_folder_again_runs_nothing_anew(noisy: Study) -> None:
+    again = reproduce(NOISY, noisy.folder)
+    assert again.rows == noisy.rows
+    other = Request(name="profile", settings=SMALL, agent=Choice(name="optimal"))
+    with pytest.raises(RunFolderError, match="run of another plan"):
+        reproduce(other, noisy.folder)
