@@ -146,7 +146,7 @@ def reproduce(
     # kept.
     refused: dict[str, str] = {}
     if isinstance(study, ProfilesAgent):
-        asked = partial(_allowed, folder=folder, catalogue=catalogue, ask=ask_first)
+        allowed = partial(_allowed, folder=folder, catalogue=catalogue, ask=ask_first)
         plans, flights, refused = _possible(request.agent, plans, allowed)
     else:
         plans, flights = _allowed(plans, folder, catalogue, ask_first)

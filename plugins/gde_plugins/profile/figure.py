@@ -29,7 +29,7 @@ def figure(rows: Sequence[Comparison]) -> Figure:
     shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
     points = {"type": "point", "filled": True, "color": BLUE, "size": 60}
     whiskers = {"type": "rule", "color": BLUE}
-    spec = {
+    spec: dict[str, Any] = {
         "width": 420,
         "layer": [
             {

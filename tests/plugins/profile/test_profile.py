@@ -74,6 +74,7 @@ def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> Non
     )
 
 
+@pytest.mark.extended
 def test_a_dry_run_says_what_cannot_be_asked() -> None:
     notes = {each.plan: each.note for each in foresee(Request(name="profile"))}
     assert notes["judge"].startswith("judge.model: wanted a model")
