@@ -32,9 +32,13 @@ def _told(one: Measurement) -> str:
     """A share with its interval, in percent."""
     assert one.value is not None
     if one.interval is None:
-        return f"{one.value:.0%}"
+        return _percent(one.value)
     low, high = one.interval
-    return f"{one.value:.0%} [{100 * low:.0f}, {100 * high:.0f}]"
+    return f"{_percent(one.value)} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _does(found: Found) -> str:
@@ -62,7 +66,7 @@ def _errs(found: Sequence[Comparison]) -> str:
     )
     chance = first.others.get("by chance")
     if chance and chance.value is not None:
-        sentence += f" (random actions: {chance.value:.0%})"
+        sentence += f" (random actions: {_percent(chance.value)})"
     return f"{sentence}."
 
 

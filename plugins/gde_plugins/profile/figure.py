@@ -23,7 +23,10 @@ def figure(rows: Sequence[Comparison]) -> Figure:
             if one.value is not None:
                 others.append({"row": label, "agent": name, "value": one.value})
 
-    y = {"field": "row", "type": "nominal", "sort": None, "title": None}
+    # Layers with data of their own would each begin an order of their own.
+    order = [row["row"] for row in own]
+    axis = {"labelLimit": 320}
+    y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": axis}
     x = {"field": "value", "type": "quantitative", "title": "share"}
     scale = {"domain": list(ORDER), "range": ["diamond", "cross", "triangle", "square"]}
     shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
