@@ -7,7 +7,8 @@ the rest is hand-written. A test compares.
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +34,38 @@ def hooks() -> Iterator[str]:
             yield f"### `{name}{signature}`\n\n{inspect.getdoc(function)}\n"
 
 
+SHARED = 3
+"""Commands from which on an option is explained once for all."""
+
+
 def commands() -> Iterator[str]:
-    """Every command of this distribution, with its arguments and options."""
+    """Every command of this distribution, with its arguments and options.
+
+    Options that mean the same in several commands come first.
+    """
+    rows = {}
+    told = {}
     for name, command in _leaves("gde", typer.main.get_command(build_app())):
-        yield f"### `{name}`\n\n{' '.join(command.help.split())}\n"
-        rows = [
-            _row(parameter) for parameter in command.params if parameter.name != "help"
-        ]
-        if rows:
-            yield (
-                "\n".join(
-                    [
-                        "| argument or option | default | meaning |",
-                        "| --- | --- | --- |",
-                        *rows,
-                    ]
-                )
-                + "\n"
-            )
+        told[name] = " ".join(command.help.split())
+        rows[name] = [_row(each) for each in command.params if each.name != "help"]
+    counts = Counter(row for of_command in rows.values() for row in of_command)
+    options = [row for row in counts if row.startswith("| `--")]
+    shared = [row for row in options if counts[row] >= SHARED]
+    yield f"Options of several commands:\n\n{_table(shared)}"
+
+    for name, of_command in rows.items():
+        yield f"### `{name}`\n\n{told[name]}\n"
+        own = [row for row in of_command if row not in shared]
+        if own:
+            yield _table(own)
+        also = [row.split(" | ")[0][2:] for row in of_command if row in shared]
+        if also:
+            yield f"Also {', '.join(also)}.\n"
+
+
+def _table(rows: Sequence[str]) -> str:
+    head = ["| argument or option | default | meaning |", "| --- | --- | --- |"]
+    return "\n".join([*head, *rows]) + "\n"
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -52,7 +52,11 @@ def test_the_data_page_lists_the_tables_and_columns_of_the_journal() -> None:
         )
     ]
     actual = {
-        table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        table: [
+            name
+            for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")
+            if name != "checksum"  # explained once for all tables
+        ]
         for table in tables
     }
     assert documented_tables() == actual
