@@ -147,15 +147,6 @@ def test_the_tutorial_shows_the_examples_as_they_are() -> None:
     ).read_text(encoding="utf-8")
 
 
-def test_the_page_of_executors_shows_the_example_as_it_is() -> None:
-    executor, _ = blocks("how-to/executor.md", "python")
-    assert (
-        (ROOT / "examples" / "own_executor.py")
-        .read_text(encoding="utf-8")
-        .endswith(executor)
-    )
-
-
 def test_the_asking_agent_of_the_tutorial_is_an_agent() -> None:
     _, asker, *_ = blocks("plugin-tutorial.md", "python")
     names: dict[str, Any] = {name: getattr(gde, name) for name in gde.__all__}

@@ -143,7 +143,7 @@ def test_own_executor_changes_no_result_and_keeps_the_contract(tmp_path: Path) -
     serial, pool = (json.loads(shown) for shown in words.values())
     assert (serial["status"], serial["measurements"]) == ("ok", pool["measurements"])
     (test,) = (
-        code for code in EXECUTOR.read_text(encoding="utf-8").split("```python\n")[2:]
+        code for code in EXECUTOR.read_text(encoding="utf-8").split("```python\n")[1:]
     )
     (tmp_path / "test_pool.py").write_text(test.partition("```")[0], encoding="utf-8")
     run(
