@@ -32,7 +32,7 @@ def command(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what an agent does, believes, wants and judges, on one page.
+    """Say on one page what an agent does, believes and wants.
 
     Scripted agents play the same worlds. What the agent cannot be asked has a reason.
     """

@@ -34,9 +34,9 @@ def figure(rows: Sequence[Comparison]) -> Figure:
     whiskers = {"type": "rule", "color": BLUE}
     spec: dict[str, Any] = {
         "width": 420,
+        "data": {"values": own},
         "layer": [
             {
-                "data": {"values": own},
                 "mark": whiskers,
                 "encoding": {
                     "y": y,
@@ -44,11 +44,7 @@ def figure(rows: Sequence[Comparison]) -> Figure:
                     "x2": {"field": "high"},
                 },
             },
-            {
-                "data": {"values": own},
-                "mark": points,
-                "encoding": {"y": y, "x": x},
-            },
+            {"mark": points, "encoding": {"y": y, "x": x}},
             {
                 "data": {"values": others},
                 "mark": {"type": "point", "color": "#777", "size": 45},

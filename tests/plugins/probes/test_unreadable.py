@@ -81,7 +81,7 @@ def test_a_layer_that_is_not_there_and_a_model_without_any_are_refused(
     result = run(catalogue, tmp_path / "run", probes=False)
     with pytest.raises(
         GdeError,
-        match="model 'walker' has layers 0 to 1 or one of early, middle, late, all, got 7",
+        match="model 'walker' has layers 0 to 2 or one of early, middle, late, all, got 7",
     ):
         probe(
             result.run, [Choice(name="cogmap", config={**QUICK, "layer": 7})], catalogue
