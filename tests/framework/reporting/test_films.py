@@ -56,6 +56,15 @@ def test_a_world_that_is_drawn_as_text_is_told_as_that_text(evidence: Evidence) 
     assert "truth" not in film["turns"][0]
 
 
+def test_what_a_metric_remarks_of_a_turn_is_told_with_it(evidence: Evidence) -> None:
+    first = next(one for one in evidence.trajectories if one.turns)
+    remarks = {(str(first.key), 0): "plan: 9 steps"}
+    told = unpacked(films(replace(evidence, remarks=remarks)))
+    said = [frame.get("why") for film in told for frame in film["turns"]]
+    assert told[0]["turns"][0]["why"] == "plan: 9 steps"
+    assert said.count(None) == len(said) - 1
+
+
 def test_a_large_run_is_shown_by_episodes_evenly_spread(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
     many = tuple(

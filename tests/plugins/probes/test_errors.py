@@ -1,5 +1,9 @@
 """Causes of errors: agents that err in one known way are found to err in that way."""
 
+import base64
+import gzip
+import json
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -301,6 +305,26 @@ def test_own_maps_explain_more_than_those_of_other_worlds(walked: Evidence) -> N
     found = values(errors(erring(walked, towards_a_wrong_goal)), "none")
     assert found["errors.belief"] == 1
     assert (found["errors.belief.shuffled"] or 1) < 0.6
+
+
+def test_the_page_tells_why_a_turn_was_not_optimal(tmp_path: Path) -> None:
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="random"),
+        metrics=(Choice(name="errors"),),
+        episodes=2,
+    )
+    evaluate(plan, tmp_path / "run")
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    (packed,) = re.findall(r'id="films">(.+?)</script>', page)
+    films = json.loads(gzip.decompress(base64.b64decode(packed)))
+    whys = {
+        frame.get("why")
+        for film in films
+        for frame in film["turns"]
+        if frame["verdict"] == "not optimal"
+    }
+    assert whys == {"unexplained"}
 
 
 def test_what_cannot_be_told_has_a_reason(walked: Evidence) -> None:
