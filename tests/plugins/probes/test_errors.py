@@ -21,7 +21,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Decision, Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.probes.config import ErrorsConfig
-from gde_plugins.probes.errors.attribution import CAUSES
+from gde_plugins.probes.errors.attribution import CAUSES, erring_turns
 from gde_plugins.probes.errors.metric import Errors
 
 CLASSES = decoded_classes(KINDS)
@@ -226,6 +226,49 @@ def test_the_first_cause_that_explains_a_turn_has_it(walked: Evidence) -> None:
     found = values(errors(erring(walked, slipping_too)), "none")
     assert found["errors.stated"] == 1
     assert found["errors.slip"] == 0
+
+
+def test_a_false_statement_that_the_action_does_not_follow_explains_nothing(
+    walked: Evidence,
+) -> None:
+    def saying_one_thing(seen: Seen) -> Decision:
+        true, turn, rng = seen
+        place = somewhere(true, rng)
+        wrong = {*MOVES} - {*first_steps(true, place)} - {*(turn.optimal or ())}
+        return thinking(sorted(wrong)[0], reasoning(true, place))
+
+    found = values(errors(erring(walked, saying_one_thing)), "none")
+    assert found["errors.stated"] == 0
+    assert found["errors.unexplained"] == 1
+
+
+def test_a_path_that_stops_before_the_goal_or_leaves_the_map_is_no_plan(
+    walked: Evidence,
+) -> None:
+    def stopping(seen: Seen) -> Decision:
+        decision = detouring(seen)
+        thought = decision.completion.reasoning if decision.completion else None
+        if thought is None:
+            return decision
+        return thinking(decision.action or "", thought.rpartition(" ")[0])
+
+    def leaving(seen: Seen) -> Decision:
+        true, turn, _ = seen
+        wrong = sorted({*MOVES} - {*(turn.optimal or ())})[0]
+        path = (true.place_of("agent"), (99, 99))
+        return thinking(wrong, reasoning(true, true.place_of("goal"), path))
+
+    for decide in (stopping, leaving):
+        found = values(errors(erring(walked, decide)), "none")
+        assert not found["errors.plan"]
+
+
+def test_random_actions_are_those_that_are_not_optimal(walked: Evidence) -> None:
+    trajectory = next(one for one in walked.trajectories if len(one.turns) > 1)
+    pattern = re.compile(ErrorsConfig().reasoning)
+    for one in erring_turns(trajectory, pattern):
+        optimal = trajectory.turns[one.index].optimal or ()
+        assert {*one.wrong} == {*MOVES} - {*optimal}
 
 
 def with_lure(evidence: Evidence) -> Evidence:
