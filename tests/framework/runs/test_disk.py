@@ -57,7 +57,7 @@ def test_a_file_that_cannot_grow_stops_the_run_and_it_goes_on(tmp_path: Path) ->
 def test_a_folder_that_is_removed_is_named(tmp_path: Path) -> None:
     run = tmp_path / "run"
     going = gde(*evaluation(400, run))
-    while not (run / "run.sqlite").exists() and going.poll() is None:
+    while not (run / "run.sqlite-wal").exists() and going.poll() is None:
         time.sleep(0.01)
     run.rename(tmp_path / "gone")
     shutil.rmtree(tmp_path / "gone")
