@@ -54,10 +54,15 @@ def test_a_file_that_cannot_grow_stops_the_run_and_it_goes_on(tmp_path: Path) ->
     assert f"ok: {run}" in said
 
 
+BEGUN = 100_000
+"""Bytes of the log of a run that plays."""
+
+
 def test_a_folder_that_is_removed_is_named(tmp_path: Path) -> None:
     run = tmp_path / "run"
     going = gde(*evaluation(400, run))
-    while not (run / "run.sqlite-wal").exists() and going.poll() is None:
+    log = run / "run.sqlite-wal"
+    while not (log.exists() and log.stat().st_size > BEGUN) and going.poll() is None:
         time.sleep(0.01)
     run.rename(tmp_path / "gone")
     shutil.rmtree(tmp_path / "gone")
