@@ -265,8 +265,7 @@ def test_a_path_that_stops_before_the_goal_or_leaves_the_map_is_no_plan(
 
 def test_random_actions_are_those_that_are_not_optimal(walked: Evidence) -> None:
     trajectory = next(one for one in walked.trajectories if len(one.turns) > 1)
-    pattern = re.compile(ErrorsConfig().reasoning)
-    for one in erring_turns(trajectory, pattern):
+    for one in erring_turns(trajectory, ErrorsConfig().reasoning):
         optimal = trajectory.turns[one.index].optimal or ()
         assert {*one.wrong} == {*MOVES} - {*optimal}
 

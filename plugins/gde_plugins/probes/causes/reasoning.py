@@ -1,6 +1,5 @@
 """The places that a model's reasoning writes."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,13 +10,13 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_share
 from gde_plugins.probes.causes.cases import Answers, Case
+from gde_plugins.probes.written import written_cells
 
 UNMATCHED = (
     "the pattern {!r} finds no {} in any reasoning;"
     " set causes.reasoning to the form that the model writes"
 )
 NO_REASONING = "the model wrote no reasoning; choose a higher effort"
-NUMBER = re.compile(r"\d+")
 
 
 def written_shares(
@@ -61,12 +60,8 @@ def written_shares(
 
 def written_places(pattern: str, reasoning: str) -> Mapping[str, Position]:
     """Return the places that a reasoning first writes, by the names of the groups."""
-    match = re.search(pattern, reasoning)
-    if match is None:
-        return {}
     places = {}
-    for thing, text in match.groupdict(default="").items():
-        numbers = [int(number) for number in NUMBER.findall(text)]
-        if len(numbers) == 2:
-            places[thing] = (numbers[0], numbers[1])
+    for thing, cells in written_cells(pattern, reasoning).items():
+        if len(cells) == 1:
+            (places[thing],) = cells
     return places

@@ -1,6 +1,5 @@
 """The cause of an action that is not optimal, from all that is known of its turn."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -95,7 +94,7 @@ class Erring:
         return ""
 
 
-def erring_turns(trajectory: Trajectory, pattern: re.Pattern[str]) -> Iterator[Erring]:
+def erring_turns(trajectory: Trajectory, pattern: str) -> Iterator[Erring]:
     """The turns whose action is not among the certified optimal ones.
 
     Args:
@@ -119,7 +118,7 @@ def _erring(
     turn: Turn,
     true: CellMap | None,
     known: Moves,
-    pattern: re.Pattern[str],
+    pattern: str,
     earlier: Mapping[Position, str],
 ) -> Erring:
     decision = turn.decision

@@ -1,6 +1,5 @@
 """The metric `errors`: why was an action not optimal?"""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -92,12 +91,11 @@ class Errors:
 
     def _errors(self, evidence: Evidence) -> tuple[dict[Key, Erring], int]:
         """The erring turns, and the number of turns with a certified optimum."""
-        pattern = re.compile(self.config.reasoning)
         errors = {}
         n_certified = 0
         for trajectory in finished(evidence):
             n_certified += sum(turn.optimal is not None for turn in trajectory.turns)
-            for one in erring_turns(trajectory, pattern):
+            for one in erring_turns(trajectory, self.config.reasoning):
                 errors[one.key] = one
         return errors, n_certified
 

@@ -1,6 +1,5 @@
 """What an answer says of the world: places, a path, or a whole map."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,10 +9,10 @@ from gde.data.cell_map import CellMap, Position
 from gde.data.stated_map import Unstated, answer_noted, read_stated
 from gde.data.trajectory import Decision
 from gde_plugins.probes.arrays import Codes
+from gde_plugins.probes.written import written_cells
 
 PATH = "path"
 """The group of the pattern with the cells of a path."""
-NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +27,7 @@ class Said:
     """(height, width) index into the kinds of the true map."""
 
     @classmethod
-    def of(cls, decision: Decision, pattern: re.Pattern[str], true: CellMap) -> "Said":
+    def of(cls, decision: Decision, pattern: str, true: CellMap) -> "Said":
         """Read the first match in the reasoning, and the answer to a question for the
         map.
 
@@ -39,15 +38,9 @@ class Said:
         """
         completion = decision.completion
         reasoning = completion.reasoning if completion else None
-        match = pattern.search(reasoning or "")
-        places = {}
-        path: tuple[Position, ...] = ()
-        for name, text in (match.groupdict(default="") if match else {}).items():
-            cells = _positions(text)
-            if name == PATH:
-                path = cells
-            elif len(cells) == 1:
-                places[name] = cells[0]
+        written = {**written_cells(pattern, reasoning or "")}
+        path = written.pop(PATH, ())
+        places = {name: cells[0] for name, cells in written.items() if len(cells) == 1}
         return cls(places=places, path=path, cells=_stated(decision, true))
 
     @property
@@ -79,13 +72,6 @@ def is_free(true: CellMap, place: Position) -> bool:
     row, column = place
     is_inside = row < true.height and column < true.width
     return is_inside and not true.where("wall")[place]
-
-
-def _positions(text: str) -> tuple[Position, ...]:
-    numbers = [int(number) for number in NUMBER.findall(text)]
-    if len(numbers) % 2:
-        return ()
-    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def _stated(decision: Decision, true: CellMap) -> Codes | None:
