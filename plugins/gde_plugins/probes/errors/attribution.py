@@ -12,6 +12,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves
 from gde_plugins.probes.arrays import Bools, Codes
 from gde_plugins.probes.errors.said import Said, is_free
+from gde_plugins.probes.maps.held_out import recorded_map
 from gde_plugins.probes.maps.policies import Believed, Moves, top
 
 Cause = Literal["unreadable", "belief", "stated", "goal", "plan", "slip", "unexplained"]
@@ -104,7 +105,7 @@ def erring_turns(trajectory: Trajectory, pattern: str) -> Iterator[Erring]:
     known = moves(trajectory.world)
     earlier: dict[Position, str] = {}
     for turn in trajectory.turns:
-        true = map_of(trajectory, turn)
+        true = _map_of(trajectory, turn)
         optimal = turn.optimal
         if optimal is not None and turn.decision.action not in optimal:
             yield _erring(trajectory, turn, true, known, pattern, earlier)
@@ -169,17 +170,13 @@ def _others(true: CellMap, earlier: Mapping[Position, str]) -> dict[Position, st
     return {place: name for place, name in others.items() if place not in own}
 
 
-def map_of(trajectory: Trajectory, turn: Turn) -> CellMap | None:
+def _map_of(trajectory: Trajectory, turn: Turn) -> CellMap | None:
     """The true map of a turn; None where none with agent and goal is recorded."""
-    if turn.state is None:
+    true = recorded_map(trajectory, turn)
+    if true is None or "wall" not in true.kinds:
         return None
-    try:
-        true = CellMap.from_record(trajectory.world, turn.state)
-        true.place_of("agent")
-        true.place_of("goal")
-    except ValueError:
-        return None
-    return true if "wall" in true.kinds else None
+    placed = {thing.name for thing in true.things}
+    return true if {"agent", "goal"} <= placed else None
 
 
 def _optimal(free: Bools, agent: Position, goal: Position, known: Moves) -> set[str]:

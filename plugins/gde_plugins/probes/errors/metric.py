@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.view import moves
 from gde.numerics.episodes import finished, unmeasured
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
+from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.config import ErrorsConfig
 from gde_plugins.probes.errors.attribution import CAUSES, Cause, Erring, erring_turns
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
@@ -81,7 +80,8 @@ class Errors:
         errors, _ = self._errors(evidence)
         for fit in decoded_turns(evidence):
             if fit.where["fit"] == "none" and not fit.untrained("agent", "goal"):
-                errors.update((one.key, one) for one in _believing(fit, errors))
+                believing = _believing(fit, _decoded_optimal(fit), errors)
+                errors.update((one.key, one) for one in believing)
                 break
         remarks = {}
         for key, one in errors.items():
@@ -132,7 +132,8 @@ def _of_fit(
 ) -> Iterator[Measurement]:
     """All shares in the held-out turns of a fit, which decodes their maps."""
     untrained = fit.untrained("agent", "goal")
-    believing = _believing(fit, errors)
+    best = _decoded_optimal(fit)
+    believing = _believing(fit, best, errors)
     if untrained or not believing:
         reason = untrained or "every held-out action was optimal"
         yield unmeasured("errors.belief", "share", reason)
@@ -141,28 +142,29 @@ def _of_fit(
     labels = tuple(map(str, fit.where.values()))
     yield _share("errors.belief", believing, "belief", seed, *labels)
     yield _random(believing, "belief", seed, *labels)
-    yield _shuffled(fit, believing, seed, *labels)
+    yield _shuffled(fit, best, believing, seed, *labels)
     yield from _shares(believing, seed, *labels)
 
 
-def _believing(fit: DecodedTurns, errors: Mapping[Key, Erring]) -> list[Erring]:
+def _believing(
+    fit: DecodedTurns, best: Mapping[str, Bools], errors: Mapping[Key, Erring]
+) -> list[Erring]:
     """The held-out erring turns with the actions that their decoded maps explain."""
-    if not fit.turns:
-        return []
-    names, optimal = _decoded_optimal(fit)
     believing = []
     for row, key in enumerate(_keys(fit)):
         if key in errors:
-            best = frozenset(names[a] for a in np.flatnonzero(optimal[row]))
-            believing.append(replace(errors[key], decoded=best))
+            decoded = frozenset(name for name in best if best[name][row])
+            believing.append(replace(errors[key], decoded=decoded))
     return believing
 
 
-def _decoded_optimal(fit: DecodedTurns) -> tuple[list[str], np.ndarray]:
-    """Names of A actions, and (N, A) whether each is optimal on the decoded map."""
+def _decoded_optimal(fit: DecodedTurns) -> Mapping[str, Bools]:
+    """By action: (N,) whether it is optimal on the decoded map."""
+    if not fit.turns:
+        return {}
     known = moves(fit.trajectories[0].world)
     believed = Believed.likeliest(fit.decoded, fit.classes)
-    return [*known], believed.optimal(known)
+    return dict(zip(known, believed.optimal(known).T, strict=True))
 
 
 def _keys(fit: DecodedTurns) -> list[Key]:
@@ -196,18 +198,23 @@ def _random(
 
 
 def _shuffled(
-    fit: DecodedTurns, errors: Sequence[Erring], seed: int, *labels: str
+    fit: DecodedTurns,
+    best: Mapping[str, Bools],
+    errors: Sequence[Erring],
+    seed: int,
+    *labels: str,
 ) -> Measurement:
     """The share of beliefs, expected with the decoded map of a turn of another world."""
     name = "errors.belief.shuffled"
-    names, optimal = _decoded_optimal(fit)
+    groups = fit.groups
     hits = []
     worlds = []
     for one in errors:
-        elsewhere = fit.groups != one.world
+        elsewhere = groups != one.world
         if elsewhere.any():
-            expected = dict(zip(names, optimal[elsewhere].mean(axis=0), strict=True))
-            hits.append(float(expected.get(one.action or "", 0.0)))
+            explained = best.get(one.action or "")
+            share = 0.0 if explained is None else explained[elsewhere].mean()
+            hits.append(float(share))
             worlds.append(one.world)
     if not hits:
         return unmeasured(name, "share", "there is only one held-out world")

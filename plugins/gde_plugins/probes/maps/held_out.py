@@ -157,6 +157,16 @@ def _turns_of(
     )
 
 
+def recorded_map(trajectory: Trajectory, turn: Turn) -> CellMap | None:
+    """The map before a decision; None where none is recorded."""
+    if turn.state is None:
+        return None
+    try:
+        return CellMap.from_record(trajectory.world, turn.state)
+    except ValueError:
+        return None
+
+
 def true_map(trajectory: Trajectory, turn: Turn, size: int) -> Codes:
     """(size, size) true classes of a turn, which has a state because a map probe
     decoded it.

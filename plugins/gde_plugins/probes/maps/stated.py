@@ -18,7 +18,7 @@ from gde.numerics.episodes import finished, unmeasured
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Codes
-from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
+from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, recorded_map
 from gde_plugins.probes.maps.policies import top
 from gde_plugins.probes.maps.scores import likeliest_on_map
 
@@ -119,13 +119,8 @@ def _answers(evidence: Evidence) -> tuple[int, list[_Answer]]:
 
 def _true_map(trajectory: Trajectory, turn: Turn) -> CellMap | None:
     """Return the true map of a turn; None where none with agent and goal is recorded."""
-    if turn.state is None:
-        return None
-    try:
-        true = CellMap.from_record(trajectory.world, turn.state)
-    except ValueError:
-        return None
-    return true if {*THINGS} <= {*true.kinds} else None
+    true = recorded_map(trajectory, turn)
+    return true if true and {*THINGS} <= {*true.kinds} else None
 
 
 def _read(text: str, true: CellMap, trajectory: Trajectory, turn: Turn) -> _Answer:
