@@ -52,9 +52,7 @@ def command(
     concurrency: Annotated[
         int | None, typer.Option(help="Number of concurrent episodes.")
     ] = None,
-    executor: Annotated[
-        str | None, typer.Option(help="Where episodes run: serial, processes or ray.")
-    ] = None,
+    executor: Annotated[str | None, options.WHERE] = None,
     out: Annotated[
         Path | None, options.out("Run folder to make; default: a new one under runs/.")
     ] = None,

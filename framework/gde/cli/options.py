@@ -26,6 +26,15 @@ NoPreflight = Annotated[
     bool,
     typer.Option("--no-preflight", help="Do not ask served models before the run."),
 ]
+WHERE = typer.Option(help="Where episodes run: serial, processes or ray.")
+"""The option that names an executor."""
+Dry = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
+]
+StudyOut = Annotated[
+    Path | None, out("Folder for the runs; an existing folder is resumed.")
+]
 Model = Annotated[
     list[str] | None,
     typer.Option(

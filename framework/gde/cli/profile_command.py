@@ -1,6 +1,5 @@
 """gde profile: one agent in all kinds of worlds, on one page."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,18 +16,11 @@ def command(
         str, typer.Option(help="Agent to profile; see `gde list agents`.")
     ] = "gpt-oss",
     scale: Annotated[float, typer.Option(help="Share of the full size.")] = 1.0,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
-    ] = False,
+    dry_run: options.Dry = False,
     no_preflight: options.NoPreflight = False,
     settings: options.Set = None,
-    executor: Annotated[
-        str, typer.Option(help="Where episodes run: serial, processes or ray.")
-    ] = "serial",
-    out: Annotated[
-        Path | None, options.out("Folder for the runs; an existing folder is resumed.")
-    ] = None,
+    executor: Annotated[str, options.WHERE] = "serial",
+    out: options.StudyOut = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

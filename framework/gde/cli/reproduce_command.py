@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,18 +38,11 @@ def command(
     reward: Annotated[
         list[str] | None, typer.Option(help="Further reward model; may be repeated.")
     ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Estimate the number of model calls and stop."),
-    ] = False,
+    dry_run: options.Dry = False,
     no_preflight: options.NoPreflight = False,
     settings: options.Set = None,
-    executor: Annotated[
-        str, typer.Option(help="Where episodes run: serial, processes or ray.")
-    ] = "serial",
-    out: Annotated[
-        Path | None, options.out("Folder for the runs; an existing folder is resumed.")
-    ] = None,
+    executor: Annotated[str, options.WHERE] = "serial",
+    out: options.StudyOut = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -26,9 +26,7 @@ def command(
             help="Change a limit: run.max_calls=900, run.concurrency=4, model.timeout=60.",
         ),
     ] = None,
-    executor: Annotated[
-        str, typer.Option(help="Where episodes run: serial, processes or ray.")
-    ] = "",
+    executor: Annotated[str, options.WHERE] = "",
     accept_code: Annotated[
         bool,
         typer.Option(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Protocol, runtime_checkable
 
 from gde.data.estimate import Estimate
@@ -47,6 +48,14 @@ class Comparison:
         ):
             return None
         return self.ours.value - self.paper
+
+
+def scaled(published: int, scale: float) -> int:
+    """A share of a published sample size, rounded up, at least 1."""
+    # 10 x 1.1 is a little more than 11 in floating point, and would be rounded up to
+    # 12.
+    wanted = round(published * scale, 9)
+    return max(1, ceil(wanted))
 
 
 @runtime_checkable

@@ -13,9 +13,9 @@ from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.context import Context
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.grid_studies.config import BehaviourConfig
-from gde_plugins.grid_studies.lookup import find, scaled
+from gde_plugins.grid_studies.lookup import find
 from gde_plugins.grid_studies.printed import (
     APPENDIX_D,
     BASELINE,

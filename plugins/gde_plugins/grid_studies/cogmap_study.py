@@ -10,9 +10,9 @@ from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS
 from gde.data.result import Measurement
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.grid_studies.config import CogmapStudyConfig, InputForm
-from gde_plugins.grid_studies.lookup import find, scaled
+from gde_plugins.grid_studies.lookup import find
 from gde_plugins.grid_studies.published_agent import published
 
 SIZES = (7, 9, 11, 13, 15)

@@ -1,7 +1,6 @@
-"""Measurements by name and labels, and published sample sizes scaled."""
+"""Measurements by name and labels."""
 
 from collections.abc import Sequence
-from math import ceil
 
 from gde.data.result import Measurement
 
@@ -23,11 +22,3 @@ def find(
         where=where,
         reason="not in the run",
     )
-
-
-def scaled(published: int, scale: float) -> int:
-    """A share of a published sample size, rounded up, at least 1."""
-    # 10 x 1.1 is a little more than 11 in floating point, and would be rounded up to
-    # 12.
-    wanted = round(published * scale, 9)
-    return max(1, ceil(wanted))

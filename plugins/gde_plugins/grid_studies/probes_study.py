@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.grid_studies.cogmap_study import (
     DENSITIES,
     GENERAL,
@@ -21,7 +21,6 @@ from gde_plugins.grid_studies.cogmap_study import (
     without_layer,
 )
 from gde_plugins.grid_studies.config import InputForm, ProbesStudyConfig, Turns
-from gde_plugins.grid_studies.lookup import scaled
 from gde_plugins.grid_studies.probe_figures import (
     map_figure,
     prefix_figure,

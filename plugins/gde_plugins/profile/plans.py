@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import ceil
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
+from gde.parts.reproduction import scaled
 from gde_plugins.profile.config import ProfileConfig
 
 SIZES = (7, 9, 11)
@@ -51,7 +51,7 @@ def _own(
             environment=Choice(name=environment, config=settings),
             agent=agent,
             metrics=tuple(Choice(name=each) for each in metrics),
-            episodes=_scaled(n, scale),
+            episodes=scaled(n, scale),
         )
 
     grids = plan("grid", config.grids, *acting, "difficulty", "errors", "meg-verdict")
@@ -113,8 +113,3 @@ def _own(
 
 READS_NOTHING = "goal-mentions-unrepeated"
 """The best baseline of a reward model that reads no world."""
-
-
-def _scaled(n: int, scale: float) -> int:
-    # Rounded first: 20 x 0.15 is a little more than 3 in floating point.
-    return max(1, ceil(round(n * scale, 9)))

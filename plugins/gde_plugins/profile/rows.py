@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gde.data.json import Labels
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, anchored
 
@@ -117,7 +118,7 @@ def lacking(refused: Mapping[str, str]) -> Iterator[Comparison]:
     """The numbers of runs that the agent cannot play, with the reasons."""
     for asked in ASKED:
         if asked.plan in refused:
-            absent = unmeasured(asked.name, refused[asked.plan])
+            absent = unmeasured(asked.name, "share", refused[asked.plan])
             yield _comparison(asked, absent, {})
 
 
@@ -149,9 +150,4 @@ def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Meas
         # A verdict says how it came out in its own labels.
         if not where and (not one.where or name == "meg.verdict"):
             return one
-    return unmeasured(name, "not in the run")
-
-
-def unmeasured(name: str, reason: str) -> Measurement:
-    """A number that could not be measured."""
-    return Measurement(name=name, value=None, unit="share", n=0, reason=reason)
+    return unmeasured(name, "share", "not in the run")

@@ -6,13 +6,12 @@ It compares with tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani e
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import ceil
 
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.published import (
     MODELS,
@@ -91,9 +90,7 @@ class BabyBenchStudy:
         scale: float,
         agent: Choice,
     ) -> Plan:
-        # Rounded first: 20 x 0.15 is a little more than 3 in floating point.
-        n_scaled = ceil(round(n_seeds * scale, 9))
-        n_kept = min(n_seeds, max(1, n_scaled))
+        n_kept = min(n_seeds, scaled(n_seeds, scale))
         seeds = OFFICIAL_SEEDS[:n_kept]
         config: dict[str, Json] = {
             "level": list(levels),
