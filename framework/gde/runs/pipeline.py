@@ -196,9 +196,9 @@ class Pipeline:
         self._check_code("episodes", now)
         journal.playing = journal.keep_code(now)
         journal.forget_begun_by_others()
-        known = journal.codes("episodes")
-        if len(known | {journal.playing: now}) > 1:
-            journal.keep_strata(told_apart({**known, journal.playing: now}))
+        several = journal.codes("episodes") | {journal.playing: now}
+        if len(several) > 1:
+            journal.keep_strata(told_apart(several))
 
     def _check_code(self, table: str, now: Codes, **of: str) -> None:
         """Check that the rows of a table that are left are made by the code of others.
