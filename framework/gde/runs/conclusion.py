@@ -68,6 +68,10 @@ def conclude(
         [{CODE: label} for label in run.journal.strata.values()],
     )
 
+    remarked, speechless = _with_remarks(run, evidence)
+    silent = {failure.subject for failure in failed}
+    failed += tuple(one for one in speechless if one.subject not in silent)
+
     saved: list[Measurement] = []
     if earlier and earlier.subject == about:
         failing = {failure.subject for failure in failed}.intersection(as_before)
@@ -96,7 +100,7 @@ def conclude(
     code = run.journal.keep_code(codes(run.ready.metrics))
     made_with = {one.source: code for one in measured}
     run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
-    result = _with_report_failures(run, result, _with_remarks(run, evidence))
+    result = _with_report_failures(run, result, remarked)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -143,7 +147,8 @@ def render(run: Pipeline, result: Result) -> list[Path]:
         reporters.append((chosen.label, run.resources.make(chosen)))
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
-    evidence = _with_remarks(run, evidence)
+    # The result tells already which metrics cannot speak.
+    evidence, _ = _with_remarks(run, evidence)
     digests.forget_reports(run.journal)
     return [
         _rendered(run, label, reporter, result, evidence)
@@ -151,20 +156,32 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     ]
 
 
-def _with_remarks(run: Pipeline, evidence: Evidence) -> Evidence:
-    """Add what the metrics say of single turns."""
+def _with_remarks(
+    run: Pipeline, evidence: Evidence
+) -> tuple[Evidence, Sequence[Failure]]:
+    """Add what the metrics say of single turns, and give the failures to say it."""
     remarks: dict[tuple[str, int], str] = {}
+    failures = []
     for chosen in run.ready.metrics:
         if chosen.absent:
             continue
-        # What keeps a metric from speaking is among the failures of its numbers.
         try:
             metric = run.resources.metric(chosen)
             if isinstance(metric, RemarksTurns):
                 remarks.update(metric.remarks(evidence))
         except BaseException as error:
             pass_on(error)
-    return replace(evidence, remarks=remarks)
+            failures.append(_failure("metric", chosen.label, error))
+    return replace(evidence, remarks=remarks), failures
+
+
+def _failure(stage: str, subject: str, error: BaseException) -> Failure:
+    return Failure(
+        stage=stage,
+        subject=subject,
+        reason=reason_of(error),
+        traceback=traceback_of(error),
+    )
 
 
 def _rendered(
@@ -280,13 +297,7 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
                 _rendered(run, chosen.label, reporter, result, evidence)
         except BaseException as error:
             pass_on(error)
-            failure = Failure(
-                stage="report",
-                subject=chosen.label,
-                reason=reason_of(error),
-                traceback=traceback_of(error),
-            )
-            failures.append(failure)
+            failures.append(_failure("report", chosen.label, error))
     if not failures:
         return result
 
