@@ -121,6 +121,13 @@ def wait_long(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def hide_an_interrupt(seconds: float) -> None:
+    try:
+        wait_long(seconds)
+    except KeyboardInterrupt:
+        raise ValueError("this library has no interrupts") from None
+
+
 def fail(kind: str) -> None:
     if kind == "name":
         raise UnknownName("agent", "nobody", ["somebody"])

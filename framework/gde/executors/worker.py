@@ -46,7 +46,11 @@ def work(wanted: bytes) -> bytes:
     try:
         if unwanted.is_set():
             _leave(INTERRUPTED)
-        return outcome(partial(_done, wanted))
+        packed = outcome(partial(_done, wanted))
+        # Some libraries turn an interrupt into an error of their own.
+        if unwanted.is_set():
+            _leave(INTERRUPTED)
+        return packed
     except KeyboardInterrupt:
         _leave(INTERRUPTED)
     except SystemExit as end:

@@ -17,6 +17,7 @@ from own_parts import (
     die_by,
     end_with,
     fail,
+    hide_an_interrupt,
     process_of,
     share_of_cores,
     wait_long,
@@ -97,12 +98,13 @@ def test_what_a_job_raises_comes_back_with_where_it_was_raised() -> None:
         [*Processes(1).map(fail, ["name"])]
 
 
-def test_stopping_ends_workers_soon_and_for_good() -> None:
+@pytest.mark.parametrize("job", [wait_long, hide_an_interrupt])
+def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -> None:
     executor = Processes(2)
     Timer(1, executor.stop).start()
     begun = time.monotonic()
     with pytest.raises(RunFailed):
-        [*executor.map(wait_long, [120, 120])]
+        [*executor.map(job, [120, 120])]
     assert time.monotonic() - begun < 60
     with pytest.raises(RunFailed, match="the workers were stopped"):
         [*executor.map(wait_long, [0])]
