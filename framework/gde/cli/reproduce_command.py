@@ -32,8 +32,11 @@ def command(
     ],
     scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
     agent: Annotated[
-        str, typer.Option(help="Agent to evaluate; see `gde list agents`.")
-    ] = "gpt-oss",
+        str,
+        typer.Option(
+            help="Agent to evaluate; see `gde list agents`. Default: the study's own, most often gpt-oss."
+        ),
+    ] = "",
     model: options.Model = None,
     reward: Annotated[
         list[str] | None, typer.Option(help="Further reward model; may be repeated.")
@@ -140,6 +143,8 @@ def _show(study: "Study", as_json: bool) -> None:
         return
     for line in asked_lines(study.models):
         tell(line)
+    if study.results and not study.claim:
+        tell(study.extent)
     for sentence in study.claim:
         tell(sentence)
     for heading in dict.fromkeys(row.table for row in study.rows):

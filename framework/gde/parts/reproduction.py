@@ -67,6 +67,14 @@ class Foresees(Protocol):
 
 
 @runtime_checkable
+class NamesAgent(Protocol):
+    """A reproduction with a default agent of its own."""
+
+    agent: str
+    """The name of the agent, if the caller names none."""
+
+
+@runtime_checkable
 class Agentless(Protocol):
     """A reproduction that takes no other agent: it has its own or none."""
 

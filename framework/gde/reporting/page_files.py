@@ -42,16 +42,7 @@ def write_study(study: Study) -> tuple[Path | None, str]:
     try:
         from gde.reporting.page.study_page import study_page
 
-        text = study_page(
-            study.name,
-            study.rows,
-            study.figures,
-            study.notices,
-            study.figures_missing,
-            study.models,
-            study.claim,
-            [*study.results],
-        )
+        text = study_page(study)
     except ModuleNotFoundError as error:
         return None, f"{error.name} is not installed; pip install 'gde-eval[report]'"
     except ValueError as error:

@@ -22,6 +22,7 @@ from gde.parts.reproduction import (
     Agentless,
     Comparison,
     Foresees,
+    NamesAgent,
     ProfilesAgent,
     Reproduction,
     Run,
@@ -43,8 +44,9 @@ from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
 AskFirst = Callable[[Mapping[str, Plan], Catalogue], Mapping[str, Preflight]]
-AGENT = Choice(name="gpt-oss")
-"""The default agent."""
+AGENT = "gpt-oss"
+"""The agent of a study that names no other."""
+UNNAMED = Choice(name="")
 REASONS = 3
 """Reasons of failures that are listed."""
 EXECUTOR = Choice(name="serial")
@@ -60,7 +62,8 @@ class Request:
     """Share of the published size."""
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Configuration of the study itself."""
-    agent: Choice = AGENT
+    agent: Choice = UNNAMED
+    """Without a name, the default agent of the study, with these settings."""
     models: tuple[Choice, ...] = ()
     """Language models with settings; one without a name is the agent's."""
     rewards: tuple[Choice, ...] = ()
@@ -77,6 +80,8 @@ class Study:
     """What a reproduction found."""
 
     name: str
+    scale: float
+    """Share of the published size."""
     folder: Path
     rows: tuple[Comparison, ...]
     figures: tuple[Figure, ...]
@@ -91,6 +96,17 @@ class Study:
     def status(self) -> RunStatus:
         """The worst of its runs."""
         return worst_status(self.results.values())
+
+    @property
+    def extent(self) -> str:
+        """A sentence with the agents and the size of the record."""
+        subjects = [result.subject for result in self.results.values()]
+        agents = ", ".join(dict.fromkeys(each.agent for each in subjects))
+        n_episodes = sum(each.episodes for each in subjects)
+        return (
+            f"Agents: {agents}; {n_episodes:,} episodes in {len(subjects)} runs, "
+            f"{self.scale:g} of the published size."
+        )
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -139,7 +155,7 @@ def reproduce(
         resumes it.
     """
     catalogue = catalogue or Catalogue.default()
-    study, plans = _planned(request, catalogue)
+    study, agent, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
 
     # Everything that can be refused is refused before hours of work that could not be
@@ -147,7 +163,7 @@ def reproduce(
     refused: dict[str, str] = {}
     if isinstance(study, ProfilesAgent):
         allowed = partial(_allowed, folder=folder, catalogue=catalogue, ask=ask_first)
-        plans, flights, refused = _possible(request.agent, plans, allowed)
+        plans, flights, refused = _possible(agent, plans, allowed)
     else:
         plans, flights = _allowed(plans, folder, catalogue, ask_first)
     try:
@@ -164,7 +180,7 @@ def reproduce(
             result = _finished(plan, path, catalogue, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
-        return _concluded(study, request.name, folder, runs, refused)
+        return _concluded(study, request, folder, runs, refused)
     except KeyboardInterrupt as interrupt:
         # The folder of the study, not of the run: the user resumes all of them.
         interrupt.__notes__ = [str(folder)]
@@ -180,7 +196,7 @@ def foresee(
         GdeError: no such study, or a part of a plan is refused.
     """
     catalogue = catalogue or Catalogue.default()
-    study, plans = _planned(request, catalogue)
+    study, _, plans = _planned(request, catalogue)
     counted = []
     for name, plan in plans.items():
         try:
@@ -218,17 +234,27 @@ def _nothing(plan: str, episodes: int, note: str) -> Estimate:
 
 def _planned(
     request: Request, catalogue: Catalogue
-) -> tuple[Reproduction, dict[str, Plan]]:
+) -> tuple[Reproduction, Choice, dict[str, Plan]]:
+    """The study, its agent and its plans.
+
+    Raises:
+        GdeError: no such study, or it has no use for something in the request.
+    """
     offer = catalogue.find("reproduction", request.name).offer
     context = Resources(catalogue).context("reproduction", request.name)
     config = build(offer.config, request.settings, "study")
     study: Reproduction = offer.make(config, context)
 
-    plans = study.plans(request.scale, request.agent)
+    agent = request.agent
+    if not agent.name:
+        own = study.agent if isinstance(study, NamesAgent) else AGENT
+        agent = replace(agent, name=own)
+    plans = study.plans(request.scale, agent)
     for unused in _unused(request, study, plans.values()):
         raise GdeError(unused)
 
-    return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
+    asked = {name: _asked_for(plan, request) for name, plan in plans.items()}
+    return study, agent, asked
 
 
 Plans = dict[str, Plan]
@@ -288,7 +314,7 @@ def _unused(
     name = request.name
     if request.rewards and not any(plan.rewards for plan in plans):
         yield f"no plan of {name} has reward models: drop --reward"
-    if isinstance(study, Agentless) and request.agent != AGENT:
+    if isinstance(study, Agentless) and request.agent != UNNAMED:
         yield f"{name} has agents of its own or none: drop --agent, --model and agent settings"
     if not plans and request.executor != EXECUTOR:
         yield f"{name} has no plans to run: drop --executor and executor settings"
@@ -316,6 +342,7 @@ def study_json(study: Study) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "study": study.name,
+        "scale": study.scale,
         "folder": str(study.folder),
         "status": study.status,
         "runs": runs,
@@ -394,7 +421,7 @@ def _finished(
 
 def _concluded(
     study: Reproduction,
-    name: str,
+    request: Request,
     folder: Path,
     runs: Mapping[str, Run],
     refused: Mapping[str, str],
@@ -413,7 +440,8 @@ def _concluded(
         figures = ()
         missing = str(error)
     return Study(
-        name=name,
+        name=request.name,
+        scale=request.scale,
         folder=folder,
         rows=rows,
         claim=claim,

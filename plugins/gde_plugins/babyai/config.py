@@ -131,6 +131,10 @@ class StudyConfig:
     """
     release: Release = "3.0"
     """Release of minigrid whose worlds are generated."""
+    agents: tuple[str, ...] = ("babyai-blind",)
+    """Other agents that answer the three tasks, a column each."""
+    models: tuple[ModelName, ...] = ()
+    """Other language models that the same agent asks, a column each."""
 
 
 @dataclass(frozen=True, kw_only=True)

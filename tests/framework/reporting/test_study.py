@@ -1,10 +1,16 @@
 """The page of a reproduced study."""
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 from gde.data.figure import Figure
 from gde.data.model_use import ModelUse, Usage
-from gde.data.result import Measurement
+from gde.data.result import Failure, Measurement, Result
 from gde.parts.reproduction import Comparison
 from gde.reporting.page.study_page import comparison_tables, study_page
+from gde.runs.reproducing import Study
+from gde.testing.samples import sample_result
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -64,6 +70,17 @@ def test_p_values_have_no_difference() -> None:
     assert row("k", 1.0, 3.0).difference == 2.0
 
 
+def page(**fields: Any) -> str:
+    """The page of a study with these fields."""
+    empty = {"rows": (), "figures": (), "figures_missing": "", "results": {}}
+    study = Study(name="telos", scale=0.1, folder=Path("runs"), **{**empty, **fields})
+    return study_page(study)
+
+
+def result(**fields: Any) -> Result:
+    return replace(sample_result(), **fields)
+
+
 def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
     spec = {
         "data": {"values": [{"a": 3}]},
@@ -71,16 +88,16 @@ def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
         "encoding": {"x": {"field": "a", "type": "quantitative"}},
     }
     figure = Figure(title="Occupancy", caption=HOSTILE, spec=spec)  # type: ignore[arg-type]
-    text = study_page("meg", [row(HOSTILE, 1.0, 2.0)], [figure], [f"nano {HOSTILE}"])
+    run = result(provenance={"notice": f"nano {HOSTILE}"})
+    rows = (row(HOSTILE, 1.0, 2.0),)
+    text = page(rows=rows, figures=(figure,), results={"grid": run})
     assert "<svg" in text
     assert text.index("About the model") < text.index("<table>")
     assert "<script" not in text
 
 
 def test_a_page_without_figures_says_why() -> None:
-    assert "figures need altair" in study_page(
-        "meg", [row("k", 1.0, 2.0)], [], [], "figures need altair"
-    )
+    assert "figures need altair" in page(figures_missing="figures need altair")
 
 
 def test_the_page_names_the_models_that_answered() -> None:
@@ -92,6 +109,20 @@ def test_the_page_names_the_models_that_answered() -> None:
         days=("2026-11-23", "2026-11-23"),
         usage=Usage(calls=640, prompt_tokens=9, answer_tokens=1, cost=0.84),
     )
-    text = study_page("telos", [], [], [], models=[use])
+    text = page(results={"grid": result(models=(use,))})
     assert "gpt-oss with big&lt;script" in text and HOSTILE not in text
     assert "640 calls, 10 tokens (9 in, 1 out), cost 0.84" in text
+
+
+def test_the_page_names_agents_and_size() -> None:
+    found = page(results={"grid": result(), "keys": result()})
+    assert "Agents: " in found and "episodes in 2 runs, 0.1 of the" in found
+
+
+def test_the_page_counts_failures_with_their_reasons() -> None:
+    failure = Failure(stage="rollout", subject="0", reason=f"server {HOSTILE}")
+    subject = replace(sample_result().subject, failed=2)
+    failed = result(failures=(failure, failure), subject=subject)
+    text = page(results={"grid": failed, "keys": result(failures=())})
+    assert "grid: 2 of" in text and "2 x server &lt;script" in text
+    assert "keys: " not in text and "<script" not in text

@@ -10,17 +10,17 @@ import pytest
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
 from gde.parts.reproduction import Run
-from gde.runs.reproducing import Request, Study, reproduce
+from gde.runs.reproducing import Request, Study, foresee, reproduce
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
-from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4
+from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4, TABLE_6
 from gde_plugins.babyai.worlds.levels import COMPETENCIES, DIFFICULTIES, PAPER_LEVELS
 
 
 def test_at_full_scale_the_plans_are_the_published_ones() -> None:
     plans = BabyBenchStudy(StudyConfig()).plans(1.0, Choice(name="gpt-oss"))
     assert [
-        plans[name].episodes for name in ("predict", "plan", "decompose", "formats")
+        plans[name].episodes for name in ("predict", "plan", "decompose", "format-json")
     ] == [20, 5, 20, 20]
     assert [
         len(list(plans[name].environment.config["level"]))
@@ -195,9 +195,44 @@ def test_every_row_has_a_number_or_a_reason(study: Study) -> None:
 
 
 def test_the_perfect_answerer_is_perfect_beside_the_seven_models(study: Study) -> None:
-    beside = [row for row in study.rows if row.others]
+    beside = [row for row in study.rows if MODELS[0] in row.others]
     assert len(beside) == len(TABLE_3) + len(TABLE_4)
-    assert all(row.ours.value == 1 and [*row.others] == [*MODELS] for row in beside)
+    names = [*MODELS, "babyai-blind"]
+    assert all(row.ours.value == 1 and [*row.others] == names for row in beside)
+
+
+def test_other_agents_answer_the_same_questions_beside(study: Study) -> None:
+    by_quantity = {row.quantity: row for row in study.rows if "(figure" in row.table}
+    assert len(by_quantity) > 10
+    solved = by_quantity["success rate"]
+    blind = solved.others["babyai-blind"]
+    assert solved.ours.n == blind.n
+    assert 0 < (blind.value or 0) < (solved.ours.value or 0)
+    for figure in study.figures:
+        rows = figure.spec["data"]["values"]  # type: ignore[index, call-overload]
+        assert {each["agent"] for each in rows} == {"this agent", "babyai-blind"}  # type: ignore[index, union-attr, call-overload]
+
+
+def test_formats_are_measured_over_the_worlds_of_both_levels(study: Study) -> None:
+    formats = [row for row in study.rows if "table 6" in row.table]
+    assert [row.quantity for row in formats if row.paper and row.paper < 1] == [
+        f"{form}: success rate" for form in TABLE_6
+    ]
+    assert all(row.ours.clusters == 2 for row in formats)
+
+
+def test_models_beside_are_asked_by_the_same_agent() -> None:
+    agent = Choice(name="babyai-prompter", config={"prompting": "cot"})
+    config = StudyConfig(agents=(), models=("openai:m@http://127.0.0.1:1/v1",))
+    plans = BabyBenchStudy(config).plans(0.05, agent)
+    other = plans["plan-openai-m-http-127.0.0.1-1-v1"]
+    assert other.environment == plans["plan"].environment
+    assert other.agent.config == {"prompting": "cot", "model": config.models[0]}
+
+
+def test_the_prompter_answers_unless_another_agent_is_named() -> None:
+    found = foresee(Request(name="babybench", scale=0.05))
+    assert "asked-tot" in {each.plan for each in found}
 
 
 def test_the_figures_are_drawn(study: Study) -> None:

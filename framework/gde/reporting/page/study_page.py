@@ -2,47 +2,22 @@
 
 from collections.abc import Sequence
 
-from gde.data.figure import Figure
-from gde.data.model_use import ModelUse
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import asked_lines
 from gde.reporting.figures.drawing import picture
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
 from gde.reporting.wording import counted, heading, number
+from gde.runs.reproducing import Study
 
 
-def study_page(
-    name: str,
-    rows: Sequence[Comparison],
-    figures: Sequence[Figure],
-    notices: Sequence[str],
-    missing: str = "",
-    models: Sequence[ModelUse] = (),
-    claim: Sequence[str] = (),
-    runs: Sequence[str] = (),
-) -> str:
-    """The page's HTML. Equal arguments give equal text.
-
-    Args:
-        name: of the study.
-        rows: in the order of their tables.
-        figures: figures to draw.
-        notices: what every reader must know about the models.
-        missing: why there are no figures.
-        models: the language models that answered.
-        claim: the sentences of a profile, which come first.
-        runs: folders of the runs, beside the page.
-    """
+def study_page(study: Study) -> str:
+    """The page's HTML. Equal studies give equal text."""
     return template("study.html.j2").render(
-        name=name,
-        asked=asked_lines(models),
-        claim=claim,
-        runs=runs,
-        notices=notices,
-        tables=comparison_tables(rows),
-        figures=[picture(figure) for figure in figures],
-        missing=missing,
+        study=study,
+        asked=asked_lines(study.models),
+        tables=comparison_tables(study.rows),
+        figures=[picture(figure) for figure in study.figures],
     )
 
 

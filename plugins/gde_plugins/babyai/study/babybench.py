@@ -4,6 +4,7 @@ It compares with tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani e
 (2025).
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -29,6 +30,9 @@ from gde_plugins.babyai.worlds.levels import (
 )
 
 PROMPTER = "babyai-prompter"
+UNFIT = re.compile(r"[^\w.-]+")
+"""Characters of a model's name that no folder should have."""
+TASKS = ("predict", "plan", "decompose")
 PLAN_SEEDS = 5
 ABLATED = ("GoToObj", "BossLevel")
 """The levels of the comparison of prompts (appendix C). Formats are compared on the
@@ -48,11 +52,14 @@ DECOMPOSED = {
 class BabyBenchStudy:
     """The three tasks and formats, and the four prompting methods of the prompter.
 
-    Each has its own run.
+    Each has its own run. Other agents, and other models of the same agent, answer the
+    three tasks beside it.
 
     At a smaller scale there are fewer seeds of the published ones, in their order;
     never fewer levels.
     """
+
+    agent = PROMPTER
 
     def __init__(self, config: StudyConfig) -> None:
         self._config = config
@@ -63,17 +70,21 @@ class BabyBenchStudy:
         There are 20 a level, and 5 for each world of the Plan task.
         """
         n_seeds = len(OFFICIAL_SEEDS)
-        # Formats and prompts are compared on two levels alone.
-        few = self._plan("predict", ABLATED, n_seeds, scale, agent)
-        formats: dict[str, Json] = {**few.environment.config, "format": list(TABLE_6)}
         plans = {
             "predict": self._plan("predict", PAPER_LEVELS, n_seeds, scale, agent),
             "plan": self._plan("plan", list(PLAN_WORLDS), PLAN_SEEDS, scale, agent),
             "decompose": self._plan("decompose", PAPER_LEVELS, n_seeds, scale, agent),
-            "formats": replace(
-                few, environment=Choice(name="babyai-predict", config=formats)
-            ),
         }
+        for name, other in self._others(agent).items():
+            for task in TASKS:
+                plans[_beside(task, name)] = replace(plans[task], agent=other)
+
+        # Formats and prompts are compared on two levels alone.
+        few = self._plan("predict", ABLATED, n_seeds, scale, agent)
+        for form in TABLE_6:
+            described: dict[str, Json] = {**few.environment.config, "format": form}
+            environment = replace(few.environment, config=described)
+            plans[f"format-{form}"] = replace(few, environment=environment)
 
         # Only the prompter can be told how to ask.
         if agent.name == PROMPTER:
@@ -81,6 +92,14 @@ class BabyBenchStudy:
                 asking = replace(agent, config={**agent.config, "prompting": way})
                 plans[f"asked-{way}"] = replace(few, agent=asking)
         return plans
+
+    def _others(self, agent: Choice) -> Mapping[str, Choice]:
+        """The agents that answer beside this one, by name."""
+        others = {name: Choice(name=name) for name in self._config.agents}
+        for model in self._config.models:
+            others[model] = replace(agent, config={**agent.config, "model": model})
+        others.pop(agent.name, None)
+        return others
 
     def _plan(
         self,
@@ -115,47 +134,74 @@ class BabyBenchStudy:
         """
         if self._config.protocol == "published":
             runs = {name: _as_published(run) for name, run in runs.items()}
-        label = PROTOCOLS[self._config.protocol]
-        rows = self._rows(runs)
-        return [replace(row, table=f"{row.table}, {label}") for row in rows]
-
-    def _rows(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        predict = runs["predict"].result.measurements
-        plan = runs["plan"].result.measurements
-        rows = [
-            *_beside_models("table 3", "difficulty", TABLE_3, predict),
-            *_beside_models("table 4", "competency", TABLE_4, predict),
-            *_ours(
-                "Predict, beyond the publication", "section 4.5", predict, PREDICTED
-            ),
-            *_formats(runs["formats"].result.measurements),
-        ]
+        found = self._found(runs)
+        rows = _rows(found[""])
+        for form in TABLE_6:
+            ours = runs[f"format-{form}"].result.measurements
+            rows += _beside_averages("format (table 6)", form, TABLE_6, ours)
         for way in TABLE_7:
             if f"asked-{way}" in runs:
-                found = runs[f"asked-{way}"].result.measurements
-                rows += _beside_averages(
-                    "way of asking (table 7)",
-                    way,
-                    TABLE_7,
-                    find(found, "predict.success"),
-                    find(found, "predict.distance"),
-                )
+                ours = runs[f"asked-{way}"].result.measurements
+                rows += _beside_averages("way of asking (table 7)", way, TABLE_7, ours)
 
-        rows += _ours("Plan (figure 10)", "figure 10", plan, PLANNED)
-        # Figure 1 prints no numbers to compare with.
-        for size in SIZES:
-            ours = find(plan, "plan.success", size=size)
-            rows.append(_row("Plan by size (figure 1)", "figure 1", size, ours))
-        rows += _decomposed(runs["decompose"].result.measurements)
-        return rows
+        for name, theirs in found.items():
+            if name:
+                by_row = {(row.table, row.quantity): row.ours for row in _rows(theirs)}
+                rows = [_with(row, name, by_row) for row in rows]
+        label = PROTOCOLS[self._config.protocol]
+        return [replace(row, table=f"{row.table}, {label}") for row in rows]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Draw figures 1, 2, 10 and 11, as far as the runs have their numbers."""
+        """Draw figures 1, 2, 9, 10 and 11, as far as the runs have their numbers."""
         from gde_plugins.babyai.study.figures import drawn
 
-        return drawn(
-            runs["plan"].result.measurements, runs["decompose"].result.measurements
-        )
+        return drawn(self._found(runs))
+
+    def _found(self, runs: Mapping[str, Run]) -> Mapping[str, "Tasks"]:
+        """The measurements by agent and task; the evaluated agent has no name."""
+        found: dict[str, Tasks] = {}
+        for name in ("", *self._config.agents, *self._config.models):
+            of_tasks = {}
+            for task in TASKS:
+                run = runs.get(_beside(task, name) if name else task)
+                if run is not None:
+                    of_tasks[task] = run.result.measurements
+            if of_tasks:
+                found[name] = of_tasks
+        return found
+
+
+Tasks = Mapping[str, Sequence[Measurement]]
+"""The measurements of one agent by task."""
+
+
+def _beside(task: str, name: str) -> str:
+    """The name of the plan in which another agent or model answers a task."""
+    return f"{task}-{UNFIT.sub('-', name)}"
+
+
+def _with(
+    row: Comparison, name: str, by_row: Mapping[tuple[str, str], Measurement]
+) -> Comparison:
+    """The row beside the same number of another agent."""
+    other = by_row.get((row.table, row.quantity))
+    return replace(row, others={**row.others, name: other}) if other else row
+
+
+def _rows(found: Tasks) -> list[Comparison]:
+    """The rows of the three tasks."""
+    predict, plan, decompose = (found[task] for task in TASKS)
+    rows = [
+        *_beside_models("table 3", "difficulty", TABLE_3, predict),
+        *_beside_models("table 4", "competency", TABLE_4, predict),
+        *_ours("Predict, beyond the publication", "section 4.5", predict, PREDICTED),
+        *_ours("Plan (figure 10)", "figure 10", plan, PLANNED),
+    ]
+    # Figure 1 prints no numbers to compare with.
+    for size in SIZES:
+        ours = find(plan, "plan.success", size=size)
+        rows.append(_row("Plan by size (figure 1)", "figure 1", size, ours))
+    return [*rows, *_decomposed(decompose)]
 
 
 def _as_published(run: Run) -> Run:
@@ -232,7 +278,8 @@ def _beside_models(
             success = Measurement(name=SUCCESS, value=percent / 100, unit="share", n=0)
             models[model] = success
         measured = find(ours, "predict.success", **{by: kind})
-        row = _row(f"Predict by {by} ({source})", source, kind, measured)
+        title = f"Predict by {by} ({source}; prompts and classes are ours)"
+        row = _row(title, source, kind, measured)
         yield replace(row, others=models)
 
 
@@ -246,41 +293,20 @@ def _ours(
         yield _row(table, source, title, find(measurements, name))
 
 
-def _formats(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    for form in TABLE_6:
-        means = []
-        for name, unit in (("predict.success", "share"), ("predict.distance", "cells")):
-            parts = []
-            for level in ABLATED:
-                parts.append(find(measurements, name, level=level, format=form))
-            means.append(_mean(parts, unit))
-        yield from _beside_averages("format (table 6)", form, TABLE_6, *means)
-
-
 def _beside_averages(
     title: str,
     quantity: str,
     printed: Mapping[str, tuple[float, float]],
-    success: Measurement,
-    distance: Measurement,
+    ours: Sequence[Measurement],
 ) -> Iterator[Comparison]:
     percent, cells = printed[quantity]
     _, _, source = title.strip(")").partition("(")
-    table = f"Predict by {title}"
+    table = f"Predict by {title.strip(')')}; prompts are ours)"
+    success = find(ours, "predict.success")
+    distance = find(ours, "predict.distance")
     name = f"{quantity}: success rate"
     yield _row(table, source, name, success, percent / 100)
     yield _row(table, source, f"{quantity}: Manhattan distance", distance, cells)
-
-
-def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
-    """Return the mean over levels, which have equal numbers of seeds."""
-    name = parts[0].name
-    values = [one.value for one in parts if one.value is not None]
-    if len(values) < len(parts):
-        reason = "not in the run of every level"
-        return Measurement(name=name, value=None, unit=unit, n=0, reason=reason)
-    n = sum(one.n for one in parts)
-    return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=n)
 
 
 def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
