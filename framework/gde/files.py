@@ -1,12 +1,13 @@
-"""Files that are written completely or not at all."""
+"""Files and folders that are written completely or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import mkdtemp, mkstemp
 
-from gde.errors import RunFailed
+from gde.errors import ConfigError, RunFailed
 
 PRIVATE = 0o077
 
@@ -56,6 +57,33 @@ def write_whole(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     with replacing(path, f"resume with `gde resume {path.parent}`") as unfinished:
         unfinished.write_bytes(data)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name at the end.
+
+    After a failure it is deleted.
+
+    Raises:
+        ConfigError: `path` exists, or cannot be made.
+    """
+    if path.exists() or path.is_symlink():
+        raise ConfigError(f"--out {path} exists: choose another folder")
+    unfinished: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
+        yield unfinished
+        unfinished.chmod(0o777 & ~umask())
+        unfinished.rename(path)
+    except OSError as error:
+        raise ConfigError(
+            f"--out {path}: {error.strerror or error}; free disk space or give access"
+        ) from error
+    finally:
+        if unfinished is not None:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def umask() -> int:

@@ -51,6 +51,7 @@ STAND_INS = {
     r"--domain all": "--domain blocksworld",
     r"run\.repeats=\d+": "run.repeats=2",
     r"(--agent (mcts|react\S*) .*hf:)": r"--set agent.max_tokens=8 \1",
+    r"(reproduce babybench)(?=.*hf:)": r"\1 --set agent.max_tokens=8",
 }
 READERS_OWN = re.compile(r"FOLDER|\bFILE\b|my-grids\.jsonl|\bLOG\b|runs/theirs")
 ENDLESS = re.compile(r"--serve")

@@ -1,4 +1,4 @@
-"""gde import: what another program has logged, as a run."""
+"""gde import: what another program has logged, or somebody has published, as runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import say, show_result
+from gde.cli.output import say, show_json, show_result
 
 LM_EVAL = ".jsonl"
 INSPECT = (".eval", ".json")
@@ -16,7 +16,8 @@ def command(
     log: Annotated[
         Path,
         typer.Argument(
-            metavar="LOG", help="Inspect: .eval or .json; lm-eval: samples_*.jsonl."
+            metavar="LOG",
+            help="Inspect: .eval or .json; lm-eval: samples_*.jsonl; or a folder that `gde publish` made.",
         ),
     ],
     out: Annotated[
@@ -24,17 +25,20 @@ def command(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write a log of Inspect or lm-eval as a run.
+    """Write a log of Inspect or lm-eval, or a published dataset, as runs.
 
-    The run can be compared, reported and exported like any other.
+    They can be compared, reported and exported like any other.
     """
     from gde.bridges.inspect_logs import read_inspect
     from gde.bridges.lm_eval_logs import read_lm_eval
     from gde.errors import ConfigError
     from gde.runs.importing import import_log
 
+    if log.is_dir():
+        _import_dataset(log, out, as_json)
+        return
     if not log.is_file():
-        raise ConfigError(f"LOG: wanted a file, got {log}")
+        raise ConfigError(f"LOG: wanted a file or a dataset's folder, got {log}")
     if log.suffix not in {LM_EVAL, *INSPECT}:
         raise ConfigError(
             f"LOG: wanted a name that ends in {', '.join(INSPECT)} or {LM_EVAL}, got {log.name}"
@@ -44,3 +48,15 @@ def command(
     if not as_json:
         say(f"{len(read.samples)} samples of {read.task} in {result.run}")
     show_result(result, as_json)
+
+
+def _import_dataset(folder: Path, out: Path | None, as_json: bool) -> None:
+    from gde.bridges.site.dataset import import_dataset
+    from gde.store.folder import free_name
+
+    out = out or free_name(Path("runs"), folder.resolve().name)
+    runs = import_dataset(folder, out)
+    if as_json:
+        show_json({"schema": 1, "runs": {name: str(run) for name, run in runs.items()}})
+    else:
+        say(f"{len(runs)} runs in {out}")

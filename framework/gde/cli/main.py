@@ -40,6 +40,7 @@ COMMANDS = (
     "compare",
     "reproduce",
     "profile",
+    "publish",
     "plugins",
     "list",
     "show",

@@ -34,7 +34,7 @@ def command(
     agent: Annotated[
         str,
         typer.Option(
-            help="Agent to evaluate; see `gde list agents`. Default: the study's own, most often gpt-oss."
+            help="Agent to evaluate; see `gde list agents`. Default: the study's own."
         ),
     ] = "",
     model: options.Model = None,

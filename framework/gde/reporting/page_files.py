@@ -5,10 +5,9 @@ from pathlib import Path
 
 from gde.files import write_whole
 from gde.runs.contest import Contest
-from gde.runs.reproducing import Study, study_json
+from gde.runs.reproducing import STUDY_TABLES, Study, study_json
 
 STUDY_PAGE = "reproduction.html"
-STUDY_TABLES = "reproduction.json"
 
 
 def write_contest_page(found: Contest) -> Path | None:

@@ -11,6 +11,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from gde.data.estimate import Estimate
 from gde.data.figure import Figure
 from gde.data.json import Json
@@ -73,6 +75,32 @@ class Request:
     def __post_init__(self) -> None:
         if not 0 < self.scale < inf:
             raise GdeError(f"--scale: wanted a finite number above 0, got {self.scale}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """A figure, whose specification Vega-Lite checks when it is drawn."""
+
+    title: str
+    caption: str
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """What reproduction.json holds of a study beside its runs."""
+
+    study: str
+    scale: float
+    runs: Mapping[str, Any]
+    rows: tuple[Comparison, ...]
+    figures: tuple[_Drawn, ...]
+    figures_missing: str
+    claim: tuple[str, ...]
+
+
+STORED = TypeAdapter(_Stored)
+STUDY_TABLES = "reproduction.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -349,9 +377,40 @@ def study_json(study: Study) -> dict[str, Any]:
         "models": [asdict(one) for one in study.models],
         "claim": list(study.claim),
         "rows": [asdict(row) for row in study.rows],
+        "figures": [asdict(figure) for figure in study.figures],
+        "figures_missing": study.figures_missing,
         "failures": list(study.failures),
         "notices": list(study.notices),
     }
+
+
+def read_study(folder: Path) -> Study:
+    """A finished study as it was written; nothing is computed.
+
+    Raises:
+        RunFolderError: the folder holds none, or one of its runs is damaged.
+    """
+    path = folder / STUDY_TABLES
+    try:
+        stored = STORED.validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        first = str(error).splitlines()[0]
+        raise RunFolderError(f"{path}: wanted a study's tables, got {first}") from error
+    results = {}
+    for name in stored.runs:
+        if Path(name).name != name:
+            raise RunFolderError(f"{path}: {name!r} is no name of a run")
+        results[name] = RunFolder.open(folder / name).read_result()
+    return Study(
+        name=stored.study,
+        scale=stored.scale,
+        folder=folder,
+        rows=stored.rows,
+        figures=tuple(Figure(**vars(each)) for each in stored.figures),
+        figures_missing=stored.figures_missing,
+        results=results,
+        claim=stored.claim,
+    )
 
 
 def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:

@@ -112,15 +112,13 @@ class RunFolder:
 
     def copied(self, path: Path) -> "RunFolder":
         """A copy in a new folder of this user, as `to_write` makes it."""
-        plan = replace(self.plan(), executor=Choice(name="serial"), cache="")
+        plan = self._plan_for_others()
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
-            journal = received.copy_journal(self.journal_path, unfinished)
-            with closing(Journal.open(journal)) as writing:
-                writing.note(RECEIVED, True)
-            received.copy_files(self.path, unfinished)
+            with closing(self._copy_record(unfinished)) as journal:
+                journal.note(RECEIVED, True)
             _finish(unfinished, plan, path)
         except (OSError, sqlite3.Error) as error:
             raise cannot_make(path, error) from error
@@ -128,6 +126,27 @@ class RunFolder:
             if unfinished is not None:
                 shutil.rmtree(unfinished, ignore_errors=True)
         return RunFolder(path)
+
+    def published(self, path: Path) -> None:
+        """Copy the record for others: plan, journal, arrays and result.
+
+        The copy keeps nothing of the plan that says where and how the run is done.
+        """
+        path.mkdir(parents=True)
+        with closing(self._copy_record(path)):
+            pass
+        (path / PLAN).write_text(write_plan(self._plan_for_others()), encoding="utf-8")
+
+    def _plan_for_others(self) -> Plan:
+        return replace(self.plan(), executor=Choice(name="serial"), cache="")
+
+    def _copy_record(self, place: Path) -> Journal:
+        """Copy everything but the plan; return the copied journal, open."""
+        copied = received.copy_journal(self.journal_path, place)
+        received.copy_files(self.path, place)
+        journal = Journal.open(copied)
+        digests.forget_reports(journal)
+        return journal
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":

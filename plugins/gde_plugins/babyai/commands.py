@@ -25,7 +25,7 @@ def dataset(
     out: Annotated[
         Path,
         typer.Option(
-            help="File to write: .csv, .jsonl or .parquet; rows of the first two are kept."
+            help="File to write: .csv or .jsonl, whose rows are kept, .parquet, or a folder for `datasets`."
         ),
     ],
     form: Annotated[

@@ -144,6 +144,6 @@ def _random_action(observation: Observation, dice: _Dice) -> Decision:
     if not observation.actions:
         return Decision.unusable(
             "error",
-            "a random action needs a list of admissible ones, the observation has none",
+            "a random action needs a list of admissible ones, the observation has none: take an agent that writes text",
         )
     return Decision.act(dice.choose(observation.actions, "random"))

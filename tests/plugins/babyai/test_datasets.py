@@ -68,6 +68,18 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
         QuestionEnvironment("plan", QuestionConfig(dataset=str(tmp_path / "none.csv")))
 
 
+def test_a_folder_for_datasets_holds_the_same_rows(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="needs the extra datasets")
+    assert write_dataset(wanted("plan"), tmp_path / "rows") == 4
+    write_dataset(wanted("plan"), tmp_path / "rows.csv")
+    found = [*datasets.load_from_disk(str(tmp_path / "rows"))]
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        written = [*csv.DictReader(file)]
+    assert [{**row, "seed": str(row["seed"])} for row in found] == written
+    with pytest.raises(ConfigError, match="rows exists: name another folder"):
+        write_dataset(wanted("plan"), tmp_path / "rows")
+
+
 def test_parquet_holds_the_same_rows(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     assert write_dataset(wanted("decompose"), tmp_path / "rows.parquet") == 4

@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 
 from gde.reporting.wording import labels_text
 
@@ -20,8 +20,10 @@ def template(name: str, package: str = HERE) -> Template:
 # Compiling the templates takes longer than filling most of them in.
 @cache
 def _templates(package: str) -> Environment:
+    # Templates of other packages share the parts of those here.
+    loaders = [PackageLoader(each, "") for each in dict.fromkeys((package, HERE))]
     environment = Environment(
-        loader=PackageLoader(package, ""),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

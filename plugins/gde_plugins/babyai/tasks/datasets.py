@@ -94,20 +94,22 @@ def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
 def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
     """Write the rows that a .csv or .jsonl file lacks, and return their number.
 
-    A .parquet file is written as a whole.
+    A .parquet file is written as a whole, and so is a folder, a name without an ending,
+    which `datasets.load_from_disk` reads.
 
     Raises:
         ConfigError: the file has another ending, cannot be written, or holds other
             rows.
-        MissingExtra: the file is Parquet, and pyarrow is not installed.
+        MissingExtra: the package that writes it, pyarrow or datasets, is not installed.
     """
-    if path.suffix not in (".csv", ".jsonl", ".parquet"):
+    whole = {".parquet": _write_parquet, "": _write_folder}
+    if path.suffix not in {".csv", ".jsonl", *whole}:
         raise ConfigError(
-            f"--out {path}: wanted a name that ends in .csv, .jsonl or .parquet"
+            f"--out {path}: wanted a name that ends in .csv, .jsonl or .parquet, or in nothing for a folder"
         )
     try:
-        if path.suffix == ".parquet":
-            return _write_parquet(wanted, path, workers)
+        if path.suffix in whole:
+            return whole[path.suffix](wanted, path, workers)
         held = read_dataset(path) if path.exists() else []
         _check(wanted, held, path)
         n_rows = 0
@@ -135,14 +137,33 @@ def _write_parquet(wanted: Wanted, path: Path, workers: int) -> int:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("--out *.parquet", ["pyarrow"], "parquet") from None
-    made = [dict(row) for row in rows(wanted, workers)]
-    # The number of an unanswerable question is missing, not an empty text.
-    for row in made:
-        row["help_count"] = row.get("help_count") or None  # type: ignore[assignment]
-        if wanted.task != "decompose":
-            del row["help_count"]
+    made = _typed(wanted, workers)
     parquet.write_table(pyarrow.Table.from_pylist(made), path)
     return len(made)
+
+
+def _write_folder(wanted: Wanted, path: Path, workers: int) -> int:
+    try:
+        import datasets
+    except ImportError:
+        raise MissingExtra("--out FOLDER", ["datasets"], "datasets") from None
+    if path.exists():
+        raise ConfigError(f"--out {path} exists: name another folder")
+    made = _typed(wanted, workers)
+    datasets.disable_progress_bars()
+    datasets.Dataset.from_list(made).save_to_disk(str(path))
+    return len(made)
+
+
+def _typed(wanted: Wanted, workers: int) -> list[dict[str, str | int | None]]:
+    """The rows, in which the number of an unanswerable question is missing."""
+    made: list[dict[str, str | int | None]] = []
+    for row in rows(wanted, workers):
+        typed: dict[str, str | int | None] = dict(row)
+        if "help_count" in typed:
+            typed["help_count"] = typed["help_count"] or None
+        made.append(typed)
+    return made
 
 
 def read_dataset(path: Path) -> list[Row]:
