@@ -25,7 +25,7 @@ def command(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write a log of Inspect or lm-eval, or a published dataset, as runs.
+    """Write a log or a published dataset as runs.
 
     They can be compared, reported and exported like any other.
     """

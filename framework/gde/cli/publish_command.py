@@ -28,9 +28,9 @@ def command(
     ] = "unknown",
     as_json: options.Json = False,
 ) -> None:
-    """Write a site of finished runs, with leaderboards, their pages and a dataset.
+    """Write a site and a dataset of finished runs.
 
-    The site needs no server. Its folder `dataset` can be uploaded to Hugging Face's
+    The site has leaderboards and all pages, and needs no server. Its folder `dataset` can be uploaded to Hugging Face's
     hub; anyone can read it with `gde import`.
     """
     from gde.bridges.site.site import INDEX, publish
