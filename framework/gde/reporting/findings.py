@@ -215,14 +215,16 @@ def _compared(
 def beside(
     measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[Measurement]]
 ) -> Beside:
-    """Put a number beside the strongest of its controls."""
+    """Put a number beside the strongest of its controls, if any can change it."""
     measured = []
     for fit, numbers in controls.items():
         same_name = [each for each in numbers if each.name == measure.name]
         for one in whole(same_name):
             if one.value is not None:
                 measured.append((fit, one))
-    if not measured:
+    # A baseline reads no activations, so a control changes nothing of it.
+    untested = all(one.verdict is None for _, one in measured)
+    if untested and {one.value for _, one in measured} <= {ours.value}:
         return Beside(measure=measure, ours=ours)
 
     def distance(control: tuple[Fit, Measurement]) -> float:

@@ -194,10 +194,9 @@ def reproduce(
         plans, flights, refused = _possible(agent, plans, allowed)
     else:
         plans, flights = _allowed(plans, folder, catalogue, ask_first)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_make(folder, error) from error
+    if not plans:
+        # Otherwise the first run makes it, so that a refused model leaves nothing.
+        _make(folder)
 
     try:
         runs: dict[str, Run] = {}
@@ -213,6 +212,13 @@ def reproduce(
         # The folder of the study, not of the run: the user resumes all of them.
         interrupt.__notes__ = [str(folder)]
         raise
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_make(folder, error) from error
 
 
 def foresee(

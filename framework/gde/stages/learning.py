@@ -194,6 +194,9 @@ class Learning:
         for name in _in_all(bits):
             of_turns = _shares(np.concatenate([each[name] for each in bits]))
             of_guess = _shares(np.concatenate([each[name] for each in uniform]))
+            if reason := _not_coded(of_turns, of_guess):
+                measurements.append(_no_code(name, reason))
+                continue
             scores[f"{CODE}.{name}"] = of_turns[None].astype(np.float32)
             measurements += self._lengths(name, of_turns, of_guess, worlds)
         return measurements, CodedTurns(
@@ -210,29 +213,26 @@ class Learning:
         worlds: NDArray[np.str_],
     ) -> Iterator[Measurement]:
         counts = np.isfinite(of_turns)
-        if not counts.any():
-            reason = "no turn has such a label"
-            yield Measurement(
-                name=f"{CODE}.{name}", value=None, unit="bits", n=0, reason=reason
-            )
-            return
         rng = generator(self.seed, CODE, self.fit.name, name)
         estimate = cluster_mean(of_turns[counts], worlds[counts], rng)
         yield estimate.measurement(f"{CODE}.{name}", "bits")
-        compression = None
-        reason = ""
-        bits = float(of_turns[counts].mean())
-        if bits > 0:
-            compression = float(guessed[counts].mean()) / bits
-        else:
-            reason = "only one label is possible, so it takes no bits"
+        compression = guessed[counts].mean() / of_turns[counts].mean()
         yield Measurement(
             name=f"{COMPRESSION}.{name}",
-            value=compression,
+            value=float(compression),
             unit="",
             n=estimate.n,
-            reason=reason,
         )
+
+
+def _not_coded(of_turns: NDArray[np.float64], guessed: NDArray[np.float64]) -> str:
+    """Why labels have no code length; empty if they have one."""
+    counts = np.isfinite(of_turns)
+    if not counts.any():
+        return "no turn has such a label"
+    if not guessed[counts].any():
+        return "only one label is possible, so there is nothing to code"
+    return ""
 
 
 def _in_all(several: Sequence[Mapping[str, NDArray[np.float64]]]) -> list[str]:
@@ -274,8 +274,11 @@ def _shares(bits: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(n_labels > 0, shares, np.nan)
 
 
-def _unmeasured(reason: str) -> Learned:
-    nothing = Measurement(
-        name=f"{CODE}.all", value=None, unit="bits", n=0, reason=reason
+def _no_code(name: str, reason: str) -> Measurement:
+    return Measurement(
+        name=f"{CODE}.{name}", value=None, unit="bits", n=0, reason=reason
     )
-    return Learned(measurements=(nothing,))
+
+
+def _unmeasured(reason: str) -> Learned:
+    return Learned(measurements=(_no_code("all", reason),))

@@ -5,7 +5,7 @@ to be compared with.
 from dataclasses import replace
 
 from gde.data.measure import Measure
-from gde.data.probe import CONTROLS
+from gde.data.probe import CONTROLS, Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.page.cards import Card, cards
@@ -71,10 +71,39 @@ def test_a_probe_stands_over_every_control_of_its_first_number_and_the_best_of_t
     assert first.title == "Agent distance"
     assert len(first.beneath) == len(CONTROLS)
     assert others and all(len(line.beneath) == 1 for line in others)
-    assert card.verdict == (
+    assert first.head == (
         "cogmap (mlp, layer 3, before reasoning): better than its best control in "
         "all 4 numbers (paired tests over worlds)."
     )
+    assert not any(line.head for line in others)
+
+
+def test_every_probe_has_a_head_and_a_baseline_no_control(result: Result) -> None:
+    guess = Measure(
+        name="other.guess", title="Guess", unit="share", headline=True, question="wants"
+    )
+    of_fits = [
+        Measurement(
+            name=guess.name,
+            value=0.5,
+            unit="share",
+            n=9,
+            where=Fit(
+                probe="other", variant="v", layer=1, position="pre", control=control
+            ).where,
+            source="other",
+        )
+        for control in ("none", "shuffled", "untrained")
+    ]
+    found = replace(
+        result,
+        measurements=(*result.measurements, *of_fits),
+        measures=(*result.measures, guess),
+    )
+    *_, baseline = by_question(found)["believes"].lines
+    assert baseline.title == "Guess"
+    assert baseline.head == "other (v, layer 1, before reasoning)"
+    assert baseline.beneath == ()
 
 
 def test_layers_make_a_curve_with_the_best_control_of_each(result: Result) -> None:

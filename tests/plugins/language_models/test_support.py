@@ -96,9 +96,16 @@ def test_loading_tries_the_model(mamba: Path, llama_folder: Path) -> None:
     loaded.close()
 
 
-@pytest.mark.parametrize("probe", [(), ("--probe", "cogmap")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval --env grid",
+        "eval --env grid --probe cogmap",
+        "reproduce telos-probes --scale 0.01",
+    ],
+)
 def test_the_command_ends_with_one_line(
-    probe: tuple[str, ...],
+    command: str,
     mamba: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -106,8 +113,8 @@ def test_the_command_ends_with_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     model = f"agent.model=hf:{mamba}"
-    command = ["gde", "eval", "--env", "grid", "--agent", "gpt-oss", "--set", model]
-    monkeypatch.setattr(sys, "argv", [*command, *probe])
+    arguments = ["gde", *command.split(), "--agent", "gpt-oss", "--set", model]
+    monkeypatch.setattr(sys, "argv", arguments)
     with pytest.raises(SystemExit) as ended:
         main()
     said = capfd.readouterr()

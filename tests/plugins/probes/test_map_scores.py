@@ -225,5 +225,6 @@ def test_walls_are_coded_within_the_outermost_cells() -> None:
 
 def test_maps_without_walls_have_no_code_of_them() -> None:
     true = maps(("###/#A#/###", "###/#_#/###"))
-    assert wall_likelihoods(certain(true), true, CLASSES) == {}
+    found = wall_likelihoods(certain(true), true, CLASSES)["wall"]
+    assert np.isnan(found.fitted).all()
     assert wall_likelihoods(certain(true), true, ("empty", "agent", "pad")) == {}

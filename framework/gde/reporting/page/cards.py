@@ -54,6 +54,8 @@ class Line:
     """Inline SVG."""
     beneath: "tuple[Line, ...]" = ()
     """Its controls, on the same scale."""
+    head: str = ""
+    """Above the first line of a probe: how it does in all of its numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +64,6 @@ class Card:
 
     question: Question
     title: str
-    verdict: str
-    """In a few words; may be empty."""
     lines: tuple[Line, ...]
     figures: tuple[Figure, ...] = ()
 
@@ -78,13 +78,9 @@ def cards(result: Result) -> list[Card]:
             if one.measure.question == question:
                 lines += _lines(one, result)
 
-        # The first probe of the plan is the one that the report is about.
-        verdict = ""
         figures = []
         if question == "believes":
-            probes = probed(result)
-            verdict = _verdict(probes[0]) if probes else ""
-            for probe in probes:
+            for probe in probed(result):
                 lines += _decoded(probe)
                 for drawn in (learning_curves, layer_curve):
                     curve = drawn(probe, result)
@@ -95,7 +91,6 @@ def cards(result: Result) -> list[Card]:
             card = Card(
                 question=question,
                 title=title,
-                verdict=verdict,
                 lines=tuple(lines),
                 figures=tuple(figures),
             )
@@ -162,7 +157,8 @@ def _decoded(probe: Probed) -> list[Line]:
         title, _ = one.measure.titled(one.ours.where)
         n = counted(one.ours.n, one.ours.clusters)
         line = _line(title, one.ours, scale, f"n {n}")
-        lines.append(replace(line, beneath=tuple(beneath)))
+        head = "" if lines else _verdict(probe)
+        lines.append(replace(line, beneath=tuple(beneath), head=head))
     return lines
 
 
@@ -179,15 +175,14 @@ def _line(title: str, one: Measurement, scale: Scale, more: str = "") -> Line:
 
 def _verdict(probe: Probed) -> str:
     """In how many of its numbers a probe is better than its strongest control."""
+    subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
     tested = [one.verdict for one in probe.numbers if one.verdict is not None]
     if not tested:
-        return ""
+        return subject
     outcomes = Counter(verdict.outcome for verdict in tested)
     n_better = outcomes["better"]
     numbers = f"{n_better or 'none'} of {len(tested)} numbers"
     if n_better == len(tested):
         numbers = f"all {n_better} numbers"
     worse = f", worse in {outcomes['worse']}" if outcomes["worse"] else ""
-
-    subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
     return f"{subject}: better than its best control in {numbers}{worse} (paired tests over worlds)."

@@ -153,8 +153,8 @@ def wall_likelihoods(
     """(N, size * size) the probability of the truth whether a cell is a wall, from
     probabilities (N, size, size, C); uniform over yes and no.
 
-    Only cells within the outermost ones count, which are walls anyway. Nothing where no
-    map has walls.
+    Only cells within the outermost ones count, which are walls anyway. NaN where no map
+    has walls there.
     """
     if WALL not in classes:
         return {}
@@ -162,7 +162,7 @@ def wall_likelihoods(
     code = classes.index(WALL)
     is_wall = cells == code
     if not (is_wall & inside).any():
-        return {}
+        inside = np.zeros_like(inside)
 
     # No cell inside a map is padding, which is known.
     on_map = np.delete(decoded, classes.index(PAD), axis=-1).sum(

@@ -203,14 +203,17 @@ def few(n: int, runs: int) -> dict[str, float]:
 
 
 def initialisations(n: int, runs: int) -> dict[str, float]:
-    """How often one more of n initialisations is called different from the others.
+    """How often one more of n initialisations is called different from the others, and
+    a model that differs by the median detectable difference.
 
     60 worlds; initialisations differ from one another more than worlds scatter. The
     error of the mean of the others is what gde does not use.
     """
     rng = np.random.default_rng(n)
     worlds = 60
-    called = dict.fromkeys(("one more", "error of the mean"), 0)
+    called = dict.fromkeys(("one more", "error of the mean", "detectable"), 0)
+    drawn = []
+    detectable = []
     for _ in range(runs):
         means = rng.normal(size=(n + 1, 1))
         difficulty = rng.normal(scale=2, size=worlds)
@@ -219,11 +222,19 @@ def initialisations(n: int, runs: int) -> dict[str, float]:
         found = difference_from_initialisations(ours, controls)
         assert found is not None
         called["one more"] += found.p_value < 0.05
+        drawn.append((ours, controls))
+        detectable.append(found.mde)
 
         of_worlds = t.ppf(0.975, worlds - 1) * sem(ours - controls.mean(axis=0))
         of_mean = t.ppf(0.975, n - 1) * sem(controls.mean(axis=1))
         half = np.hypot(of_worlds, of_mean)
         called["error of the mean"] += bool(abs(found.value) > half)
+
+    effect = np.median(detectable)
+    for ours, controls in drawn:
+        found = difference_from_initialisations(ours + effect, controls)
+        assert found is not None
+        called["detectable"] += found.p_value < 0.05
     return {name: count / runs for name, count in called.items()}
 
 
