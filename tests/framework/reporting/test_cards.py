@@ -106,6 +106,17 @@ def test_every_probe_has_a_head_and_a_baseline_no_control(result: Result) -> Non
     assert baseline.beneath == ()
 
 
+def test_a_probe_that_was_not_tested_is_not_said_to_fail(result: Result) -> None:
+    untested = [
+        replace(one, verdict=replace(one.verdict, p=None, reason="1 world"))
+        if one.verdict
+        else one
+        for one in result.measurements
+    ]
+    card = by_question(replace(result, measurements=tuple(untested)))["believes"]
+    assert card.lines[0].head.endswith(": not tested against its controls")
+
+
 def test_layers_make_a_curve_with_the_best_control_of_each(result: Result) -> None:
     assert by_question(result)["believes"].figures == ()
     deeper = [

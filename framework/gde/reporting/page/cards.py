@@ -28,6 +28,7 @@ from gde.reporting.wording import (
     counted,
     fit_text,
     labels_text,
+    plural,
     quantity,
     verdict_text,
 )
@@ -176,13 +177,14 @@ def _line(title: str, one: Measurement, scale: Scale, more: str = "") -> Line:
 def _verdict(probe: Probed) -> str:
     """In how many of its numbers a probe is better than its strongest control."""
     subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
-    tested = [one.verdict for one in probe.numbers if one.verdict is not None]
+    verdicts = [one.verdict for one in probe.numbers if one.verdict is not None]
+    tested = [verdict for verdict in verdicts if not verdict.reason]
     if not tested:
-        return subject
+        return f"{subject}: not tested against its controls" if verdicts else subject
     outcomes = Counter(verdict.outcome for verdict in tested)
     n_better = outcomes["better"]
-    numbers = f"{n_better or 'none'} of {len(tested)} numbers"
-    if n_better == len(tested):
+    numbers = f"{n_better or 'none'} of {plural(len(tested), 'number')}"
+    if n_better == len(tested) > 1:
         numbers = f"all {n_better} numbers"
     worse = f", worse in {outcomes['worse']}" if outcomes["worse"] else ""
     return f"{subject}: better than its best control in {numbers}{worse} (paired tests over worlds)."
