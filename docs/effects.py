@@ -20,6 +20,9 @@ EFFECTS = {
     "causes.direct": "direct, reasoning fixed",
     "causes.indirect": "indirect, through the reasoning",
 }
+REASON = "the same in all answers"
+"""The end of the reason why a last layer has no effect."""
+NOTE = ["reaches one token,", REASON]
 DOSE = 1.0
 GREY = "#8a929a"
 HEAD = "<svg "
@@ -45,6 +48,7 @@ def figure(run: Path) -> Figure:
                     "layer": where["layer"],
                     "of": CONTROLS[str(where["control"])],
                     "effect": EFFECTS[one.name],
+                    "impossible": one.reason.endswith(REASON),
                     **numbers(one),
                 }
             )
@@ -55,9 +59,15 @@ def figure(run: Path) -> Figure:
         "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
     }
     points = {"mark": {"type": "line", "point": True}, "encoding": {"y": y}}
+    # The reason stands in the place of the numbers, once for change and control.
+    note = {
+        "transform": [{"filter": "datum.impossible && datum.of == 'change'"}],
+        "mark": {"type": "text", "angle": 270, "fontSize": 8, "text": NOTE},
+        "encoding": {"y": {"value": 55}, "color": {"value": GREY}},
+    }
     colors = {"domain": ["change", "control"], "range": [BLUE, GREY]}
     panel: dict[str, Any] = {
-        "layer": [whisker, points],
+        "layer": [whisker, points, note],
         "encoding": {
             "x": {"field": "layer", "type": "ordinal", "axis": {"labelAngle": 0}},
             "xOffset": {"field": "of", "type": "nominal"},

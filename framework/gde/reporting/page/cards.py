@@ -140,7 +140,7 @@ def _decoded(probe: Probed) -> list[Line]:
         reason = probe.reason or "the probe gave no numbers"
         return [Line(title=probe.fit.probe, value="", note=reason)]
 
-    lines = []
+    lines: list[Line] = []
     for place, one in enumerate(probe.numbers):
         # The first number shows all its controls, the others only the strongest.
         shown = list(one.controls)
