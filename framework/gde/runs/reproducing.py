@@ -6,6 +6,7 @@ Each plan has its own run folder.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from errno import ENOTDIR
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -194,9 +195,7 @@ def reproduce(
         plans, flights, refused = _possible(agent, plans, allowed)
     else:
         plans, flights = _allowed(plans, folder, catalogue, ask_first)
-    if not plans:
-        # Otherwise the first run makes it, so that a refused model leaves nothing.
-        _make(folder)
+    _check_free(folder)
 
     try:
         runs: dict[str, Run] = {}
@@ -207,6 +206,7 @@ def reproduce(
             result = _finished(plan, path, catalogue, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
+        folder.mkdir(parents=True, exist_ok=True)
         return _concluded(study, request, folder, runs, refused)
     except KeyboardInterrupt as interrupt:
         # The folder of the study, not of the run: the user resumes all of them.
@@ -214,11 +214,14 @@ def reproduce(
         raise
 
 
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_make(folder, error) from error
+def _check_free(folder: Path) -> None:
+    """Refuse a file in the place of a folder. The first run makes the folder, so that a
+    refused model leaves nothing.
+    """
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not there.is_dir():
+        error = NotADirectoryError(ENOTDIR, "Not a directory", str(there))
+        raise cannot_make(folder, error)
 
 
 def foresee(

@@ -334,9 +334,23 @@ UPDATES = (
 )
 STATING = "Maps stated in words"
 STATED = (
-    _measure("stated.answered", "share", "more", "Answers with a map", group=STATING),
+    _measure(
+        "stated.answered",
+        "share",
+        "more",
+        "Answers with a map",
+        headline=True,
+        group=STATING,
+    ),
     _measure("stated.flaw.*", "share", "", "Answers without a map: *", group=STATING),
-    _measure("stated.accuracy", "share", "more", "Cells stated rightly", group=STATING),
+    _measure(
+        "stated.accuracy",
+        "share",
+        "more",
+        "Cells stated rightly",
+        headline=True,
+        group=STATING,
+    ),
     _measure("stated.agent", "share", "more", "Agent stated rightly", group=STATING),
     _measure("stated.goal", "share", "more", "Goal stated rightly", group=STATING),
     _measure("stated.agreement", "share", "", "Cells stated as decoded", group=STATING),
