@@ -74,6 +74,13 @@ def slow(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def trackers(session: nox.Session) -> None:
+    """The reporters of W&B, offline, and MLflow, in a local store, with the packages."""
+    install(session, "-e", ".[dev,wandb,mlflow]")
+    session.run("pytest", "tests/plugins/trackers", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def ray(session: nox.Session) -> None:
     """The executor on Ray, on a cluster of several nodes of this machine."""
     install(session, "-e", ".[dev,ray]")

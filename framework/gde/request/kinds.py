@@ -58,7 +58,7 @@ _IN_ORDER = (
     Kind(
         name="metric", table="metric", field="metrics", offer=MetricOffer, several=True
     ),
-    Kind(name="executor", table="executor", field="executor", skeleton=False),
+    Kind(name="executor", table="executor", field="executor"),
     Kind(name="reporter", table="report", field="reporters", several=True),
     Kind(name="reproduction", skeleton=False),
 )

@@ -75,7 +75,7 @@ def test_the_process_that_the_page_shows_is_that_of_the_skeleton(
 
 def test_a_kind_without_skeleton_is_refused_and_nothing_written(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match=r"--kind: wanted one of environment, .*, got 'executor'"
+        ConfigError, match=r"--kind: wanted one of environment, .*, got 'reproduction'"
     ):
-        write_plugin("mine", tmp_path / "made", "executor")
+        write_plugin("mine", tmp_path / "made", "reproduction")
     assert not (tmp_path / "made").exists()

@@ -1,0 +1,1 @@
+"""Results where people look: W&B and MLflow."""
