@@ -26,13 +26,22 @@ def command(
 ) -> None:
     """Say on one page what an agent does, believes and wants.
 
-    Scripted agents play the same worlds. What the agent cannot be asked has a reason.
+    Scripted agents play the same worlds, and so do further models of --model a,b. What
+    the agent cannot be asked has a reason.
     """
+    asked = []
+    others: list[str] = []
+    for each in model or []:
+        first, *more = each.split(",")
+        asked.append(first)
+        others += more
+    if others:
+        settings = [*(settings or []), f"study.models={','.join(others)}"]
     reproduce_command.command(
         NAME,
         scale=scale,
         agent=agent,
-        model=model,
+        model=asked,
         dry_run=dry_run,
         no_preflight=no_preflight,
         settings=settings,

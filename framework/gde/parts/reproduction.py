@@ -1,5 +1,6 @@
 """Reproductions of published tables."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -48,6 +49,15 @@ class Comparison:
         ):
             return None
         return self.ours.value - self.paper
+
+
+UNFIT = re.compile(r"[^\w.-]+")
+"""Characters of a model's name that no folder should have."""
+
+
+def beside(plan: str, other: str) -> str:
+    """The name of a plan in which another agent or model does what `plan` does."""
+    return f"{plan}-{UNFIT.sub('-', other)}"
 
 
 def scaled(published: int, scale: float) -> int:

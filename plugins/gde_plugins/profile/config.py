@@ -5,6 +5,8 @@ from typing import Annotated
 
 from annotated_types import Ge
 
+from gde.offers import ModelName
+
 Count = Annotated[int, Ge(1)]
 
 
@@ -22,3 +24,5 @@ class ProfileConfig:
     """Seeds for each level of the BabyAI questions."""
     pairs: Count = 100
     """Episodes that the model judges as a reward model."""
+    models: tuple[ModelName, ...] = ()
+    """Other language models that the same agent asks, a column each."""

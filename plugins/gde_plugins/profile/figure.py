@@ -1,6 +1,7 @@
 """The figure of a profile: every share with its interval, and the anchors' points."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 from gde.data.figure import Figure
@@ -8,9 +9,11 @@ from gde.parts.reproduction import Comparison
 from gde.reporting.figures.drawing import BLUE, numbers
 
 ORDER = ("random", "noisy", "optimal", "by chance")
+SHAPES = ("diamond", "cross", "triangle", "square")
+MODELS = ("circle", "triangle-down", "triangle-right", "triangle-left")
 
 
-def figure(rows: Sequence[Comparison]) -> Figure:
+def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
     """Draw the shares in the order of the tables."""
     own: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []
@@ -28,7 +31,8 @@ def figure(rows: Sequence[Comparison]) -> Figure:
     axis = {"labelLimit": 320}
     y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": axis}
     x = {"field": "value", "type": "quantitative", "title": "share"}
-    scale = {"domain": list(ORDER), "range": ["diamond", "cross", "triangle", "square"]}
+    of_models = [shape for _, shape in zip(models, cycle(MODELS), strict=False)]
+    scale = {"domain": [*ORDER, *models], "range": [*SHAPES, *of_models]}
     shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
     points = {"type": "point", "filled": True, "color": BLUE, "size": 60}
     whiskers = {"type": "rule", "color": BLUE}
@@ -54,7 +58,7 @@ def figure(rows: Sequence[Comparison]) -> Figure:
     }
     return Figure(
         title="One agent in all parts",
-        caption="Shares with 95 % intervals. Grey: scripted agents in the same worlds, "
-        "and what random actions would give.",
+        caption="Shares with 95 % intervals. Grey: other agents and models in the "
+        "same worlds, and what random actions would give.",
         spec=spec,
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
-from gde.parts.reproduction import scaled
+from gde.parts.reproduction import beside, scaled
 from gde_plugins.profile.config import ProfileConfig
 
 SIZES = (7, 9, 11)
@@ -25,18 +25,17 @@ LEAST = 40
 """Fewest worlds for probes, so that enough are held out for an interval."""
 
 
-def anchored(name: str, anchor: str) -> str:
-    """The name of an anchor's run."""
-    return f"{name}-{anchor}"
-
-
 def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]:
-    """All runs by name; those of the anchors after the agent's own."""
+    """All runs by name; those of anchors and other models after the agent's own."""
     own = dict(_own(config, scale, agent))
     found = dict(own)
     for name in PLAYED:
         for anchor, choice in ANCHORS.items():
-            found[anchored(name, anchor)] = replace(own[name], agent=choice)
+            found[beside(name, anchor)] = replace(own[name], agent=choice)
+    for model in config.models:
+        other = replace(agent, config={**agent.config, "model": model})
+        for name, plan in _own(config, scale, other):
+            found[beside(name, model)] = plan
     return found
 
 

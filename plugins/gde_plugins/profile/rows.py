@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde.parts.reproduction import Comparison, Run
-from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, anchored
+from gde.parts.reproduction import Comparison, Run, beside
+from gde_plugins.profile.plans import ANCHORS, READS_NOTHING
 
 DOES = "What it does"
 ERRS = "Why it errs"
@@ -78,11 +78,11 @@ ASKED = (
     _row("Predict, above blind", "predict", "predict.success.above_blind", ANSWERS),
     _row("Plan", "plan", "plan.success", ANSWERS),
     _row("Plan, above blind", "plan", "plan.success.above_blind", ANSWERS),
-    _row("Decompose", "decompose", "decompose.success", ANSWERS),
+    _row("Decompose", "decompose", "decompose.comprehension", ANSWERS),
     _row(
         "Decompose, above blind",
         "decompose",
-        "decompose.success.above_blind",
+        "decompose.comprehension.above_blind",
         ANSWERS,
     ),
     _row("EPIC distance of the judge", "judge", "epic", JUDGES, reward="judge"),
@@ -90,25 +90,27 @@ ASKED = (
 )
 
 
-def rows(runs: Mapping[str, Run]) -> Iterator[Comparison]:
-    """All numbers of the runs that were made, with those of the anchors."""
+def rows(runs: Mapping[str, Run], models: Sequence[str]) -> Iterator[Comparison]:
+    """All numbers of the runs that were made, with those of anchors and models."""
     for asked in ASKED:
         if asked.plan in runs:
             measured = runs[asked.plan].result.measurements
             ours = found(measured, asked.name, asked.where)
-            yield _comparison(asked, ours, dict(_beside(asked, runs)))
+            yield _comparison(asked, ours, dict(_beside(asked, runs, models)))
 
 
-def _beside(asked: Asked, runs: Mapping[str, Run]) -> Iterator[tuple[str, Measurement]]:
+def _beside(
+    asked: Asked, runs: Mapping[str, Run], models: Sequence[str]
+) -> Iterator[tuple[str, Measurement]]:
     """The numbers beside one of the agent's, as far as they have a value."""
     measured = runs[asked.plan].result.measurements
     others = {}
     for column, name in asked.beside.items():
         others[column] = found(measured, name, asked.where)
-    for anchor in ANCHORS:
-        run = runs.get(anchored(asked.plan, anchor))
+    for other in (*ANCHORS, *models):
+        run = runs.get(beside(asked.plan, other))
         if run is not None:
-            others[anchor] = found(run.result.measurements, asked.name, asked.where)
+            others[other] = found(run.result.measurements, asked.name, asked.where)
     for column, one in others.items():
         if one.value is not None:
             yield column, one

@@ -20,12 +20,12 @@ class Profile:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The agent's runs, and those of the anchors in the same worlds."""
+        """The agent's runs, and those of anchors and models in the same worlds."""
         return plans.plans(self._config, scale, agent)
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """The numbers of all sections; none of them is printed anywhere."""
-        return [*rows.rows(runs)]
+        return [*rows.rows(runs, self._config.models)]
 
     def lacking(self, refused: Mapping[str, str]) -> Sequence[Comparison]:
         """The numbers of the runs that were refused, with the reasons."""
@@ -36,7 +36,7 @@ class Profile:
         return claim(found)
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """All shares with their intervals, and those of the scripted agents."""
+        """All shares with their intervals, and those of the agents beside."""
         from gde_plugins.profile.figure import figure
 
-        return [figure(self.compare(runs))]
+        return [figure(self.compare(runs), self._config.models)]

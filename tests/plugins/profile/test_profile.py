@@ -1,19 +1,26 @@
 """A profile: every run that an agent can play, and a reason for the others."""
 
 import json
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gde.cli.main import build_app
+from gde.data.evidence import Evidence
 from gde.data.plan import Choice
 from gde.data.result import Measurement
 from gde.errors import GdeError, RunFolderError
-from gde.parts.reproduction import Comparison, ProfilesAgent
+from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
 from gde.reporting.page_files import write_study
+from gde.request.catalogue import Catalogue
 from gde.runs.reproducing import Request, Study, foresee, reproduce, study_json
+from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
-from gde_plugins.profile.plans import ANCHORS, PLAYED, anchored
+from gde_plugins.profile.plans import ANCHORS, PLAYED
 from gde_plugins.profile.rows import ASKED, ERRS, found
 from gde_plugins.profile.study import Profile
 
@@ -32,9 +39,52 @@ def test_it_is_a_profile_and_every_row_has_a_run() -> None:
     assert {asked.plan for asked in ASKED} <= {*plans}
     for name in PLAYED:
         for anchor in ANCHORS:
-            same = plans[anchored(name, anchor)]
+            same = plans[beside(name, anchor)]
             assert same.environment == plans[name].environment
             assert same.episodes == plans[name].episodes
+
+
+def test_every_number_is_one_that_its_run_has() -> None:
+    """A name that nothing declares would never have a value."""
+    catalogue = Catalogue.default()
+    plans = Profile(ProfileConfig()).plans(1.0, Choice(name="gpt-oss"))
+    for asked in ASKED:
+        plan = plans[asked.plan]
+        names: list[str] = []
+        for choice in plan.metrics:
+            measures = catalogue.find("metric", choice.name).offer.measures
+            names += [one.name for one in measures]
+        for choice in plan.probes:
+            measures = catalogue.find("probe", choice.name).offer.measures
+            names += [f"{choice.name}.{one.name}" for one in measures]
+        assert any(fnmatchcase(asked.name, name) for name in names), asked
+
+
+def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
+    model = "openai:m@http://127.0.0.1:1/v1"
+    agent = Choice(name="gpt-oss", config={"effort": "low"})
+    plans = Profile(ProfileConfig(models=(model,))).plans(0.1, agent)
+    for name in {asked.plan for asked in ASKED}:
+        other = plans[beside(name, model)]
+        assert other.environment == plans[name].environment
+        if name == "judge":
+            assert other.rewards[0].config["model"] == model
+        else:
+            assert other.agent.config == {"effort": "low", "model": model}
+
+    result = replace(sample_result(), measurements=(measured("success", 0.25),))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    found = Profile(ProfileConfig(models=(model,))).compare(
+        {"grids": run, beside("grids", model): run}
+    )
+    assert found[0].others[model].value == 0.25
+
+
+def test_models_after_the_first_stand_beside() -> None:
+    asked = ["profile", "--model", "nano,hf:other", "--scale", "0.01", "--dry-run"]
+    done = CliRunner().invoke(build_app(), [*asked, "--json"])
+    plans = {each["plan"] for each in json.loads(done.output)["estimates"]}
+    assert {"grids", "grids-hf-other", "judge-hf-other"} <= plans
 
 
 def test_a_refused_run_has_its_reason_in_every_row() -> None:

@@ -4,7 +4,6 @@ It compares with tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani e
 (2025).
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.parts.reproduction import Comparison, Run, scaled
+from gde.parts.reproduction import Comparison, Run, beside, scaled
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.published import (
     MODELS,
@@ -30,8 +29,6 @@ from gde_plugins.babyai.worlds.levels import (
 )
 
 PROMPTER = "babyai-prompter"
-UNFIT = re.compile(r"[^\w.-]+")
-"""Characters of a model's name that no folder should have."""
 TASKS = ("predict", "plan", "decompose")
 PLAN_SEEDS = 5
 ABLATED = ("GoToObj", "BossLevel")
@@ -77,7 +74,7 @@ class BabyBenchStudy:
         }
         for name, other in self._others(agent).items():
             for task in TASKS:
-                plans[_beside(task, name)] = replace(plans[task], agent=other)
+                plans[beside(task, name)] = replace(plans[task], agent=other)
 
         # Formats and prompts are compared on two levels alone.
         few = self._plan("predict", ABLATED, n_seeds, scale, agent)
@@ -163,7 +160,7 @@ class BabyBenchStudy:
         for name in ("", *self._config.agents, *self._config.models):
             of_tasks = {}
             for task in TASKS:
-                run = runs.get(_beside(task, name) if name else task)
+                run = runs.get(beside(task, name) if name else task)
                 if run is not None:
                     of_tasks[task] = run.result.measurements
             if of_tasks:
@@ -173,11 +170,6 @@ class BabyBenchStudy:
 
 Tasks = Mapping[str, Sequence[Measurement]]
 """The measurements of one agent by task."""
-
-
-def _beside(task: str, name: str) -> str:
-    """The name of the plan in which another agent or model answers a task."""
-    return f"{task}-{UNFIT.sub('-', name)}"
 
 
 def _with(
