@@ -1,10 +1,12 @@
 """The reward models: one number for every beginning of an episode, each by itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
+from gde.data.origin import origins
 from gde.data.reward import Rewards
 from gde.data.transcript import Transcript
 from gde_plugins.reward_classifier.scorer import Scorer
@@ -21,6 +23,8 @@ class Classifier:
     scorer: Scorer
     domains: frozenset[str]
     """Domains of its training preferences."""
+    origins: Mapping[str, str]
+    """Training task of each origin, see `gde.data.origin`."""
     base: str
     foreign: bool
     """Whether it judges only domains that it was not trained on."""
@@ -43,6 +47,8 @@ class Classifier:
         domain = transcript.domain
         if self.foreign and domain in self.domains:
             return f"it was trained on {domain}, and {self.name} judges foreign trajectories only: take supervised"
+        if known := origins(transcript) & self.origins.keys():
+            return f"it was trained on this task or its text, as {self.origins[min(known)]}: train it on other tasks"
         return ""
 
     def _scored(self, texts: list[str]) -> np.ndarray:

@@ -68,6 +68,7 @@ def _trained(name: str, config: "ClassifierConfig", *, foreign: bool) -> "Reward
         name=name,
         scorer=Scorer.load(folder, config.base, config.device),
         domains=frozenset(map(str, card["domains"])),
+        origins=card["origins"],
         base=Path(str(card["base"])).name,
         foreign=foreign,
         batch_size=config.batch_size,

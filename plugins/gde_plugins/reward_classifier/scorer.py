@@ -90,20 +90,25 @@ class Scorer:
 
 
 def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
-    """Read the card of a trained model: `base`, `domains`, `recipe`, and how it did.
+    """Read the card of a trained model: `base`, `domains`, `recipe`, `origins` of its
+    tasks, and how it did.
 
     Args:
         folder: of the model.
         whose: the setting that names the folder.
 
     Raises:
-        ConfigError: there is no card.
+        ConfigError: there is no card, or it does not tell what it was trained on.
     """
     try:
         card: dict[str, Any] = json.loads((folder / CARD).read_bytes())
     except (OSError, ValueError) as error:
         wanted = "the folder of a trained model, see `gde train-reward`"
         raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}") from error
+    if not isinstance(card.get("origins"), dict):
+        raise ConfigError(
+            f"{whose}: {folder / CARD} does not tell the tasks of its training: train it again"
+        )
     return card
 
 

@@ -2,18 +2,27 @@
 such texts.
 """
 
+import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from gde.data.transcript import Transcript
-from gde.errors import GdeError
+from gde.data.origin import origins
+from gde.data.transcript import Step, Transcript
+from gde.errors import ConfigError, GdeError
 
 NOTHING = "None"
 RULER = "\n---\n"
+BEGINNING = re.compile(
+    rf"<GOAL> (.*?) </GOAL>{RULER}<ACTION> (.*?) </ACTION>\n<STATE> (.*?) </STATE>",
+    re.DOTALL,
+)
+TEST = "test.json"
+"""File beside preferences with the origins of the tasks that they may not be of."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,8 @@ class Preference:
     rejected: str
     domain: str
     task: str
+    origins: tuple[str, ...] = ()
+    """Of the task, see `gde.data.origin`; those of the texts are added when read."""
 
 
 PREFERENCE = TypeAdapter(Preference)
@@ -50,6 +61,7 @@ def read_preferences(files: Sequence[Path]) -> list[Preference]:
     """Read the files of `gde rewardbench build --train`.
 
     Raises:
+        ConfigError: a preference is of a test task.
         GdeError: a file cannot be read, holds something else, or nothing.
     """
     found = [*chain.from_iterable(map(_lines, files))]
@@ -65,12 +77,39 @@ def _lines(file: Path) -> Iterator[Preference]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise GdeError(f"preferences {file}: {error}") from error
+    tested = _tested(file.with_name(TEST))
     for number, line in enumerate(lines, 1):
         try:
-            yield PREFERENCE.validate_json(line)
+            read = PREFERENCE.validate_json(line)
         except ValidationError as error:
             problem = error.errors()[0]
             field = ".".join(map(str, problem["loc"])) or "the line"
             raise GdeError(
                 f"preferences {file}, line {number}: {field}: {problem['msg']}"
             ) from error
+        known = {*read.origins, *_origins(read.chosen), *_origins(read.rejected)}
+        if known & tested:
+            raise ConfigError(
+                f"preferences {file}, line {number}: {read.task} is a test task of {TEST}: leave its lines out"
+            )
+        yield replace(read, origins=tuple(sorted(known)))
+
+
+def _origins(text: str) -> frozenset[str]:
+    """The origins of a text, whatever its task claims to be."""
+    found = BEGINNING.match(text)
+    if not found:
+        return frozenset()
+    goal, action, observation = found.groups()
+    return origins(Transcript(objective=goal, steps=(Step(action, observation),)))
+
+
+def _tested(file: Path) -> frozenset[str]:
+    if not file.exists():
+        return frozenset()
+    try:
+        return frozenset(map(str, json.loads(file.read_bytes())["origins"]))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(
+            f"{file}: wanted the file of `gde rewardbench build --train`: build it again"
+        ) from error

@@ -197,7 +197,10 @@ def ranked_right(
 def _split(
     preferences: Sequence[Preference], recipe: Recipe
 ) -> tuple[list[Preference], list[Preference]]:
-    """Those to train on, and those of held-out tasks."""
+    """Those to train on, and those of held-out tasks.
+
+    Tasks with the content of a held-out one belong to neither.
+    """
     tasks = sorted({(one.domain, one.task) for one in preferences})
     order = generator(recipe.seed, "held out").permutation(len(tasks))
     held = {tasks[i] for i in order[: int(recipe.held_out * len(tasks))]}
@@ -205,7 +208,8 @@ def _split(
     held_out: list[Preference] = []
     for one in preferences:
         (held_out if (one.domain, one.task) in held else kept).append(one)
-    return kept, held_out
+    known = {origin for one in held_out for origin in one.origins}
+    return [one for one in kept if not known & {*one.origins}], held_out
 
 
 def _begun(preferences: Sequence[Preference], recipe: Recipe) -> Scorer:
@@ -299,5 +303,6 @@ def _write(
         "domains": sorted({one.domain for one in preferences}),
         "recipe": {**asdict(recipe), "max_length": scorer.max_length},
         **asdict(trained),
+        "origins": {origin: one.task for one in preferences for origin in one.origins},
     }
     (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

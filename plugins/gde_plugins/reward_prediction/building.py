@@ -23,6 +23,7 @@ from gde_plugins.reward_prediction.domains import Domain, Settings
 from gde_plugins.reward_prediction.files import (
     Pair,
     Record,
+    find_records,
     is_written,
     task_name,
     write_pair,
@@ -206,18 +207,32 @@ PER_TASK = 10
 GIVEN_UP = 10
 """Number of consecutive tasks without preferences after which the search stops."""
 TRAIN = "train.jsonl"
-Preference = dict[str, str]
+TEST = "test.json"
+"""File with the origins of the test's tasks, which `gde train-reward` refuses."""
+Preference = dict[str, Json]
 _Made = list[Preference] | str
 """The preferences of a task, or the reason why it has none."""
 
 
 def write_preferences(
-    order: Order, n_pairs: int, executor: Executor, watch: Watch
+    order: Order,
+    n_pairs: int,
+    executor: Executor,
+    watch: Watch,
+    test: Path | None = None,
 ) -> tuple[int, str]:
     """Write `train.jsonl` with `n_pairs` preferences from as many tasks as needed.
 
-    A line holds `domain`, `task`, `chosen` and `rejected`, the texts laid out as in
-    Shen et al. (2026), appendix C.2.1. Without any preference, no file is written.
+    A line holds `domain`, `task`, `origins` of the task, `chosen` and `rejected`, the
+    texts laid out as in Shen et al. (2026), appendix C.2.1. No task is one of the
+    test's. Without any preference, no file is written.
+
+    Args:
+        order: of the test's tasks.
+        n_pairs: number of preferences.
+        executor: makes the tasks.
+        watch: is told of progress.
+        test: folder of the built test; without one, the order's tasks are made anew.
 
     Returns:
         The number of written preferences, and the reason if there are fewer.
@@ -225,7 +240,12 @@ def write_preferences(
     Raises:
         RunFailed: the file cannot be written.
     """
-    made = _gathered(order, n_pairs, executor, watch)
+    left_out = (
+        read_origins(test / order.domain.name)
+        if test
+        else _tested(order, executor, watch)
+    )
+    made = _gathered(order, left_out, n_pairs, executor, watch)
     found: list[Preference] = []
     reason = f"domain {order.domain.name}: there are no more"
     for task in made:
@@ -238,6 +258,9 @@ def write_preferences(
         with replacing(order.folder / TRAIN) as file:
             lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in found]
             file.write_text("".join(lines), encoding="utf-8")
+        with replacing(order.folder / TEST) as file:
+            text = json.dumps({"origins": sorted(left_out)})
+            file.write_text(text + "\n", encoding="utf-8")
     if len(found) == n_pairs:
         return n_pairs, ""
     return len(
@@ -245,8 +268,51 @@ def write_preferences(
     ), f"{reason} ({len(found)} preferences of {n_pairs}, from {len(made)} tasks)"
 
 
+def read_origins(folder: Path) -> frozenset[str]:
+    """Return the origins of all trajectories of a folder.
+
+    Raises:
+        ConfigError: the folder has none. GdeError: one cannot be read.
+    """
+    found = [origin for one in find_records(folder) for origin in one.read().origins]
+    if not found:
+        raise ConfigError(
+            f"--test: wanted a folder of `gde rewardbench build`, got none in {folder}"
+        )
+    return frozenset(found)
+
+
+def _tested(order: Order, executor: Executor, watch: Watch) -> frozenset[str]:
+    """Return the origins of the order's own tasks."""
+    chunks = in_chunks(range(order.n_tasks), executor.workers)
+    found: set[str] = set()
+    n_done = 0
+    for made in executor.map(partial(make_origins, order), chunks):
+        found |= made
+        n_done += min(len(chunks[0]), order.n_tasks - n_done)
+        watch(f"{order.domain.name}, test", n_done, order.n_tasks)
+    return frozenset(found)
+
+
+def make_origins(order: Order, indices: Sequence[int]) -> frozenset[str]:
+    """Return the origins of some tasks; those that fail have none."""
+    found: set[str] = set()
+    with closing(
+        Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)
+    ) as maker:
+        for index in indices:
+            pair = attempted(maker, index)
+            if isinstance(pair, Pair):
+                found |= pair.origins
+    return frozenset(found)
+
+
 def _gathered(
-    order: Order, n_pairs: int, executor: Executor, watch: Watch
+    order: Order,
+    left_out: frozenset[str],
+    n_pairs: int,
+    executor: Executor,
+    watch: Watch,
 ) -> list[_Made]:
     """Return the preferences of consecutive tasks, until there are enough or too many
     tasks in a row have none.
@@ -263,7 +329,8 @@ def _gathered(
         tasks = range(len(made), len(made) + n_more)
         further: dict[int, _Made] = {}
         for chunk in executor.map(
-            partial(make_preferences, order), in_chunks(tasks, executor.workers)
+            partial(make_preferences, order, left_out),
+            in_chunks(tasks, executor.workers),
         ):
             further.update(chunk)
             n_found += sum(len(_listed(each)) for each in chunk.values())
@@ -276,10 +343,19 @@ def _listed(made: _Made) -> list[Preference]:
     return [] if isinstance(made, str) else made
 
 
-def make_preferences(order: Order, indices: Sequence[int]) -> dict[int, _Made]:
+def make_preferences(
+    order: Order, left_out: frozenset[str], indices: Sequence[int]
+) -> dict[int, _Made]:
     """Return the preferences of some tasks, by index."""
     with closing(
-        Maker(order.domain, order.recipe, order.settings, "train", order.n_tasks)
+        Maker(
+            order.domain,
+            order.recipe,
+            order.settings,
+            purpose="train",
+            left_out=left_out,
+            n_tasks=order.n_tasks,
+        )
     ) as maker:
         return {
             index: _preferred(attempted(maker, index), order.recipe.seed)
@@ -291,10 +367,9 @@ def _preferred(pair: Pair | str, seed: int) -> _Made:
     if isinstance(pair, str):
         return pair
     rng = generator(seed, "preferences", pair.domain, pair.index)
-    return [
-        {"domain": pair.domain, "task": pair.name, **each}
-        for each in preferences(pair, PER_TASK, rng)
-    ]
+    origins: list[Json] = [*sorted(pair.origins)]
+    task: Preference = {"domain": pair.domain, "task": pair.name, "origins": origins}
+    return [{**task, **each} for each in preferences(pair, PER_TASK, rng)]
 
 
 @dataclass(frozen=True)

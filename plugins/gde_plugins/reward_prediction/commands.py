@@ -73,6 +73,13 @@ def build(
             min=0, help="Write this many preference pairs per domain instead."
         ),
     ] = 0,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --train: a built benchmark whose tasks are left out; "
+            "by default those of this seed and share, made anew."
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -89,13 +96,15 @@ def build(
 
     if not 0 < share <= 1:
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
+    if test and not train:
+        raise ConfigError("--test: has no effect without --train: add --train N")
     recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
     executor = Processes(workers) if workers > 1 else Serial()
     try:
         if train:
-            built = [_trained(order, train, executor) for order in orders]
+            built = [_trained(order, train, executor, test) for order in orders]
         else:
             built = [asdict(build_domain(order, executor, _watch)) for order in orders]
             built += _tabulated(out)
@@ -185,10 +194,12 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
             check_recipe(order)
 
 
-def _trained(order: "Order", n_pairs: int, executor: "Executor") -> dict[str, Any]:
+def _trained(
+    order: "Order", n_pairs: int, executor: "Executor", test: Path | None
+) -> dict[str, Any]:
     from gde_plugins.reward_prediction.building import TRAIN, write_preferences
 
-    n_written, too_few = write_preferences(order, n_pairs, executor, _watch)
+    n_written, too_few = write_preferences(order, n_pairs, executor, _watch, test)
     file = {"file": str(order.folder / TRAIN)} if n_written else {}
     return {
         "domain": order.domain.name,

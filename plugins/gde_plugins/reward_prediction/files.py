@@ -22,7 +22,9 @@ from pydantic import (
     model_validator,
 )
 
+from gde.data import transcript
 from gde.data.json import Json
+from gde.data.origin import origins
 from gde.errors import GdeError
 from gde.files import replacing
 
@@ -69,6 +71,18 @@ class Record:
     def expert_actions(self) -> tuple[str, ...]:
         return tuple(step.action for step in self.steps if step.is_expert)
 
+    @property
+    def origins(self) -> frozenset[str]:
+        """The identity of the task by content, see `gde.data.origin`."""
+        first = self.steps[0]
+        return origins(
+            transcript.Transcript(
+                objective=self.goal,
+                start=self.start,
+                steps=(transcript.Step(first.action, first.observation),),
+            )
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
@@ -83,6 +97,11 @@ class Pair:
     def name(self) -> str:
         """The folder of the task."""
         return task_name(self.domain, self.index)
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The identity of the task by content, from both trajectories."""
+        return self.positive.origins | self.negative.origins
 
 
 def task_name(domain: str, index: int) -> str:

@@ -214,9 +214,11 @@ class Maker:
     asked: Settings = field(default_factory=dict)
     """Settings of the environment."""
     purpose: str = "test"
-    """Worlds of two purposes have nothing in common where every seed is another
-    world.
+    """test or train. Both take listed worlds from opposite ends, and draw other seeds
+    where every seed is another world.
     """
+    left_out: frozenset[str] = frozenset()
+    """Origins of tasks that are not made, see `gde.data.origin`."""
     n_tasks: int = 0
     """All tasks of the domain, where they are more than the published number: no two of
     so many share a listed world. Fewer are a beginning of the whole, in the same
@@ -248,14 +250,18 @@ class Maker:
             try:
                 positive = make_positive(environment, seed, self.recipe, rng)
                 negative = make_negative(environment, seed, positive, self.recipe, rng)
-                return Pair(
-                    domain=self.domain.name,
-                    index=index,
-                    positive=positive,
-                    negative=negative,
-                )
             except GdeError as error:
                 reason = str(error)
+                continue
+            pair = Pair(
+                domain=self.domain.name,
+                index=index,
+                positive=positive,
+                negative=negative,
+            )
+            if not pair.origins & self.left_out:
+                return pair
+            reason = "its worlds are tasks of the test"
         raise Unsuitable(
             f"domain {self.domain.name}: no pair for task {index}: {reason}"
         )
@@ -286,6 +292,8 @@ class Maker:
             n_worlds = len(environment.worlds())
         if n_worlds:
             order = generator(seed, "rewardbench", name).permutation(n_worlds).tolist()
+            if self.purpose == "train":
+                order.reverse()
             n_tasks = max(self.n_tasks, self.domain.pairs)
             yield from order[index::n_tasks][:REPLACEMENTS]
         else:

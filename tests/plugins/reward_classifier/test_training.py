@@ -3,8 +3,9 @@
 import asyncio
 import json
 import math
+import shutil
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +190,76 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
             offered("supervised", source=source)
     with pytest.raises(ConfigError, match="none are left to train on"):
         train(PREFERENCES[:3], Recipe(held_out=1), tmp_path / "model", ignore)
+
+
+def told_apart(*, of: str) -> tuple[Preference, ...]:
+    """Preferences of a task with another goal, as files have them."""
+    begun = text(0).replace("place the blocks", of)
+    better = text(3).replace("place the blocks", of)
+    return tuple(
+        replace(each, chosen=better, rejected=begun, task=of)
+        for each in PREFERENCES[:2]
+    )
+
+
+def written(folder: Path, preferences: Sequence[Preference]) -> Path:
+    file = folder / "train.jsonl"
+    lines = [json.dumps(asdict(each)) for each in preferences]
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_a_preference_of_a_test_task_is_refused_whatever_its_name(
+    tmp_path: Path,
+) -> None:
+    (one, *_) = told_apart(of="stack all")
+    file = written(tmp_path, [*PREFERENCES[:3], replace(one, task="another name")])
+    seen = [*read_preferences([file])]
+    digest = seen[-1].origins[0]
+    (tmp_path / "test.json").write_text(json.dumps({"origins": [digest]}))
+    with pytest.raises(ConfigError, match="line 4: another name is a test task"):
+        read_preferences([file])
+    (tmp_path / "test.json").write_text("{}")
+    with pytest.raises(ConfigError, match="build it again"):
+        read_preferences([file])
+
+
+def test_a_trained_model_does_not_judge_the_tasks_of_its_training(
+    tmp_path: Path,
+) -> None:
+    preferences = [*told_apart(of="a"), *told_apart(of="b"), *told_apart(of="c")]
+    recipe = Recipe(**{**QUICK, "epochs": 1, "held_out": 0})  # type: ignore[arg-type]
+    train(
+        read_preferences([written(tmp_path, preferences)]),
+        recipe,
+        tmp_path / "model",
+        ignore,
+    )
+    model = offered("supervised", source=str(tmp_path / "model"))
+    for goal, is_known in (("a", True), ("A ", True), ("d", False)):
+        one = episode("block lies", objective=goal)
+        found = asyncio.run(model.rewards(one))  # type: ignore[attr-defined]
+        assert found.failure.startswith("it was trained on this task") == is_known
+
+
+def test_held_out_tasks_share_no_text_with_those_trained_on(tmp_path: Path) -> None:
+    """One task under eight names is one task: held out once, it is held out whole."""
+    same = [replace(told_apart(of="a")[0], task=f"name-{i}") for i in range(8)]
+    file = written(tmp_path, same)
+    with pytest.raises(ConfigError, match="none are left to train on"):
+        train(read_preferences([file]), Recipe(held_out=0.25), tmp_path / "m", ignore)
+
+
+def test_a_model_that_does_not_tell_its_training_is_trained_again(
+    trained: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(trained, tmp_path / "model")
+    path = tmp_path / "model" / "card.json"
+    card = json.loads(path.read_text())
+    del card["origins"]
+    path.write_text(json.dumps(card))
+    with pytest.raises(ConfigError, match="train it again"):
+        offered("supervised", source=str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize(("rate", "epochs"), [(math.inf, 1), (math.inf, 2), (1e30, 2)])

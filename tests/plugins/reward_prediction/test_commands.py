@@ -183,7 +183,7 @@ def test_a_file_in_place_of_a_domain_folder_is_one_line(
 
 def test_training_pairs_have_no_recipe(tmp_path: Path) -> None:
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "1").exit_code == 0
-    assert [*contents(tmp_path)] == ["blocksworld/train.jsonl"]
+    assert [*contents(tmp_path)] == ["blocksworld/test.json", "blocksworld/train.jsonl"]
     assert build(tmp_path, *SMALL).exit_code == 0
     assert build(tmp_path, *SMALL, "--train", "10", "--seed", "2").exit_code == 0
 

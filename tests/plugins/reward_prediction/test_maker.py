@@ -230,7 +230,7 @@ def test_further_tasks_are_made_until_there_are_as_many_preferences(
     tmp_path: Path,
 ) -> None:
     """Successes of one or two steps give one to six."""
-    short = replace(order(tmp_path / "a", blocks=2), recipe=Recipe(padding=0))
+    short = replace(order(tmp_path / "a", blocks=3), recipe=Recipe(padding=0))
     assert write_preferences(short, 40, ALONE, quiet) == (40, "")
     tasks = list(dict.fromkeys(line["task"] for line in preferred(tmp_path / "a")))
     assert len(tasks) > 4
@@ -247,7 +247,7 @@ def test_preferences_that_cannot_be_had_are_told_of(tmp_path: Path) -> None:
         (problems / f"{number}.pddl").write_text(
             PROBLEM.format(start=START, goal=goal), encoding="utf-8"
         )
-    few = order(tmp_path / "few", problems=str(problems))
+    few = order(tmp_path / "few", n_tasks=1, problems=str(problems))
     n_written, said = write_preferences(few, 100, ALONE, quiet)
     assert n_written == len(preferred(few.folder)) == 20
     assert said.endswith("it has no world left (20 preferences of 100, from 18 tasks)")
@@ -259,6 +259,48 @@ def test_preferences_that_cannot_be_had_are_told_of(tmp_path: Path) -> None:
         and "\n" not in said
     )
     assert not none.folder.exists()
+
+
+def test_worlds_that_are_all_in_the_test_leave_none_to_train_on(
+    tmp_path: Path,
+) -> None:
+    for number, goal in enumerate(("a b", "b a", "a a")):
+        (tmp_path / f"{number}.pddl").write_text(
+            PROBLEM.format(start=START, goal=goal), encoding="utf-8"
+        )
+    whole = order(tmp_path / "out", problems=str(tmp_path))
+    n_written, said = write_preferences(whole, 100, ALONE, quiet)
+    assert n_written == 0 and "(0 preferences of 100" in said
+
+
+@pytest.mark.parametrize(
+    ("domain", "settings"), [("blocksworld", {"blocks": 3}), ("webshop", {})]
+)
+def test_training_meets_no_task_and_no_text_of_the_test(
+    domain: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """Compared as plain texts, not by the digests that keep them apart."""
+    wanted = order(tmp_path / "all", domain, **settings)
+    build_domain(wanted, ALONE, quiet)
+    tested = set()
+    for path in find_records(wanted.folder):
+        record = path.read()
+        first = record.steps[0]
+        tested.add((record.goal, first.action, first.observation))
+    assert len(tested) > 3
+
+    again = replace(wanted, folder=tmp_path / "train" / domain)
+    for place, built in enumerate((None, tmp_path / "all")):
+        there = replace(again, folder=again.folder / str(place))
+        assert write_preferences(there, 40, ALONE, quiet, built) == (40, "")
+        for line in preferred(there.folder):
+            for goal, action, observation in tested:
+                begun = (
+                    f"<GOAL> {goal} </GOAL>\n---\n<ACTION> {action} </ACTION>\n"
+                    f"<STATE> {observation} "
+                )
+                assert not line["chosen"].startswith(begun)
+                assert not line["rejected"].startswith(begun)
 
 
 def preferred(folder: Path) -> list[dict[str, str]]:
