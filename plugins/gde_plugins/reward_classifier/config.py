@@ -51,7 +51,7 @@ class Recipe:
     max_length: Annotated[int, Ge(16)] = 8192
     """Tokens of a text; of a longer one the goal and the end are read."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Weight decay."""
+    """Number format of the base model's weights."""
     checkpointing: bool = False
     """Whether activations are computed again for the gradient, which takes time and
     saves memory.
