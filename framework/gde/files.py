@@ -60,30 +60,30 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which gets its name at the end.
+def new_folder(out: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes `out` at the end.
 
     After a failure it is deleted.
 
     Raises:
-        ConfigError: `path` exists, or cannot be made.
+        ConfigError: `out` exists, or cannot be made; nothing is left behind.
     """
-    if path.exists() or path.is_symlink():
-        raise ConfigError(f"--out {path} exists: choose another folder")
-    unfinished: Path | None = None
+    if out.exists() or out.is_symlink():
+        raise ConfigError(f"--out {out} exists: name another folder")
+    # Before hours of work that could not be kept.
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
-        yield unfinished
-        unfinished.chmod(0o777 & ~umask())
-        unfinished.rename(path)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(mkdtemp(dir=out.parent, prefix=f".{out.name[:40]}."))
     except OSError as error:
         raise ConfigError(
-            f"--out {path}: {error.strerror or error}; free disk space or give access"
+            f"--out {out} cannot be made: {error.strerror}; name another folder"
         ) from error
+    try:
+        yield unfinished
+        unfinished.chmod(0o777 & ~umask())
+        unfinished.rename(out)
     finally:
-        if unfinished is not None:
-            shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def umask() -> int:

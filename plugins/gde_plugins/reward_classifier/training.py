@@ -5,20 +5,18 @@
 import json
 import math
 import re
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import torch
 
 from gde.errors import ConfigError
+from gde.files import new_folder
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
 from gde_plugins.reward_classifier.scorer import (
@@ -29,32 +27,6 @@ from gde_plugins.reward_classifier.scorer import (
     quietly,
 )
 from gde_plugins.reward_classifier.texts import Preference
-
-
-@contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
-    """A folder to write into, which becomes `out` when the context ends well, and is
-    removed when it does not.
-
-    Raises:
-        ConfigError: `out` exists, or cannot be made; nothing is left behind.
-    """
-    if out.exists() or out.is_symlink():
-        raise ConfigError(f"--out {out} exists: name another folder")
-    try:  # before hours of work that could not be kept
-        out.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(mkdtemp(dir=out.parent, prefix=f".{out.name}."))
-    except OSError as error:
-        raise ConfigError(
-            f"--out {out} cannot be made: {error.strerror}; name another folder"
-        ) from error
-    try:
-        yield unfinished
-        unfinished.chmod(0o755)
-        unfinished.rename(out)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 WORDS = 4000

@@ -60,7 +60,7 @@ def test_runs_in_the_same_worlds_are_ranked_together(site: Path) -> None:
 def test_a_site_is_not_written_over_and_not_left_half_done(
     site: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match="exists: choose another folder"):
+    with pytest.raises(ConfigError, match="exists: name another folder"):
         publish([site.parent / "single"], site)
     with pytest.raises(GdeError, match="holds none"):
         publish([tmp_path], tmp_path / "site")

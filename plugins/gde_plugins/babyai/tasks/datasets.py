@@ -14,6 +14,7 @@ from itertools import chain, product
 from pathlib import Path
 
 from gde.errors import ConfigError, MissingExtra
+from gde.files import new_folder
 from gde_plugins.babyai.config import Format, WorldConfig
 from gde_plugins.babyai.tasks.environment import KINDS, description
 from gde_plugins.babyai.tasks.question import Unanswerable, state_text
@@ -147,11 +148,10 @@ def _write_folder(wanted: Wanted, path: Path, workers: int) -> int:
         import datasets
     except ImportError:
         raise MissingExtra("--out FOLDER", ["datasets"], "datasets") from None
-    if path.exists():
-        raise ConfigError(f"--out {path} exists: name another folder")
-    made = _typed(wanted, workers)
     datasets.disable_progress_bars()
-    datasets.Dataset.from_list(made).save_to_disk(str(path))
+    with new_folder(path) as folder:
+        made = _typed(wanted, workers)
+        datasets.Dataset.from_list(made).save_to_disk(str(folder))
     return len(made)
 
 
