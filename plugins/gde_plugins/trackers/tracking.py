@@ -76,9 +76,10 @@ def tracked(plan: Plan, result: Result, folder: Path) -> Tracked:
     tags = {"status": result.status, "plan": result.plan_hash}
     for one in result.measurements:
         if _is_told(one, result.meanings):
-            numbers |= dict(_numbers(one))
+            name = _name(one)
+            numbers |= dict(_numbers(name, one))
             if one.verdict is not None:
-                tags[one.name] = one.verdict.outcome
+                tags[name] = one.verdict.outcome
     page = folder / PAGE
     return Tracked(
         name=folder.resolve().name,
@@ -98,14 +99,16 @@ def _settings(prefix: str, choice: Choice) -> dict[str, Json]:
 
 def _is_told(one: Measurement, meanings: Measures) -> bool:
     """Whether it is a headline, or a number of the whole run with a verdict."""
-    is_whole = not one.where or one.verdict is not None
-    return is_whole and (meanings[one.name].headline or one.verdict is not None)
+    is_headline = not one.where and meanings[one.name].headline
+    return is_headline or one.verdict is not None
 
 
-def _numbers(one: Measurement) -> Iterator[tuple[str, float]]:
-    name = one.name
-    for label, value in one.where.items():
-        name += f".{label}-{value}"
+def _name(one: Measurement) -> str:
+    """The name with all labels: each control of a probe has a verdict of its own."""
+    return ".".join([one.name, *(f"{key}-{value}" for key, value in one.where.items())])
+
+
+def _numbers(name: str, one: Measurement) -> Iterator[tuple[str, float]]:
     if one.value is not None:
         yield name, one.value
     if one.interval is not None:

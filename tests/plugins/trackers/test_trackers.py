@@ -66,6 +66,23 @@ def test_headlines_intervals_verdicts_and_settings_are_told(tmp_path: Path) -> N
     assert found.page is None
 
 
+def test_every_control_keeps_its_own_verdict(tmp_path: Path) -> None:
+    """Else the last would stand for all."""
+    controls = {"untrained": "better", "shuffled": "worse"}
+    measured = []
+    for control, outcome in controls.items():
+        verdict = replace(VERDICT, outcome=outcome)  # type: ignore[arg-type]
+        one = Measurement(
+            name="head", value=0.5, unit="share", n=9, where={"control": control}
+        )
+        measured.append(replace(one, verdict=verdict))
+    result = replace(sample_result(), measurements=tuple(measured))
+    found = tracked(sample_plan(), result, tmp_path)
+    for control, outcome in controls.items():
+        assert found.tags[f"head.control-{control}"] == outcome
+    assert "head" not in found.tags
+
+
 def test_the_note_says_where_the_run_is_kept(tmp_path: Path) -> None:
     tracker = Memory()
     (tmp_path / "report.html").write_text("<p>")
