@@ -44,20 +44,19 @@ def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> N
 def find_kind(kind: str) -> str:
     """The kind with this name, in singular or plural.
 
-    Models are those of `--model`. Words are joined by blanks, hyphens or underscores.
+    Its option of `gde eval`, e.g. "model", is a name as well. Words are joined by
+    blanks, hyphens or underscores.
 
     Raises:
         UnknownName: there is no such kind.
     """
     from gde.errors import UnknownName
-    from gde.request.kinds import KINDS, MODEL
+    from gde.request.kinds import KINDS
 
-    wanted = kind.replace("-", "_").replace(" ", "_")
-    for each in KINDS:
-        if wanted in {each, f"{each}s"}:
-            return each
-    if wanted in {MODEL.table, f"{MODEL.table}s"}:
-        return MODEL.name
+    wanted = kind.replace("-", "_").replace(" ", "_").removesuffix("s")
+    for name, each in KINDS.items():
+        if wanted and wanted in {name, each.table}:
+            return name
     raise UnknownName("kind", kind, [f"{each}s" for each in KINDS])
 
 

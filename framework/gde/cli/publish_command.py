@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Write a site and a dataset of finished runs.
 
-    The site has leaderboards and all pages, and needs no server. Its folder `dataset` can be uploaded to Hugging Face's
-    hub; anyone can read it with `gde import`.
+    The site has leaderboards and all pages, and needs no server. Its folder `dataset`
+    can be uploaded to Hugging Face's hub; anyone can read it with `gde import`.
     """
     from gde.bridges.site.site import INDEX, publish
     from gde.errors import ConfigError

@@ -133,8 +133,7 @@ class RunFolder:
         The copy keeps nothing of the plan that says where and how the run is done.
         """
         path.mkdir(parents=True)
-        with closing(self._copy_record(path)):
-            pass
+        self._copy_record(path).close()
         (path / PLAN).write_text(write_plan(self._plan_for_others()), encoding="utf-8")
 
     def _plan_for_others(self) -> Plan:

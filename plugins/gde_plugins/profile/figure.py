@@ -1,7 +1,7 @@
 """The figure of a profile: every share with its interval, and the anchors' points."""
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 from gde.data.figure import Figure
@@ -31,7 +31,7 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
     axis = {"labelLimit": 320}
     y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": axis}
     x = {"field": "value", "type": "quantitative", "title": "share"}
-    of_models = [shape for _, shape in zip(models, cycle(MODELS), strict=False)]
+    of_models = islice(cycle(MODELS), len(models))
     scale = {"domain": [*ORDER, *models], "range": [*SHAPES, *of_models]}
     shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
     points = {"type": "point", "filled": True, "color": BLUE, "size": 60}

@@ -28,7 +28,6 @@ from gde_plugins.reward_classifier.scorer import (
 )
 from gde_plugins.reward_classifier.texts import Preference
 
-
 WORDS = 4000
 UNKNOWN, PAD = "[unknown]", "[pad]"
 WORD = re.compile(r"\w+|[^\w\s]")

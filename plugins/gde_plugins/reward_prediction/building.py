@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +41,7 @@ A simulator takes longer to start than to make a pair.
 """
 TURNS = 4
 """Minimum number of chunks per worker, so that no worker gets all the slow tasks."""
+Output = TypeVar("Output")
 Watch = Callable[[str, int, int], None]
 """Takes a domain, the number of its finished tasks, and the number of all tasks."""
 
@@ -112,12 +115,29 @@ def _make(
     by_variant = sorted(missing, key=lambda index: (index % n_variants, index))
     chunks = in_chunks(by_variant, executor.workers)
 
-    n_done = order.n_tasks - len(missing)
-    watch(order.domain.name, n_done, order.n_tasks)
-    for failures in executor.map(partial(make_chunk, order), chunks):
-        n_done += min(len(chunks[0]), order.n_tasks - n_done)
-        watch(order.domain.name, n_done, order.n_tasks)
-        yield from failures
+    told = partial(watch, order.domain.name)
+    yield from chain.from_iterable(
+        _done(partial(make_chunk, order), chunks, order.n_tasks, executor, told)
+    )
+
+
+def _done(
+    make: Callable[[Sequence[int]], Output],
+    chunks: Sequence[Sequence[int]],
+    n_tasks: int,
+    executor: Executor,
+    told: Callable[[int, int], None],
+) -> Iterator[Output]:
+    """Yield what is made of each chunk, and tell how many of all tasks are done.
+
+    Tasks that stand in no chunk were done before.
+    """
+    n_done = n_tasks - sum(map(len, chunks))
+    told(n_done, n_tasks)
+    for made in executor.map(make, chunks):
+        n_done += min(len(chunks[0]), n_tasks - n_done)
+        told(n_done, n_tasks)
+        yield made
 
 
 def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
@@ -285,13 +305,9 @@ def read_origins(folder: Path) -> frozenset[str]:
 def _tested(order: Order, executor: Executor, watch: Watch) -> frozenset[str]:
     """Return the origins of the order's own tasks."""
     chunks = in_chunks(range(order.n_tasks), executor.workers)
-    found: set[str] = set()
-    n_done = 0
-    for made in executor.map(partial(make_origins, order), chunks):
-        found |= made
-        n_done += min(len(chunks[0]), order.n_tasks - n_done)
-        watch(f"{order.domain.name}, test", n_done, order.n_tasks)
-    return frozenset(found)
+    told = partial(watch, f"{order.domain.name}, test")
+    made = _done(partial(make_origins, order), chunks, order.n_tasks, executor, told)
+    return frozenset(chain.from_iterable(made))
 
 
 def make_origins(order: Order, indices: Sequence[int]) -> frozenset[str]:

@@ -26,6 +26,7 @@ RUNS = "runs"
 TURNS = "turns"
 HERE = "gde.bridges.site"
 MARKS = (CONTEST, STUDY_TABLES)
+AGAIN = "get it again from where it is published"
 LIMIT = 2**24
 """Bytes of a list of checksums, at most."""
 
@@ -57,11 +58,15 @@ def collected(sources: Sequence[Path]) -> dict[str, Path]:
 def copy_marks(sources: Sequence[Path], folder: Path) -> None:
     """Copy the files that make a contest or a study of several runs."""
     for source in sources:
-        for path in sorted(source.rglob("*")):
-            if path.name in MARKS and path.is_file() and not path.is_symlink():
-                copy = folder / source.resolve().name / path.relative_to(source)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, copy)
+        _copy_below(source, folder / source.resolve().name)
+
+
+def _copy_below(source: Path, folder: Path) -> None:
+    for path in sorted(source.rglob("*")):
+        if path.name in MARKS and path.is_file() and not path.is_symlink():
+            copy = folder / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
 
 
 def write_dataset(
@@ -102,16 +107,12 @@ def import_dataset(dataset: Path, out: Path) -> dict[str, Path]:
         raise ConfigError(f"{dataset} has no runs in {RUNS}/")
     for path in runs.values():
         for fault in verify(path):
-            raise ConfigError(
-                f"{path}: {fault}; get it again from where it is published"
-            )
+            raise ConfigError(f"{path}: {fault}; {AGAIN}")
 
     with new_folder(out) as unfinished:
         for name, path in sorted(runs.items()):
             RunFolder.open(path).copied(unfinished / name)
-        for path in sorted((dataset / RUNS).rglob("*")):
-            if path.name in MARKS:
-                shutil.copyfile(path, unfinished / path.relative_to(dataset / RUNS))
+        _copy_below(dataset / RUNS, unfinished)
     return {name: out / name for name in sorted(runs)}
 
 
@@ -123,13 +124,12 @@ def check(dataset: Path) -> None:
     """
     wanted = _listed(dataset / CHECKSUMS)
     found = {*_files(dataset)} - {CHECKSUMS}
-    again = "get it again from where it is published"
     for name in sorted(found ^ wanted.keys()):
         what = "is not listed" if name in found else "is missing"
-        raise ConfigError(f"{dataset / name} {what} in {CHECKSUMS}: {again}")
+        raise ConfigError(f"{dataset / name} {what} in {CHECKSUMS}: {AGAIN}")
     for name, digest in wanted.items():
         if _sha256(dataset / name) != digest:
-            raise ConfigError(f"{dataset / name} was altered: {again}")
+            raise ConfigError(f"{dataset / name} was altered: {AGAIN}")
 
 
 def _listed(path: Path) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run, beside, scaled
 from gde_plugins.babyai.config import StudyConfig
+from gde_plugins.babyai.study.figures import Tasks, drawn
 from gde_plugins.babyai.study.published import (
     MODELS,
     TABLE_3,
@@ -150,11 +151,9 @@ class BabyBenchStudy:
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
         """Draw figures 1, 2, 9, 10 and 11, as far as the runs have their numbers."""
-        from gde_plugins.babyai.study.figures import drawn
-
         return drawn(self._found(runs))
 
-    def _found(self, runs: Mapping[str, Run]) -> Mapping[str, "Tasks"]:
+    def _found(self, runs: Mapping[str, Run]) -> Mapping[str, Tasks]:
         """The measurements by agent and task; the evaluated agent has no name."""
         found: dict[str, Tasks] = {}
         for name in ("", *self._config.agents, *self._config.models):
@@ -166,10 +165,6 @@ class BabyBenchStudy:
             if of_tasks:
                 found[name] = of_tasks
         return found
-
-
-Tasks = Mapping[str, Sequence[Measurement]]
-"""The measurements of one agent by task."""
 
 
 def _with(

@@ -18,11 +18,10 @@ OVERALL = {"plan.success": "success", "plan.efficiency_successful": "efficiency"
 SHARE = {"type": "quantitative", "title": "share", "scale": {"domain": [0, 1]}}
 Row = dict[str, Any]
 """One row of a figure's data, by field."""
-
-
 OURS = "this agent"
 """The name of the evaluated agent beside others."""
 Tasks = Mapping[str, Sequence[Measurement]]
+"""The measurements of one agent by task."""
 
 
 def drawn(found: Mapping[str, Tasks]) -> list[Figure]:
