@@ -20,7 +20,8 @@ from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
-    from gde.runs.reproducing import Request, Study
+    from gde.runs.reproducing import Request
+    from gde.runs.study import Study
 
 
 def command(
@@ -136,7 +137,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
 def _show(study: "Study", as_json: bool) -> None:
     from gde.reporting.asked import asked_lines
-    from gde.runs.reproducing import study_json
+    from gde.runs.study import study_json
 
     if as_json:
         show_json(study_json(study))

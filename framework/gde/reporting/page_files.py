@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gde.files import write_whole
 from gde.runs.contest import Contest
-from gde.runs.reproducing import STUDY_TABLES, Study, study_json
+from gde.runs.study import STUDY_TABLES, Study, study_json
 
 STUDY_PAGE = "reproduction.html"
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from gde import Choice, GdeError, rescore
 from gde.cli.main import build_app
 from gde.request.catalogue import Catalogue
-from gde.runs.reproducing import Request, Study, reproduce, study_json
+from gde.runs.reproducing import Request, reproduce
+from gde.runs.study import Study, study_json
 from gde.stages.progress import Progress
 from gde.testing.parts import ScriptedAgent
 

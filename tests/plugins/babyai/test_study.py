@@ -10,7 +10,8 @@ import pytest
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
 from gde.parts.reproduction import Run
-from gde.runs.reproducing import Request, Study, foresee, reproduce
+from gde.runs.reproducing import Request, foresee, reproduce
+from gde.runs.study import Study
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
 from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4, TABLE_6

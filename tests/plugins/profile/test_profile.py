@@ -16,7 +16,8 @@ from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
 from gde.reporting.page_files import write_study
 from gde.request.catalogue import Catalogue
-from gde.runs.reproducing import Request, Study, foresee, reproduce, study_json
+from gde.runs.reproducing import Request, foresee, reproduce
+from gde.runs.study import Study, study_json
 from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig

@@ -30,7 +30,7 @@ from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare_all
 from gde.runs.contest import Contest, read_contest
-from gde.runs.reproducing import STUDY_TABLES, read_study
+from gde.runs.study import STUDY_TABLES, read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.rows import to_json

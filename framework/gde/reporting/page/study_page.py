@@ -8,7 +8,7 @@ from gde.reporting.figures.drawing import picture
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
 from gde.reporting.wording import counted, heading, number
-from gde.runs.reproducing import Study
+from gde.runs.study import Study
 
 
 def study_page(study: Study) -> str:
