@@ -53,6 +53,7 @@ def test_a_killed_run_asks_no_more_than_it_may(
     assert 0 < lines(log) <= CALLS
     found = spending(tmp_path / "run")
     assert found.limits[0].spent <= CALLS
+    print(f"{executor}, seed {seed}: {kills} kills, {lines(log)} of {CALLS} asked")  # noqa: T201 - for docs/faults.md
 
 
 def lines(log: Path) -> int:
