@@ -20,13 +20,13 @@ def _parts_importable_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def catalogue() -> Catalogue:
     """Everything installed, the contract kit's parts and the misbehaving ones."""
     return Catalogue(load_plugins(modules=MODULES))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def asking() -> Catalogue:
     """The same, and the parts that ask language models."""
     return Catalogue(load_plugins(modules=(*MODULES, "asking_parts")))

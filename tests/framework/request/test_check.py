@@ -34,7 +34,7 @@ def reading(weights: str) -> Choice:
     return Choice(name="cells", config={"weights": weights})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def catalogue() -> Catalogue:
     modules = ("gde.testing.plugin", "odd_parts", "served_parts")
     return Catalogue(load_plugins(modules=modules))

@@ -4,8 +4,10 @@ Threads that share a sum add it up in another order than one thread does. Gradie
 descent amplifies the difference in the last digits until the probe's scores change.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from threading import RLock
 from typing import Any
 
@@ -29,7 +31,7 @@ def one_thread() -> Iterator[None]:
         _LIMITS.enter()
         # OpenMP's limit belongs to this thread. The controller selects OpenMP alone: it
         # would restore BLAS as well.
-        with ThreadpoolController().select(user_api="openmp").limit(limits=1):
+        with _libraries("openmp").limit(limits=1):
             yield
     finally:
         # Last, because the number of torch is this thread's number of OpenMP.
@@ -64,7 +66,19 @@ class _Limits:
 
 
 def _limit_blas() -> Any:
-    return ThreadpoolController().select(user_api="blas").limit(limits=1)
+    return _libraries("blas").limit(limits=1)
+
+
+def _libraries(kind: str) -> ThreadpoolController:
+    """Return the loaded libraries that compute with threads of a kind."""
+    return _loaded(len(sys.modules)).select(user_api=kind)
+
+
+@lru_cache(maxsize=1)
+def _loaded(_n_modules: int) -> ThreadpoolController:
+    # Looking for the libraries takes as long as a small fit; only a new module brings
+    # a new one.
+    return ThreadpoolController()
 
 
 def _for_all(call: Callable[[], Any]) -> Any:
