@@ -88,7 +88,7 @@ DOMAINS: Mapping[str, Domain] = {
             characters=126,
             settings={"play_on": True, **PATIENCE},
         ),
-        Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=300),
+        Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=476),
         Domain(
             name="blocksworld",
             title="BlocksWorld",

@@ -20,8 +20,17 @@ class WebshopConfig:
     instruction is a world.
     """
     search: Literal["suggested", "free"] = "suggested"
-    """Searches: suggestions, made of words of the goal and of other departments, or free
-    text. Agents that choose from listed actions, such as random, need suggestions.
+    """Searches: suggestions, made of the words of the wish and of other kinds of
+    products, or free text. Agents that choose from listed actions, such as random, need
+    suggestions.
+    """
+    text: Literal["text_rich", "text"] = "text_rich"
+    """Pages as in WebShop's text environment: text_rich marks what can be clicked with
+    [button] and [clicked button]; text separates all texts by [SEP].
+    """
+    tagger: str = ""
+    """spaCy pipeline that finds the nouns of titles, en_core_web_sm in the released
+    code; empty: all words but numbers and stop words.
     """
     horizon: Annotated[int, Ge(1)] = 20
     """Maximum number of turns of an episode."""

@@ -11,24 +11,26 @@ from gde.seeding import generator
 from gde_plugins.webshop.config import WebshopConfig
 from gde_plugins.webshop.generated import generated_catalogue, random_goal
 from gde_plugins.webshop.index import Index
+from gde_plugins.webshop.pages import written
 from gde_plugins.webshop.product import Goal
 from gde_plugins.webshop.published import published_catalogue
 from gde_plugins.webshop.reward import reward
 from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
 from gde_plugins.webshop.shopper import script, suggestions, wanted_values
+from gde_plugins.webshop.titles import tagged, words
 
 TRIES = 100
 """Maximum number of wishes drawn for a seed to find one that can be fulfilled in full.
 """
 RULES = """search[WORDS] shows products that have these words, best first.
-click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
+click[NAME] follows a button of the page: a product, an option of it, another page, or "buy now", which is the end."""
 
 
 class WebshopEnvironment:
     """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
     `gde.parts.environment`.
 
-    Only the purchase earns a reward, see `reward`, which is also the success.
+    Only the purchase earns a reward, see `reward`. It is a success if that is 1.
     """
 
     def __init__(self, config: WebshopConfig) -> None:
@@ -39,6 +41,7 @@ class WebshopEnvironment:
         """
         self._config = config
         self._shop = _shop(config.products, config.catalogue_seed, config.data)
+        self._nouns = tagged(config.tagger) if config.tagger else words
         self._goal: Goal | None = None
         self._searches: tuple[str, ...] = ()
         self._visit = Visit()
@@ -91,11 +94,9 @@ class WebshopEnvironment:
 
     def state(self) -> State:
         """Facts are the `page`, `query`, page `number`, open `product`, `chosen`
-        options, and `view`, the page.
+        options, products `opened` so far, and `view`, the page.
         """
-        return State(
-            facts={**asdict(self._visit), "view": self._shop.text(self._visit)}
-        )
+        return State(facts={**asdict(self._visit), "view": self._text()})
 
     def demonstration(self) -> Sequence[str]:
         """Return the actions of a scripted shopper, who knows the wish's own product."""
@@ -131,8 +132,8 @@ class WebshopEnvironment:
             return Outcome.running(observation)
 
         product = self._shop.product(self._visit)
-        worth = reward(product, self._visit.chosen, self._wish)
-        return Outcome.terminal(observation, worth, success=worth)
+        worth = reward(product, self._visit.chosen, self._wish, self._nouns)
+        return Outcome.terminal(observation, worth, success=float(worth == 1))
 
     def snapshot(self) -> Visit:
         return self._visit
@@ -166,7 +167,8 @@ class WebshopEnvironment:
             goal = random_goal(self._shop.catalogue, rng)
             searches = self._suggested(goal)
             actions = script(self._shop, goal, Visit(), searches)
-            if actions and reward(goal.product, wanted_values(goal), goal) == 1:
+            chosen = wanted_values(goal)
+            if actions and reward(goal.product, chosen, goal, self._nouns) == 1:
                 return goal, searches
         raise GdeError(
             f"webshop: no wish that can be fulfilled in {TRIES} draws: set a larger env.products"
@@ -190,7 +192,10 @@ class WebshopEnvironment:
         return tuple(f"{SEARCH}[{query}]" for query in self._searches)
 
     def _observe(self) -> Observation:
-        return Observation(text=self._shop.text(self._visit), actions=self._actions())
+        return Observation(text=self._text(), actions=self._actions())
+
+    def _text(self) -> str:
+        return written(self._shop, self._visit, self._config.text)
 
 
 @lru_cache(maxsize=4)

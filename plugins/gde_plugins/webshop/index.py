@@ -12,6 +12,12 @@ FOUND = 50
 REMEMBERED = 10_000
 """Number of searches kept in memory, since a page needs its results again and again."""
 WORD = re.compile(r"[^\W_]+")
+ENGLISH = """
+a an and are as at be but by for if in into is it no not of on or such that the their
+then there these they this to was will with
+"""
+STOP_WORDS = frozenset(ENGLISH.split())
+"""Words that a search ignores, those of Lucene's English analyser, as in the original."""
 CREATE = "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
 INSERT = "INSERT INTO product VALUES (?, ?)"
 SELECT = (
@@ -28,8 +34,7 @@ class Index:
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(CREATE)
         for product in catalogue.products.values():
-            words = " ".join((product.prose, *product.category, *product.attributes))
-            self._database.execute(INSERT, (product.id, words))
+            self._database.execute(INSERT, (product.id, product.contents))
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ids of the products with a word of the query, best first.
@@ -37,7 +42,7 @@ class Index:
         Ties are in catalogue order.
         """
         # Sorted and unique, so that queries of the same words share one result.
-        words = set(WORD.findall(query.lower()))
+        words = set(WORD.findall(query.lower())) - STOP_WORDS
         return self._found(tuple(sorted(words)))
 
     def _search(self, words: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,15 +1,19 @@
-"""Offers the shop."""
+"""Offers the shop, and the score of its purchases."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Capability, EnvironmentOffer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
+    from gde.parts.metric import Metric
     from gde_plugins.webshop.config import WebshopConfig
+
+PURCHASE = "purchase"
+"""The capability of worlds that end with a purchase."""
 
 
 @hookimpl
@@ -31,10 +35,45 @@ def gde_environments() -> Sequence[AnyOffer]:
                     Capability.SIMULATOR,
                     Capability.WORLDS,
                     Capability.VIEW,
+                    PURCHASE,
                 }
             ),
         ),
     )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """Offer the score."""
+    from gde.data.measure import Measure
+    from gde_plugins.webshop.score import NAME
+
+    return (
+        MetricOffer(
+            name=PURCHASE,
+            summary="mean score of the purchases, beside the success rate (Yao et al. 2022)",
+            config=NoConfig,
+            make=_score,
+            needs=frozenset({PURCHASE}),
+            default=True,
+            measures=(
+                Measure(
+                    name=NAME,
+                    title="Score of the purchase",
+                    unit="share",
+                    better="more",
+                    group="Behaviour",
+                    headline=True,
+                ),
+            ),
+        ),
+    )
+
+
+def _score(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.webshop.score import score
+
+    return score
 
 
 def _make(config: "WebshopConfig", _: "Context") -> "Environment":

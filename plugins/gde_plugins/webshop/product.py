@@ -3,6 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+NO_BOUND = 1_000_000.0
+"""Upper bound of a wish without one, in dollars, as in the released code."""
+BOUNDS = tuple(10.0 * tens for tens in range(1, 100))
+"""Possible upper bounds, in dollars."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
@@ -15,17 +22,29 @@ class Product:
     category: tuple[str, ...]
     """From the department down."""
     attributes: tuple[str, ...]
+    """For judging a purchase; no page lists them."""
     options: Mapping[str, tuple[str, ...]]
     """Name of an option to its possible values."""
     price: float
     """Price in dollars."""
+    price_tag: str
+    """Price as pages show it."""
     description: str = ""
     features: tuple[str, ...] = ()
 
     @property
-    def prose(self) -> str:
+    def prose(self) -> tuple[str, str, str]:
         """Title, features and description, in lower case."""
-        return " \n".join((self.title, *self.features, self.description)).lower()
+        features = " ".join(self.features)
+        return self.title.lower(), features.lower(), self.description.lower()
+
+    @property
+    def contents(self) -> str:
+        """Text that searches find: title, description, first feature and options."""
+        options = [f"{name}: {', '.join(all)}" for name, all in self.options.items()]
+        first = "".join(self.features[:1])
+        parts = (self.title, self.description, first, ", and ".join(options))
+        return " ".join(parts).lower()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +56,7 @@ class Goal:
     instruction: str
     attributes: tuple[str, ...]
     options: tuple[str, ...]
-    """Wanted values by option."""
+    """Wanted values of options."""
     price: float
     """Upper bound, in dollars."""
 
@@ -50,3 +69,14 @@ class Catalogue:
     """Products by id."""
     goals: tuple[Goal, ...] = ()
     """Listed wishes; empty if every seed draws another wish."""
+
+
+def bounded(text: str, price: float, rng: np.random.Generator) -> tuple[str, float]:
+    """Add a price bound to a wish: the higher of two of the next four multiples of ten
+    dollars. Expensive products have no bound, as in the released code.
+    """
+    above = [bound for bound in BOUNDS if bound > price][:4]
+    if len(above) < 2:
+        return text, NO_BOUND
+    bound = float(max(rng.choice(above, 2, replace=False)))
+    return f"{text}, and price lower than {bound:.2f} dollars", bound

@@ -1,6 +1,7 @@
 """The published data of Yao et al. (2022), from a folder of the user."""
 
 import json
+import random
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -8,23 +9,25 @@ from typing import Any
 
 from gde.errors import ConfigError
 from gde.seeding import generator
-from gde_plugins.webshop.product import Catalogue, Goal, Product
+from gde_plugins.webshop.product import Catalogue, Goal, Product, bounded
 
 PRODUCTS = "items_shuffle*.json"
 ATTRIBUTES = "items_ins_v2*.json"
 WISHES = "items_human_ins.json"
 NO_PRICE = 100.0
-"""Price of a product without one, in dollars, as in the original shop."""
-NO_BOUND = 1_000_000.0
-"""Upper bound of a wish without one, in dollars."""
-AMOUNT = re.compile(r"\$\s*([\d,]+(?:\.\d+)?)")
+"""Price of a product without one, in dollars, as in the released code."""
+ID_LENGTH = 10
+"""Rows with longer ids are left out, as in the released code."""
+ORDER = 233
+"""Seed of the released code for the order of wishes: the first 500 are its test."""
+NOT_IN_A_NUMBER = re.compile(r"[^\d.]")
 
 
 @lru_cache(maxsize=2)
 def published_catalogue(folder: str) -> Catalogue:
     """Read the products and human wishes of a folder.
 
-    Of several files of a kind, the smallest is read.
+    Of several files of a kind, the smallest is read. Wishes are in the released order.
 
     A product with a range of prices costs the middle of it; the original draws a number
     when it starts.
@@ -38,18 +41,16 @@ def published_catalogue(folder: str) -> Catalogue:
     products: dict[str, Product] = {}
     goals: list[Goal] = []
     try:
-        # Reversed, so that of two rows with one id the first counts, as in the
-        # original.
-        for row in reversed(rows):
+        for row in rows:
             id = row["asin"]
-            products[str(id)] = _product(row, attributes.get(id, {}))
-        for id, wishes_of_product in sorted(wishes.items()):
-            # The small files hold the wishes of all products, but not all products.
-            if id not in products:
+            # Of two rows with one id the first counts.
+            if id == "nan" or len(id) > ID_LENGTH or id in products:
                 continue
-            for wish in wishes_of_product:
+            product = _product(row, attributes.get(id, {}))
+            products[id] = product
+            for wish in wishes.get(id, ()):
                 if wish["instruction_attributes"]:
-                    goals.append(_goal(products[id], wish))
+                    goals.append(_goal(product, wish))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"env.data: {folder}: wanted the published format, got {error!r}"
@@ -58,6 +59,7 @@ def published_catalogue(folder: str) -> Catalogue:
         raise ConfigError(
             f"env.data: wanted a wish in {WISHES} for one of the products of {folder}, got none"
         )
+    random.Random(ORDER).shuffle(goals)
     return Catalogue(products=products, goals=tuple(goals))
 
 
@@ -84,11 +86,10 @@ def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
             options[name.lower()] = tuple(dict.fromkeys(texts))
 
     # One amount is the price, two are a range.
-    price = NO_PRICE
-    listed = AMOUNT.findall(row.get("pricing") or "")
-    amounts = [float(each.replace(",", "")) for each in listed[:2]]
-    if amounts:
-        price = sum(amounts) / len(amounts)
+    amounts = []
+    for amount in (row.get("pricing") or "").split("$")[1:3]:
+        amounts.append(float(NOT_IN_A_NUMBER.sub("", amount)))
+    amounts = amounts or [NO_PRICE]
 
     # The file has a list of features, or one of them as text.
     features = row.get("small_description") or []
@@ -97,33 +98,24 @@ def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
 
     categories = row["product_category"].split("\u203a")
     return Product(
-        id=str(row["asin"]),
+        id=row["asin"],
         title=row["name"],
         query=row["query"].lower().strip(),
         category=tuple(each.strip() for each in categories),
         attributes=tuple(attributes.get("attributes", ())),
         options=options,
-        price=price,
+        price=sum(amounts) / len(amounts),
+        price_tag=" to ".join(f"${amount}" for amount in amounts),
         description=row.get("full_description") or "",
         features=tuple(features),
     )
 
 
 def _goal(product: Product, wish: dict[str, Any]) -> Goal:
-    """Add a price bound to a wish: one of the next four multiples of ten dollars, drawn
-    by a hash of the wish.
-    """
-    text = wish["instruction"].strip().strip(".")
+    text = wish["instruction"].strip(".")
+    # Drawn by a hash of the wish; the original draws another bound at every start.
     rng = generator(0, "webshop", product.id, text)
-    tens = int(product.price // 10) + 1 + int(rng.integers(1, 4))
-    price = 10.0 * tens
-
-    # As in the original, expensive products have no bound.
-    instruction = text
-    if price < 1_000:
-        instruction = f"{text}, and price lower than {price:.2f} dollars"
-    else:
-        price = NO_BOUND
+    instruction, price = bounded(text, product.price, rng)
 
     options = wish["instruction_options"]
     if isinstance(options, dict):

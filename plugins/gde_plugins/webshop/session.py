@@ -1,6 +1,5 @@
-"""A visit to the shop: the open page, its links and texts, and clicks."""
+"""A visit to the shop: the open page, its links, and clicks."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -16,9 +15,9 @@ NEXT = "next >"
 PREVIOUS = "< prev"
 BUY = "buy now"
 Page = Literal[
-    "search", "results", "product", "description", "features", "attributes", "done"
+    "search", "results", "product", "description", "features", "reviews", "done"
 ]
-PARTS: tuple[Page, ...] = ("description", "features", "attributes")
+PARTS: tuple[Page, ...] = ("description", "features", "reviews")
 """Pages of a product besides its main page."""
 
 
@@ -33,11 +32,13 @@ class Visit:
     product: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
     """Option to chosen value."""
+    opened: tuple[str, ...] = ()
+    """Ids of the products opened since the last search."""
 
 
 @dataclass(frozen=True)
 class Shop:
-    """A catalogue with its search; the links and texts of its pages."""
+    """A catalogue with its search, and the links of its pages."""
 
     catalogue: Catalogue
     index: Index
@@ -71,69 +72,41 @@ class Shop:
         return links[on]
 
     def _links(self, visit: Visit) -> dict[str, Visit]:
-        """Return every link of the open page with its target."""
+        """Return every link of the open page with its target, as they stand on it."""
+        if visit.page in {"search", "done"}:
+            return {}
         links = {BACK: Visit()}
         if visit.page == "results":
-            last = (len(self.results(visit)) - 1) // ON_A_PAGE
-            if visit.number < last:
-                links[NEXT] = replace(visit, number=visit.number + 1)
-            if visit.number > 0:
-                links[PREVIOUS] = replace(visit, number=visit.number - 1)
-            for id in self.shown(visit):
-                opened = replace(visit, page="product", product=id, chosen={})
-                links[id.lower()] = opened
+            links |= self._results_links(visit)
         elif visit.page == "product":
-            links[PREVIOUS] = replace(visit, page="results")
-            for part in PARTS:
-                links[part] = replace(visit, page=part)
-            # Two options may have a value of the same name; the first option gets it.
-            for option, values in self.product(visit).options.items():
-                for value in values:
-                    chosen = {**visit.chosen, option: value}
-                    links.setdefault(value, replace(visit, chosen=chosen))
-            links[BUY] = replace(visit, page="done")
-        elif visit.page in PARTS:
-            links[PREVIOUS] = replace(visit, page="product")
+            links |= self._product_links(visit)
         else:
-            return {}
+            links[PREVIOUS] = replace(visit, page="product")
         return links
 
-    def text(self, visit: Visit) -> str:
-        """Return the text of the open page."""
-        if visit.page == "search":
-            return "You are at the shop's search page."
-        if visit.page == "results":
-            return self._results_text(visit)
-        product = self.product(visit)
-        lines = [product.title]
-        match visit.page:
-            case "description":
-                lines.append(f"Description: {product.description or 'none'}")
-            case "features":
-                lines += ["Features:", *(f"- {each}" for each in product.features)]
-            case "attributes":
-                lines.append(f"Category: {' > '.join(product.category)}")
-                lines.append(f"Attributes: {', '.join(product.attributes)}")
-            case _:
-                lines.append(f"Price: ${product.price:.2f}")
-                for name, values in product.options.items():
-                    # The chosen value stands in brackets.
-                    chosen = visit.chosen.get(name)
-                    shown = [f"[{each}]" if each == chosen else each for each in values]
-                    lines.append(f"{name}: {', '.join(shown)}")
-        if visit.page == "done":
-            lines.append("You have bought it.")
-        return "\n".join(lines)
-
-    def _results_text(self, visit: Visit) -> str:
-        n_found = len(self.results(visit))
-        if not n_found:
-            return f'No results for "{visit.query}".'
-        n_pages = math.ceil(n_found / ON_A_PAGE)
-        lines = [
-            f'Page {visit.number + 1} of {n_pages}, {n_found} results for "{visit.query}".'
-        ]
+    def _results_links(self, visit: Visit) -> dict[str, Visit]:
+        links: dict[str, Visit] = {}
+        last = (len(self.results(visit)) - 1) // ON_A_PAGE
+        if visit.number > 0:
+            links[PREVIOUS] = replace(visit, number=visit.number - 1)
+        if visit.number < last:
+            links[NEXT] = replace(visit, number=visit.number + 1)
         for id in self.shown(visit):
-            product = self.catalogue.products[id]
-            lines.append(f"[{id.lower()}] {product.title} ${product.price:.2f}")
-        return "\n".join(lines)
+            opened = tuple(dict.fromkeys((*visit.opened, id)))
+            links[id.lower()] = replace(
+                visit, page="product", product=id, chosen={}, opened=opened
+            )
+        return links
+
+    def _product_links(self, visit: Visit) -> dict[str, Visit]:
+        links = {PREVIOUS: replace(visit, page="results")}
+        # Two options may have a value of the same name; the last one gets it, as in the
+        # original.
+        for option, values in self.product(visit).options.items():
+            for value in values:
+                chosen = {**visit.chosen, option: value}
+                links[value] = replace(visit, chosen=chosen)
+        for part in PARTS:
+            links[part] = replace(visit, page=part)
+        links[BUY] = replace(visit, page="done")
+        return links

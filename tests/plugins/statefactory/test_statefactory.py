@@ -19,13 +19,14 @@ from gde_plugins.statefactory import plugin
 from gde_plugins.statefactory.embedding import HashedWords, embedder
 from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
-from gde_plugins.statefactory.rules.worlds import blocks, page, wish
+from gde_plugins.statefactory.rules.shop import page, wish
+from gde_plugins.statefactory.rules.worlds import blocks
 from gde_plugins.statefactory.state import Item, sentences
 
 GOAL = "Bring it about that block c is on block b and block b is on the table."
 WISH = (
-    "I am looking for table lamp: blackout, solid wood, in color teal and "
-    "size pack of 2, for less than 40.00 dollars."
+    "Find me blackout, solid wood table lamp with color: teal, and "
+    "size: pack of 2, and price lower than 40.00 dollars"
 )
 
 
@@ -58,24 +59,34 @@ def test_blocks_are_objects_with_what_they_stand_on() -> None:
 
 def test_wishes_and_pages_are_products() -> None:
     (wanted,) = wish(WISH)
-    assert wanted.name == "table lamp, blackout, solid wood"
+    assert wanted.name == "blackout, solid wood table lamp"
     assert wanted.attributes == {
         "color": "teal",
         "size": "pack of 2",
         "status": "bought",
     }
-    open_page = "Dunwick Table Lamp, blackout\nPrice: $30.00\ncolor: black, [teal], coral\nsize: pack of 1, pack of 2"
-    (lamp,) = page(open_page)
-    assert (lamp.name, lamp.attributes) == (
-        "Dunwick Table Lamp, blackout",
-        {"color": "teal", "status": "open"},
+    assert wish("i need a lamp, and price lower than 9.00 dollars") == [
+        Item("i need a lamp", {"status": "bought"})
+    ]
+    open_page = (
+        "[button] < Prev [button_]\ncolor\n  [button] black [button_]\n"
+        "  [clicked button] teal [clicked button_]\nDunwick Table Lamp\nPrice: $30.0\n"
+        "[button] Buy Now [button_]"
     )
-    assert page(open_page + "\nYou have bought it.")[0].attributes["status"] == "bought"
+    open_lamp = page(open_page, [])
+    assert open_lamp == [
+        Item("Dunwick Table Lamp", {"color": "teal", "status": "open"})
+    ]
+    assert page("[button] < Prev [button_]\nA lamp.", open_lamp) == open_lamp
+    bought = page("Thank you for shopping with us!", open_lamp)
+    assert bought[0].attributes == {"color": "teal", "status": "bought"}
     listed = page(
-        'Page 1 of 1, 2 results for "lamp".\n[g1] A Lamp $3.00\n[g2] B Lamp, solid $4.50'
+        "Page 1 (Total results: 2)\n\n[button] B012345678 [button_]\nA Lamp\n$3.0\n\n"
+        "[clicked button] B112345678 [clicked button_]\nB Lamp, solid\n$4.5",
+        open_lamp,
     )
     assert [item.name for item in listed] == ["A Lamp", "B Lamp, solid"]
-    assert page("You are at the shop's search page.") == []
+    assert page("[button] Search [button_]", open_lamp) == []
 
 
 def test_what_no_rule_knows_and_level_1_are_read_as_sentences(

@@ -1,15 +1,22 @@
 """The published data, in its own format, and what is wrong with some."""
 
 import json
+import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gde.errors import ConfigError
+from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.domains import find_domain
+from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.webshop.config import WebshopConfig
 from gde_plugins.webshop.environment import WebshopEnvironment
 from gde_plugins.webshop.published import published_catalogue
+from gde_plugins.webshop.reward import reward
+from gde_plugins.webshop.shopper import wanted_values
 
 
 def product(asin: str, name: str, **told: Any) -> dict[str, Any]:
@@ -79,6 +86,48 @@ def test_products_and_wishes_are_read(tmp_path: Path) -> None:
         == f"a lamp, please, and price lower than {goal.price:.2f} dollars"
     )
     assert 20 < goal.price <= 50
+    assert [catalogue.products[id].price_tag for id in ("B01", "B02")] == [
+        "$12.5",
+        "$1010.0 to $1030.0",
+    ]
+
+
+def test_the_shopper_chooses_what_counts_as_the_same(tmp_path: Path) -> None:
+    wanted = "Navy and White stripes"
+    data = write(tmp_path, instruction_options=[wanted])
+    (goal,) = published_catalogue(str(data)).goals
+    assert wanted_values(goal) == {"color": "navy | white"}
+    assert reward(goal.product, wanted_values(goal), goal) == 1
+    assert wanted_values(replace(goal, options=("purple",))) == {}
+
+
+def test_a_folder_of_three_products_gives_pairs(tmp_path: Path) -> None:
+    data = write(tmp_path, instruction_options=["Bright Red!"])
+    maker = Maker(find_domain("webshop"), Recipe(), {"data": str(data)})
+    pair = maker.pair(0)
+    assert pair.positive.actions[-1] == "click[buy now]"
+    assert max(step.raw for step in pair.negative.steps) == 0
+
+
+def test_wishes_are_in_the_released_order(tmp_path: Path) -> None:
+    rows = [product(f"B{i:02}", f"Lamp number {i}") for i in range(12)]
+    wish = {"instruction_attributes": ["bright"], "instruction_options": []}
+    wishes = {
+        row["asin"]: [{**wish, "instruction": f"lamp {row['asin']}"}] for row in rows
+    }
+    long = product("B0123456789", "An id of eleven letters")
+    twice = product("B00", "Of the same id as the first")
+    data = write(tmp_path)
+    (data / "items_shuffle_1000.json").write_text(json.dumps([*rows, long, twice]))
+    (data / "items_human_ins.json").write_text(json.dumps(wishes))
+
+    catalogue = published_catalogue(str(data))
+    assert len(catalogue.products) == 12
+    assert catalogue.products["B00"].title == "Lamp number 0"
+    order = [*range(12)]
+    random.seed(233)
+    random.shuffle(order)
+    assert [goal.product.id for goal in catalogue.goals] == [f"B{i:02}" for i in order]
 
 
 @pytest.mark.parametrize("search", ["suggested", "free"])

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from gde.data.observation import OBJECTIVE
 from gde.data.transcript import Transcript
-from gde_plugins.statefactory.rules import household, rooms, text_game
+from gde_plugins.statefactory.rules import household, rooms, shop, text_game
 from gde_plugins.statefactory.rules.worlds import (
     BLOCKS,
     MAPS,
-    SHOP,
     Given,
     Rules,
     seen,
@@ -17,7 +16,7 @@ from gde_plugins.statefactory.state import Level, Reading, at_level, sentences
 
 KNOWN: tuple[Rules, ...] = (
     BLOCKS,
-    SHOP,
+    shop.RULES,
     household.RULES,
     text_game.RULES,
     rooms.RULES,
