@@ -43,14 +43,18 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerForm:
-    """The form of an answer that the model enforces: an object with one text field."""
+    """The form of an answer that the model enforces: an object with one text field, or
+    any JSON object.
+    """
 
-    kind: Literal["schema", "tool"]
-    """Whether the answer is the object, or the call of a tool with its field."""
-    name: str
+    kind: Literal["schema", "tool", "json"]
+    """Whether the answer is the object, the call of a tool with its field, or any JSON
+    object. A model that enforces no forms ignores the last, for which prompts ask too.
+    """
+    name: str = ""
     """The name of the schema or tool."""
-    field: str
-    choices: tuple[str, ...] | None
+    field: str = ""
+    choices: tuple[str, ...] | None = None
     """The texts that the field may have; None for any."""
 
 
@@ -76,7 +80,7 @@ class ChatRequest:
     """
     form: AnswerForm | None = None
     """The form that the answer must have; None for free text. Only a model with the
-    capability ANSWER_FORMS takes one.
+    capability ANSWER_FORMS takes a schema or tool.
     """
 
     @property

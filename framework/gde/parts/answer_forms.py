@@ -10,6 +10,6 @@ def refuse_form(request: ChatRequest, model: ModelInfo) -> None:
     Raises:
         GdeError: the request has what the model would silently ignore.
     """
-    if request.form:
+    if request.form and request.form.kind != "json":
         advice = "ask for free text, or take a model with the capability `answer_forms`"
         raise GdeError(f"{model.name} keeps to no form of answers: {advice}")

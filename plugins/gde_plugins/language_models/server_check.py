@@ -52,7 +52,8 @@ def remedy(config: OpenAIConfig, error: openai.APIStatusError, refusal: str) -> 
             return f"the server refuses {field}: set model.{field}, or leave it out with model.without={field}"
     for field in FIELDS:
         if field in refusal:
-            return f"the server refuses {field}: take another form of answers, such as agent.actions=json"
+            form = "take another form of answers, such as agent.actions=json"
+            return f"the server refuses {field}: {form}, or set model.without={field}"
     if "context" in refusal:
         return (
             "the prompt and the answer do not fit the context: set model.context=TOKENS"

@@ -21,6 +21,8 @@ def form_fields(request: ChatRequest) -> Mapping[str, Any]:
     form = request.form
     if form is None:
         return {}
+    if form.kind == "json":
+        return {"response_format": {"type": "json_object"}}
     if form.kind == "schema":
         schema = {"name": form.name, "strict": True, "schema": _schema(form)}
         return {"response_format": {"type": "json_schema", "json_schema": schema}}

@@ -3,12 +3,12 @@ and planning agents.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
+from gde_plugins.reward_prediction.embedders import row_of
 
 READING_NOTHING = (
     "monotonic",
@@ -26,6 +26,8 @@ REACT = "react"
 REACT_REWARD = "react-reward"
 ASKING = (REACT, REACT_REWARD)
 """The agents of table 2, which ask a language model."""
+REWARDED = (REACT_REWARD, "mcts")
+"""The agents that ask a reward model."""
 AGENTS = (*ASKING, "mcts", "random")
 """They, a tree search that asks none, and the random baseline."""
 PUBLISHED: Mapping[str, Json] = {"embedder": "minilm", "decimals": 2}
@@ -70,10 +72,12 @@ def ablations(config: StudyConfig) -> list[Choice]:
         _state_factory(f"level-{level}", config, level=level) for level in (1, 2, 3)
     ]
     found.append(_state_factory("goal-oracle", config, goal="oracle"))
+    taken = {*as_in_table_1(config)}
     for embedder in listed(config.embedders):
-        label = f"embedder-{Path(embedder).name}"
-        if label not in as_in_table_1(config):
+        label = f"embedder-{row_of(embedder)}"
+        if label not in taken:
             found.append(_state_factory(label, config, embedder=embedder))
+        taken.add(label)
     if config.model:
         found.append(_state_factory("effort-low", config, effort="low"))
     return found
@@ -100,9 +104,12 @@ def planning(
         for domain in domains:
             if domain.name not in PLANNED:
                 continue
+            # Agents that ask for rewards are given StateFactory as in table 1.
+            judges = (_state_factory("statefactory", config),)
             plans[f"{agent}-{domain.name}"] = Plan(
                 environment=Choice(name=domain.name),
                 agent=Choice(name=agent, config=_settings(agent, config, named)),
+                rewards=judges if config.model and agent in REWARDED else (),
                 metrics=("success",),
                 episodes=domain.tasks(share),
                 concurrency=CONCURRENCY,

@@ -46,6 +46,7 @@ from gde_plugins.reward_prediction.domains import (
     find_domain,
     offer_of,
 )
+from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
 from gde_plugins.reward_prediction.figures import curves, leaderboards
 from gde_plugins.reward_prediction.published import (
     ABLATIONS,
@@ -113,8 +114,10 @@ class RewardPredictionStudy:
         if config.ablations:
             # In one run, in which all of them read one extraction.
             rewards += ablations(config)
-            embedders = dict.fromkeys(("words", *listed(config.embedders)))
-            metrics += map(_probe, embedders)
+            embedders = {"words": "words"}
+            for embedder in listed(config.embedders):
+                embedders.setdefault(row_of(embedder), embedder)
+            metrics += map(_probe, embedders.values())
         plans = {NAME: self._plan(share, rewards, metrics)}
         if config.agents:
             plans.update(planning(config, self._domains, share, agent))
@@ -311,7 +314,7 @@ class RewardPredictionStudy:
 
 
 def _probe(embedder: str) -> Choice:
-    alias = f"triplets-{Path(embedder).name}"
+    alias = f"triplets-{row_of(embedder)}"
     return Choice(name="triplets", alias=alias, config={"embedder": embedder})
 
 
@@ -340,10 +343,20 @@ def _made_by(measured: Sequence[Measurement], label: str) -> str:
     for one in measured:
         made_by = one.where.get("made by")
         if made_by and one.where.get("reward") == label:
-            way, _, _ = str(made_by).partition(",")
-            way, _, _ = way.partition(" for ")
-            ways[way] = None
+            reader, _, embedder = str(made_by).partition("; embedder ")
+            reader, _, _ = reader.partition(",")
+            reader, _, _ = reader.partition(" for ")
+            ways[" and ".join(filter(None, (reader, _shown(embedder))))] = None
     return ", ".join(ways)
+
+
+def _shown(embedder: str) -> str:
+    """An embedder by its row, a folder with what tells its weights."""
+    weights = digest(embedder) if embedder not in OFFERED and embedder else ""
+    if not weights:
+        return embedder
+    name = row_of(embedder)
+    return name if name.endswith(weights) else f"{name} (weights {weights})"
 
 
 def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
@@ -351,11 +364,9 @@ def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
     found: dict[str, Measurement] = {}
     for one in measured:
         if one.name == "triplets" and set(one.where) == {"embedder"}:
-            found[Path(str(one.where["embedder"])).name] = one
+            found[row_of(str(one.where["embedder"]))] = one
     for name in dict.fromkeys((*TRIPLETS, *found)):
-        lacking = (
-            f"this embedder was not in the run: --set study.embedders=FOLDER/{name}"
-        )
+        lacking = "this embedder was not in the run: --set study.embedders=FOLDER"
         yield Comparison(
             quantity=f"triplet accuracy of {name}",
             paper=TRIPLETS.get(name),

@@ -27,7 +27,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="share of the goal fulfilled by the objects and attributes of a state (Shen et al. 2026)",
             config=StateFactoryConfig,
             make=_make,
-            version=4,
+            version=5,
             needs_for=_needs,
         ),
     )

@@ -24,6 +24,11 @@ def test_free_text_has_no_fields() -> None:
     assert form_fields(request(None)) == {}
 
 
+def test_any_json_is_json_mode() -> None:
+    fields = form_fields(request(AnswerForm(kind="json")))
+    assert fields == {"response_format": {"type": "json_object"}}
+
+
 def test_a_schema_names_every_admissible_action() -> None:
     wanted = form_fields(request(form("schema")))["response_format"]
     assert wanted["type"] == "json_schema"

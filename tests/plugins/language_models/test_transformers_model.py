@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -62,6 +63,10 @@ def test_a_form_of_the_answer_is_refused(tiny: TransformersModel) -> None:
     request = ChatRequest(messages=(message,), seed=0, form=form)
     with pytest.raises(GdeError, match="tiny keeps to no form of answers: ask for"):
         asyncio.run(tiny.complete(request))
+    # Prompts ask for JSON as well, so that a model may ignore the form.
+    sampling = Sampling(max_tokens=1)
+    anything = replace(request, form=AnswerForm(kind="json"), sampling=sampling)
+    assert asyncio.run(tiny.complete(anything)).finish
 
 
 def test_a_completion_can_be_captured_at_its_own_positions(

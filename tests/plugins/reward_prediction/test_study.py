@@ -62,13 +62,11 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(
             line.ours.value is not None
             or "this reward model was not in the run" in line.ours.reason
         )
-    factory = rows["StateFactory, gpt-oss-20b; ours: rules, BlocksWorld"].ours
+    ours = "ours: rules and words, BlocksWorld"
+    factory = rows[f"StateFactory, gpt-oss-20b; {ours}"].ours
     assert factory.value is not None and factory.n == 3
-    assert (
-        rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value
-        == factory.value
-    )
-    assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
+    assert rows[f"level 4, attributes; {ours}"].ours.value == factory.value
+    assert rows[f"mine; {ours}"].ours.value is not None
     assert all(
         rows[f"{each}, BlocksWorld"].ours.n == 3
         for each in ("monotonic", "clock", "goal-clock", "unrepeated", "constant")
@@ -212,6 +210,13 @@ def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
     for name, plan in plans.items():
         settings = {"model": "hf:m", "history": 2} if name.startswith("react") else {}
         assert name == NAME or plan.agent == Choice(name=agents[name], config=settings)
+        # What judges the agents' candidates is StateFactory as in table 1.
+        if agents.get(name) in ("react-reward", "mcts"):
+            (judge,) = plan.rewards
+            assert (judge.name, judge.config["model"]) == ("statefactory", "hf:m")
+            assert judge.config["embedder"] == "minilm"
+        elif name != NAME:
+            assert not plan.rewards
     without = RewardPredictionStudy(replace(config, model=""), PlainContext()).plans(
         0.1, Choice(name="random")
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gde.data.completion import ChatRequest, Message, Sampling
+from gde.data.completion import AnswerForm, ChatRequest, Message, Sampling
 from gde.data.transcript import Transcript
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
@@ -23,6 +23,7 @@ from gde_plugins.statefactory.state import Items, Reading
 
 SHOWN = 2000
 """Characters of an unusable answer that the model is shown again."""
+ANY_JSON = AnswerForm(kind="json")
 ASKED_AGAIN = "asked again"
 UNREAD = "unread, held"
 
@@ -75,22 +76,30 @@ class _Episode:
         """
         last_states = self.states[-1:]
         last_goals = self.goals[-1:]
+        level = self.by.config.level
         task = ("Task", self.task)
         acted = ("Action", action)
         observed = ("Observation", observation)
-        known = ("Known state", "".join(map(written, last_states)))
-        goal_so_far = ("Goal so far", "".join(map(written, last_goals)))
+        step = ("Step", f"{index}, {action}")
+        known = (
+            "Previous States",
+            "".join(written(each, level) for each in last_states),
+        )
+        goal_so_far = (
+            "Previous Goal",
+            "".join(written(each, level) for each in last_goals),
+        )
 
         current = await self._answer(
-            index, "current", [task, goal_so_far, known, acted, observed], last_states
+            index, "current", [task, goal_so_far, acted, observed, known], last_states
         )
-        present = ("Present", written(current))
+        present = ("Current State", written(current, level))
         state = await self._answer(
-            index, "state", [task, known, acted, present], last_states
+            index, "state", [task, known, present, acted], last_states
         )
-        now = ("State", written(state))
+        now = ("Current State", written(state, level))
         goal = await self._answer(
-            index, "goal", [task, now, acted, observed, goal_so_far], last_goals
+            index, "goal", [task, now, observed, step, goal_so_far], last_goals
         )
         self.states.append(state)
         self.goals.append(goal)
@@ -140,6 +149,7 @@ class _Episode:
                 temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens
             ),
             effort=config.effort,
+            form=ANY_JSON,
         )
         try:
             completion = await self.by.model.complete(request)

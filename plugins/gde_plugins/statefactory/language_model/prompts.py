@@ -1,17 +1,25 @@
-"""The three questions of a turn (Shen et al. 2026, appendix C.4.1), in our words: the
-present, the state and the goal.
+"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): the present, the
+state and the goal. Inputs, keys and shapes are the released ones, the words are ours.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Literal
 
 from gde.data.completion import Message
-from gde_plugins.statefactory.state import Item, Items, Level
+from gde.data.json import Json
+from gde_plugins.statefactory.state import DESCRIPTION, Item, Items, Level
 
 Question = Literal["current", "state", "goal"]
 """Content of the observation, the state that is kept of it, and the goal."""
 NOTHING = "None"
-ROLE = "You keep track of a world and answer with one JSON object, and with nothing after it."
+ROLE = "You are a helpful assistant. Your final answer is one JSON object."
+KEYS: dict[Question, str] = {
+    "current": "Current State",
+    "state": "Previous States",
+    "goal": "Goal State",
+}
+"""Where an answer has its objects."""
 
 SHAPES: dict[Level, str] = {
     2: '["SENTENCE", ...], independent plain sentences',
@@ -35,7 +43,9 @@ def ask(
     question: Question, level: Level, sections: Sequence[tuple[str, str]]
 ) -> tuple[Message, ...]:
     """The messages of one question; sections are (heading, text)."""
-    shape = f'# Answer\n{{"thinking": "a few words", "{question}": {SHAPES[level]}}}'
+    shape = (
+        f'# Answer\n{{"_thinking": "a few words", "{KEYS[question]}": {SHAPES[level]}}}'
+    )
     known = "\n\n".join(f"# {heading}\n{text or NOTHING}" for heading, text in sections)
     content = f"{TASKS[question]}\n\n{known}\n\n{shape}"
     return Message(role="system", content=ROLE), Message(role="user", content=content)
@@ -51,13 +61,16 @@ def again(asked: tuple[Message, ...], answer: str, reason: str) -> tuple[Message
     )
 
 
-def written(items: Items) -> str:
-    """Objects as they are shown to a language model."""
-    return "\n".join(map(_line, items))
+def written(items: Items, level: Level) -> str:
+    """Objects as a language model is shown them, in the shape of its answers."""
+    return json.dumps([_shown(item, level) for item in items], ensure_ascii=False)
 
 
-def _line(item: Item) -> str:
-    attributes = "; ".join(f"{key}: {value}" for key, value in item.attributes.items())
-    if not attributes or attributes == item.name:
-        return f"- {item.name}"
-    return f"- {item.name} ({attributes})"
+def _shown(item: Item, level: Level) -> Json:
+    if level == 2 or DESCRIPTION in item.attributes:
+        return item.name
+    values = [*item.attributes.values()]
+    if level == 3:
+        return {"object": {item.name: [*values]}}
+    pairs: list[Json] = [{key: value} for key, value in item.attributes.items()]
+    return {"object": {item.name: pairs}}

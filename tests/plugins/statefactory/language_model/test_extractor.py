@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate, resume
+from gde.data.completion import AnswerForm
 from gde.data.transcript import Transcript
 from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.testing.parts import AnsweringModel
 from gde_plugins.statefactory.config import StateFactoryConfig
+from gde_plugins.statefactory.language_model.answers import parse_items
 from gde_plugins.statefactory.language_model.extractor import ModelExtractor
-from gde_plugins.statefactory.language_model.prompts import TASKS
+from gde_plugins.statefactory.language_model.prompts import TASKS, written
 from gde_plugins.statefactory.state import Item, Level, Reading
 
 GOOD = '{"state": [{"object": {"mug": [{"place": "The mug is here."}]}}]}'
@@ -52,11 +54,32 @@ def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(
         "goal",
     ] * 2
     assert all("Fetch the mug." in text for text in told)
-    assert (
-        "# Known state\nNone" in told[0]
-        and "# Known state\n- mug (place: The mug is here.)" in told[3]
-    )
-    assert "You take it." in told[3] and "# Present\n- mug" in told[1]
+    shown = '[{"object": {"mug": [{"place": "The mug is here."}]}}]'
+    assert "# Previous States\nNone" in told[0]
+    assert f"# Previous States\n{shown}" in told[3]
+    assert "You take it." in told[3]
+    assert f"# Current State\n{shown}" in told[1]
+    assert f"# Current State\n{shown}" in told[2]
+    assert "# Step\n1, " in told[5]
+    assert {request.form for request in model.asked} == {AnswerForm(kind="json")}
+
+
+@pytest.mark.parametrize(
+    ("level", "answer"),
+    [
+        (2, '["The mug is here."]'),
+        (3, '[{"object": {"mug": ["The mug is here.", "It is clean."]}}]'),
+        (
+            4,
+            '[{"object": {"mug": [{"place": "Here it is."}, {"state": "It is clean."}]}}]',
+        ),
+    ],
+)
+def test_what_was_read_is_shown_so_that_it_reads_the_same(
+    level: Level, answer: str
+) -> None:
+    items = parse_items(answer, empty=False)
+    assert parse_items(written(items, level), empty=False) == items
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason(
