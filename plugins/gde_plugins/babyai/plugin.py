@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gde_plugins.babyai.config import (
         BabyAIConfig,
         BlindConfig,
+        LearnedConfig,
         OmniBotConfig,
         PrompterConfig,
         QuestionConfig,
@@ -114,9 +115,10 @@ def _question(task: str, config: "QuestionConfig", _: "Context") -> "Environment
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Offer the bot and three agents that answer questions."""
+    """Offer the bot, a player that can be trained, and agents that answer questions."""
     from gde_plugins.babyai.config import (
         BlindConfig,
+        LearnedConfig,
         OmniBotConfig,
         PrompterConfig,
         ScriptedConfig,
@@ -131,6 +133,14 @@ def gde_agents() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
             imports=IMPORTS,
             extra=EXTRA,
+        ),
+        Offer(
+            name="babyai-learned",
+            summary="a small transformer of `gde babyai train`, which acts and answers BabyAI questions",
+            config=LearnedConfig,
+            make=_learned,
+            imports=("minigrid", "torch", "safetensors"),
+            extra="llm",
         ),
         Offer(
             name="babyai-prompter",
@@ -167,6 +177,16 @@ def _omnibot(config: "OmniBotConfig", _: "Context") -> "Agent":
     from gde_plugins.babyai.agents.omnibot import OmniBotAgent
 
     return OmniBotAgent(config)
+
+
+def _learned(config: "LearnedConfig", _: "Context") -> "Agent":
+    from pathlib import Path
+
+    from gde_plugins.babyai.agents.learned import LearnedPlayer
+    from gde_plugins.babyai.learned.folder import read_player
+    from gde_plugins.babyai.learned.player import Player
+
+    return LearnedPlayer(Player(read_player(Path(config.source))))
 
 
 def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":

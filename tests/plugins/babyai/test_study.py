@@ -9,11 +9,17 @@ import pytest
 
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
-from gde.parts.reproduction import Run
+from gde.parts.reproduction import Run, beside
 from gde.runs.reproducing import Request, foresee, reproduce
 from gde.runs.study import Study
 from gde_plugins.babyai.config import StudyConfig
-from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
+from gde_plugins.babyai.study.babybench import (
+    LEARNED,
+    PROMPTER,
+    TASKS,
+    BabyBenchStudy,
+    find,
+)
 from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4, TABLE_6
 from gde_plugins.babyai.worlds.levels import COMPETENCIES, DIFFICULTIES, PAPER_LEVELS
 
@@ -229,6 +235,15 @@ def test_models_beside_are_asked_by_the_same_agent() -> None:
     other = plans["plan-openai-m-http-127.0.0.1-1-v1"]
     assert other.environment == plans["plan"].environment
     assert other.agent.config == {"prompting": "cot", "model": config.models[0]}
+
+
+def test_a_learned_player_answers_beside() -> None:
+    study = BabyBenchStudy(StudyConfig(learned="player"))
+    plans = study.plans(0.01, Choice(name=PROMPTER))
+    for task in TASKS:
+        theirs = plans[beside(task, LEARNED)]
+        assert theirs.agent == Choice(name=LEARNED, config={"source": "player"})
+        assert theirs.environment == plans[task].environment
 
 
 def test_the_prompter_answers_unless_another_agent_is_named() -> None:

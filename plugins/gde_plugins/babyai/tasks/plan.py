@@ -19,6 +19,12 @@ BUDGET = 4000
 """Maximum number of states that the search for a shortest solution expands."""
 
 
+def to_stand_beside(place: tuple[int, int]) -> str:
+    """Write what a plan is to reach."""
+    x, y = place
+    return f"The agent is to stand beside the position ({x}, {y}) and face it."
+
+
 class PlanQuestion:
     """The answer is a list of actions to the expert's first cell.
 
@@ -59,10 +65,9 @@ class PlanQuestion:
 
     @property
     def asked(self) -> str:
-        x, y = self.scene.place(self.target)
         return (
             f"{first_state(self.scene)} "
-            f"The agent is to stand beside the position ({x}, {y}) and face it.\n"
+            f"{to_stand_beside(self.scene.place(self.target))}\n"
             f"Which actions lead there? Fewer are better. The actions are {', '.join(ACTIONS)}. End the answer with a "
             f"line of this form:\n{PLAN_MARKER} action, action, action"
         )

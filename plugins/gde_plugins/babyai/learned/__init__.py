@@ -1,0 +1,1 @@
+"""A small transformer that reads the worlds' text, and its training."""
