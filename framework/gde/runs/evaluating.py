@@ -293,6 +293,7 @@ def _run(
                 run.roll_out()
                 run.probe()
                 run.reward()
+                journal.note_resumed()
                 return conclude(run)
     except (RunFailed, KeyboardInterrupt) as error:
         # The message of the command line says which run to resume.

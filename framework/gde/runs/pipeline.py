@@ -61,7 +61,7 @@ from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
-from gde.store.journal import RETRIED, Journal
+from gde.store.journal import RETRIED, SALVAGED, Journal, code_number
 from gde.store.probes import begin_fits, made_by, write_report
 from gde.store.replays import read_replays, unread
 from gde.store.rewards import judged
@@ -208,7 +208,10 @@ class Pipeline:
         """
         if self.accept_code:
             return
-        for known in self.journal.codes(table, **of).values():
+        made_by = self.journal.codes(table, **of)
+        # Equal numbers tell the same code, also where its row is lost.
+        made_by.pop(code_number(now), None)
+        for known in made_by.values():
             for name in differing(known, now):
                 raise GdeError(
                     f"{name}: {table} of this run were made by {described(known, name)}, here is"
@@ -462,6 +465,11 @@ class Pipeline:
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
+        if salvaged := self.journal.noted(SALVAGED):
+            found["salvaged"] = salvaged["said"]
+            if not salvaged["resumed"]:
+                advice = "Complete it with `gde resume`."
+                found["notice"] = f"{salvaged['said']} {advice} {found['notice']}"
         if strata := self.journal.strata:
             played = " and ".join(strata.values())
             found["notice"] = (

@@ -28,6 +28,8 @@ Statement = tuple[str, tuple[Any, ...]]
 WAL_AT = slice(18, 20)
 WAL = b"\2\2"
 """Where a SQLite file says that it has a write-ahead log, and how."""
+PAGES_AT = 28
+"""Where it says how many pages it has, in 4 bytes."""
 
 
 def make(path: Path) -> None:
@@ -50,6 +52,25 @@ def _empty() -> tuple[bytes, bytes]:
         journal = bytearray(connection.serialize())
     journal[WAL_AT] = WAL
     return bytes(journal), beside
+
+
+def restore_schema(path: Path) -> None:
+    """Give a damaged journal the pages with the schema, which are the same in all."""
+    content, _ = _empty()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema.TABLES)
+        ((size,),) = connection.execute("PRAGMA page_size")
+        roots = connection.execute("SELECT rootpage FROM sqlite_master").fetchall()
+    with path.open("r+b") as file:
+        for at in range(0, len(content), size):
+            if (at // size + 1,) not in roots:
+                file.seek(at)
+                file.write(content[at : at + size])
+
+        # The size of the file says how many pages there are, where the first does not.
+        file.seek(PAGES_AT)
+        file.write(bytes(4))
+        file.truncate(max(path.stat().st_size, len(content)))
 
 
 class Database:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
@@ -29,6 +29,10 @@ STRATA = "strata of code"
 """The note of labels of the episodes that different code has played, by its number."""
 RECEIVED = "received"
 """The note of a run that was copied from a folder made elsewhere."""
+SALVAGED = "salvaged"
+"""The note of a run that was saved from a damaged folder: what was said of it, and
+whether it has been resumed since.
+"""
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
@@ -72,14 +76,18 @@ class Journal(Database):
         self.playing: int | None = None
         """The code that plays the episodes which this process begins."""
 
+    def note_resumed(self) -> None:
+        """Note that a salvaged run is complete again."""
+        if salvaged := self.noted(SALVAGED):
+            self.note(SALVAGED, {**salvaged, "resumed": True})
+
     def keep_code(self, codes: Codes) -> int:
         """Keep the identity of code, and give the number that its rows bear."""
-        parts = rows.to_json(codes)
-        code = int.from_bytes(sha256(parts.encode()).digest()[:6])
+        code = code_number(codes)
         known = self.query("SELECT code FROM codes WHERE code = ?", (code,))
         if not known:
             query = "INSERT OR IGNORE INTO codes VALUES (?, ?, 0)"
-            self.write([(query, (code, parts))])
+            self.write([(query, (code, rows.to_json(codes)))])
         return code
 
     # Writing, while episodes run
@@ -217,9 +225,13 @@ class Journal(Database):
         The answers of models in them are kept.
         """
         query = "SELECT episode FROM episodes WHERE ending IS NULL AND code IS NOT ?"
+        self.forget(row["episode"] for row in self.query(query, (self.playing,)))
+
+    def forget(self, episodes: Iterable[str]) -> None:
+        """Delete episodes with all that was made of them, but the answers of models."""
         statements: list[Statement] = []
-        for row in self.query(query, (self.playing,)):
-            statements += _forgetting(row["episode"])
+        for episode in episodes:
+            statements += _forgetting(episode)
         self.write(statements)
 
     # Reading
@@ -480,6 +492,12 @@ class Journal(Database):
         """Note the labels of the code of episodes."""
         self.note(STRATA, {str(code): label for code, label in labels.items()})
         self._strata = None
+
+
+def code_number(codes: Codes) -> int:
+    """The number of an identity of code, which its rows bear."""
+    parts = rows.to_json(codes)
+    return int.from_bytes(sha256(parts.encode()).digest()[:6])
 
 
 def _part(scope: str) -> str:

@@ -4,7 +4,7 @@ columns.
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,9 @@ ADDED: Mapping[str, Any] = {
     "measurements.code": None,
 }
 """Values of columns that earlier versions did not have."""
+ANSWERED = """SELECT scope, request, model, n_prompt, n_completion
+    FROM calls WHERE NOT cached"""
+"""What the ledger needs of the answers that models gave."""
 
 
 def bring_forward(journal: Path) -> Path:
@@ -111,20 +114,23 @@ def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     for table, columns in tables.items():
         _copy(old, new, table, columns, known[table].columns)
     if "requests" not in tables:
-        _book(new)
+        for query, row in booking(new.execute(ANSWERED).fetchall()):
+            new.execute(query, row)
 
 
-def _book(new: sqlite3.Connection) -> None:
-    """Fill the ledger of requests from the answers that a model gave."""
-    query = "SELECT scope, request, model, n_prompt, n_completion FROM calls WHERE NOT cached"
-    for scope, request, model, n_prompt, n_completion in new.execute(query).fetchall():
+def booking(answered: Iterable[Sequence[Any]]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The statements that add answers to the ledger; what it has already stays.
+
+    Args:
+        answered: rows of the query `ANSWERED`.
+    """
+    for scope, request, model, n_prompt, n_completion in answered:
         told = n_prompt is not None and n_completion is not None
         tokens = (n_prompt, n_completion) if told else (0, 0)
-        row = [scope, request, model, 1, 1, int(told), *tokens, *tokens]
+        row = (scope, request, model, 1, 1, int(told), *tokens, *tokens)
         places = ", ".join("?" * (len(row) + 1))
-        new.execute(
-            f"INSERT INTO requests VALUES ({places})", [*row, checksums.checksum(row)]
-        )
+        query = f"INSERT OR IGNORE INTO requests VALUES ({places})"
+        yield query, (*row, checksums.checksum(row))
 
 
 def _copy(
