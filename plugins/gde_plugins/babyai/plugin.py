@@ -81,7 +81,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     BABYAI,
                 }
             ),
-            version=2,
+            version=3,
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -93,7 +93,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=configs[task],
             make=partial(_question, task),
             gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
-            version=2,
+            version=3,
             imports=IMPORTS,
             extra=EXTRA,
         )

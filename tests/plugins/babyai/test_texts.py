@@ -2,6 +2,7 @@
 drawn.
 """
 
+import json
 import random
 
 import pytest
@@ -12,10 +13,13 @@ from gde.errors import ConfigError, GdeError
 from gde.request.settings import build, sweep
 from gde_plugins.babyai.config import BabyAIConfig, Format
 from gde_plugins.babyai.descriptions.description import describe
+from gde_plugins.babyai.descriptions.formats import introduce
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.worlds import source
+from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS
 from gde_plugins.babyai.worlds.scene import WALL
+from gde_plugins.babyai.worlds.simulation import Simulation
 
 FORMATS: tuple[Format, ...] = ("structured", "narrative", "json")
 
@@ -119,3 +123,39 @@ def test_no_action_is_taken_after_the_end() -> None:
         world.step(optimum.actions[0])
     with pytest.raises(ValueError, match="the mission has ended with success"):
         world.step("left")
+
+
+def test_questions_have_the_printed_order_labels_and_keys() -> None:
+    now = Simulation(make_scene("SynthSeq", 166, "3.0"))
+    moment = describe(now, details=False)
+    lines = introduce("structured", moment).split("\n- ")
+    assert [line.partition(":")[0] for line in lines[1:]] == [
+        "Number of rooms",
+        "Size of each room (including walls)",
+        "Effective room size (excluding walls)",
+        "Total grid size",
+        "Agent initial position",
+        "Agent facing direction",
+        "Objects in environment",
+        "Mission",
+    ]
+    # The world of the printed example.
+    assert lines[5] == "Agent initial position: (4, 12)"
+    assert lines[6] == "Agent facing direction: north (toward (4, 11))"
+    assert lines[7].endswith("door, color=yellow, position=(14, 19), locked=False")
+
+    told = json.loads(introduce("json", moment))
+    assert [*told] == ["context", "config"]
+    assert [*told["config"]] == [
+        "num_rooms",
+        "room_size_incl_walls",
+        "room_size_excl_walls",
+        "grid_size",
+        "agent_initial_pos",
+        "agent_front_pos",
+        "agent_direction",
+        "objects",
+        "mission",
+    ]
+    first = {"type": "box", "color": "yellow", "position": [5, 1]}
+    assert told["config"]["objects"][0] == first

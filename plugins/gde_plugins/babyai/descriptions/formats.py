@@ -29,10 +29,26 @@ def write(form: Format, moment: Description) -> str:
         case "narrative":
             return _narrative(moment)
         case "json":
-            return _json(moment)
+            return json.dumps(_facts(moment, "agent_pos"))
 
 
-def _structured(moment: Description) -> str:
+def introduce(form: Format, moment: Description) -> str:
+    """Write the rules and the beginning of a world, as a question does.
+
+    The order, labels and keys are those of the printed prompts (Choukrani et al. 2025,
+    appendix B.5); the sentences are ours.
+    """
+    match form:
+        case "structured":
+            return f"{RULES}\n\n{_structured(moment, 'initial position')}"
+        case "narrative":
+            return f"{RULES}\n\n{_narrative(moment)}"
+        case "json":
+            config = _facts(moment, "agent_initial_pos")
+            return json.dumps({"context": RULES, "config": config})
+
+
+def _structured(moment: Description, position: str = "position") -> str:
     rows, columns = moment.rooms
     height, width = moment.size
     room = moment.room
@@ -42,7 +58,7 @@ def _structured(moment: Description) -> str:
         f"- Size of each room (including walls): {room}x{room}",
         f"- Effective room size (excluding walls): {room - 2}x{room - 2}",
         f"- Total grid size: {height}x{width}",
-        f"- Agent position: {moment.agent}",
+        f"- Agent {position}: {moment.agent}",
         f"- Agent facing direction: {moment.facing} (toward {moment.front})",
     ]
     if moment.carrying is not None:
@@ -89,13 +105,14 @@ def _phrase(each: Described) -> str:
     return f"{article} {' '.join(words)} at position {each.place}"
 
 
-def _json(moment: Description) -> str:
+def _facts(moment: Description, position: str) -> dict[str, object]:
+    """The keys of the JSON format, with the name of that of the agent's position."""
     facts: dict[str, object] = {
         "num_rooms": list(moment.rooms),
         "room_size_incl_walls": [moment.room, moment.room],
         "room_size_excl_walls": [moment.room - 2, moment.room - 2],
         "grid_size": list(moment.size),
-        "agent_pos": list(moment.agent),
+        position: list(moment.agent),
         "agent_front_pos": list(moment.front),
         "agent_direction": {"index": moment.direction, "name": moment.facing},
     }
@@ -103,9 +120,9 @@ def _json(moment: Description) -> str:
         facts["carrying"] = moment.carrying
     if moment.hidden:
         facts["field_of_view_only"] = True
-    facts["mission"] = moment.mission
     facts["objects"] = [_object(each) for each in moment.things]
-    return json.dumps(facts)
+    facts["mission"] = moment.mission
+    return facts
 
 
 def _object(each: Described) -> dict[str, object]:

@@ -269,7 +269,7 @@ def _beside_models(
             success = Measurement(name=SUCCESS, value=percent / 100, unit="share", n=0)
             models[model] = success
         measured = find(ours, "predict.success", **{by: kind})
-        title = f"Predict by {by} ({source}; prompts and classes are ours)"
+        title = f"Predict by {by} ({source}; words of prompts and classes are ours)"
         row = _row(title, source, kind, measured)
         yield replace(row, others=models)
 
@@ -292,7 +292,7 @@ def _beside_averages(
 ) -> Iterator[Comparison]:
     percent, cells = printed[quantity]
     _, _, source = title.strip(")").partition("(")
-    table = f"Predict by {title.strip(')')}; prompts are ours)"
+    table = f"Predict by {title.strip(')')}; words of prompts are ours)"
     success = find(ours, "predict.success")
     distance = find(ours, "predict.distance")
     name = f"{quantity}: success rate"

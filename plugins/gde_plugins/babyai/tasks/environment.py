@@ -13,7 +13,7 @@ from gde.errors import ConfigError, GdeError
 from gde_plugins.babyai.config import PredictConfig, QuestionConfig, WorldConfig
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
-from gde_plugins.babyai.descriptions.formats import RULES, write
+from gde_plugins.babyai.descriptions.formats import RULES, introduce
 from gde_plugins.babyai.environment import labels, provenance
 from gde_plugins.babyai.tasks.blind import blind_answers
 from gde_plugins.babyai.tasks.decompose import Decompose
@@ -220,4 +220,4 @@ class QuestionEnvironment:
 def description(scene: Scene, config: WorldConfig) -> str:
     """Describe the beginning of a world, after the rules."""
     moment = describe(Simulation(scene), config.details)
-    return f"{RULES}\n\n{write(config.format, moment)}"
+    return introduce(config.format, moment)
