@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
+from gde_plugins.blocksworld.wording import Wording
+
 BLOCKS, GOAL = 4, "towers"
 
 
@@ -23,6 +25,10 @@ class BlocksworldConfig:
     """Folder of PDDL problems (`*.pddl`, at any depth), used once each instead of
     random ones. A `domain.pddl` beside them, or above them within the folder, defines
     their vocabulary; the default is that of blocksworld-4ops.
+    """
+    text: Wording = "plain"
+    """Wording of states and actions: plain, or that of PlanBench's translator, which
+    calls blocks by colors.
     """
     play_on: bool = False
     """Continue after the goal; success then describes the current state."""

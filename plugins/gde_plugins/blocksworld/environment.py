@@ -91,7 +91,7 @@ class BlocksworldEnvironment:
                 f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first"
             )
         self._played = problem
-        self._words = Words(problem.terms)
+        self._words = Words(problem.terms, self._config.text)
         self._below = problem.start
         return self._observe()
 

@@ -1,23 +1,63 @@
 """The texts for agents: facts as sentences, actions, rules, and a drawing."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from gde_plugins.blocksworld.arrangement import TABLE, Action, Below, held, towers
 from gde_plugins.blocksworld.domain import OPERATORS, PREDICATES, Atom, Terms
 
-CLAUSES = {
-    "on": "block {0} is on block {1}",
-    "ontable": "block {0} is on the table",
-    "clear": "nothing is on block {0}",
-    "holding": "the hand holds block {0}",
-    "handempty": "the hand is empty",
-}
-ACTIONS = {
-    "pick-up": "pick up {0}",
-    "put-down": "put down {0}",
-    "stack": "stack {0} on {1}",
-    "unstack": "unstack {0} from {1}",
+Wording = Literal["plain", "planbench"]
+COLORS = "red blue orange yellow white magenta black cyan green violet silver gold"
+PLANBENCH_ORDER = ("clear", "handempty", "holding", "on", "ontable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrases:
+    """How facts and actions are said."""
+
+    clauses: Mapping[str, str]
+    actions: Mapping[str, str]
+    goal: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Blocks that are called by another name."""
+
+
+PHRASES: Mapping[Wording, Phrases] = {
+    "plain": Phrases(
+        clauses={
+            "on": "block {0} is on block {1}",
+            "ontable": "block {0} is on the table",
+            "clear": "nothing is on block {0}",
+            "holding": "the hand holds block {0}",
+            "handempty": "the hand is empty",
+        },
+        actions={
+            "pick-up": "pick up {0}",
+            "put-down": "put down {0}",
+            "stack": "stack {0} on {1}",
+            "unstack": "unstack {0} from {1}",
+        },
+        goal="Bring it about that {}.",
+    ),
+    # As PlanBench's translator of PDDL, colors of blocks included.
+    "planbench": Phrases(
+        clauses={
+            "on": "the {0} block is on top of the {1} block",
+            "ontable": "the {0} block is on the table",
+            "clear": "the {0} block is clear",
+            "holding": "the hand is currently holding {0} block",
+            "handempty": "the hand is empty",
+        },
+        actions={
+            "pick-up": "pick up the {0} block",
+            "put-down": "put down the {0} block",
+            "stack": "stack the {0} block on top of the {1} block",
+            "unstack": "unstack the {0} block from on top of the {1} block",
+        },
+        goal="My goal is to have that {}.",
+        names=dict(zip("abcdefghijkl", COLORS.split(), strict=True)),
+    ),
 }
 
 
@@ -26,17 +66,28 @@ class Words:
     """English sentences about the world, with the names of its domain."""
 
     terms: Terms
+    wording: Wording = "plain"
+
+    @property
+    def _phrases(self) -> Phrases:
+        return PHRASES[self.wording]
+
+    def _named(self, blocks: Sequence[str]) -> list[str]:
+        return [self._phrases.names.get(block, block) for block in blocks]
 
     def clause(self, atom: Atom) -> str:
         """Write a fact or a condition."""
         name, *blocks = atom
         theirs = self.terms.predicates[name]
         if theirs == name:
-            return CLAUSES[name].format(*blocks)
+            return self._phrases.clauses[name].format(*self._named(blocks))
         return " ".join((theirs, *blocks))
 
     def facts(self, atoms: Sequence[Atom]) -> str:
-        """Write facts as sentences."""
+        """Write facts: as sentences, or as PlanBench's list of clauses."""
+        if self.wording == "planbench":
+            ordered = sorted(atoms, key=_planbench_place)
+            return _listed([self.clause(atom) for atom in ordered])
         sentences = []
         for atom in atoms:
             clause = self.clause(atom)
@@ -48,7 +99,7 @@ class Words:
         """Write an operator with the names of its blocks."""
         theirs = self.terms.operators[operator]
         if theirs == operator:
-            return ACTIONS[operator].format(*blocks)
+            return self._phrases.actions[operator].format(*self._named(blocks))
         return " ".join((theirs, *blocks))
 
     def text(self, action: Action, blocks: Sequence[str]) -> str:
@@ -61,7 +112,10 @@ class Words:
     def objective(self, conditions: Sequence[Atom]) -> str:
         """Write the goal."""
         clauses = [self.clause(atom) for atom in conditions]
-        return f"Bring it about that {' and '.join(clauses)}."
+        listed = " and ".join(clauses)
+        if self.wording == "planbench":
+            listed = _listed(clauses)
+        return self._phrases.goal.format(listed)
 
     def rules(self) -> str:
         """Write every operator with its preconditions and effects."""
@@ -85,6 +139,15 @@ class Words:
             named = [{"?0": "X", "?1": "Y"}[block] for block in blocks]
             clauses.append(self.clause((name, *named)))
         return ", ".join(clauses)
+
+
+def _planbench_place(atom: Atom) -> tuple[int, Atom]:
+    return PLANBENCH_ORDER.index(atom[0]), atom
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    *before, last = clauses
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def draw(below: Below, blocks: Sequence[str]) -> str:

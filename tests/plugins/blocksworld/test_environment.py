@@ -83,6 +83,37 @@ def test_a_demonstration_is_as_long_as_promised_and_ends_the_episode() -> None:
             played.step(plan[-1])
 
 
+PROBLEM = """(define (problem p) (:domain blocksworld-4ops) (:objects a b c d)
+(:init (handempty) (ontable a) (ontable c) (ontable d) (on b c) (clear a) (clear b) (clear d))
+(:goal (and (on c b) (on a c))))"""
+
+
+def test_planbench_wording_is_that_of_its_translator(tmp_path: Path) -> None:
+    (tmp_path / "p.pddl").write_text(PROBLEM)
+    played = world(problems=str(tmp_path), text="planbench")
+    on_table = "the red block is on the table, the orange block is on the table"
+    assert played.reset(0).text == (
+        "the red block is clear, the blue block is clear, the yellow block is clear, "
+        "the hand is empty, the blue block is on top of the orange block, "
+        f"{on_table} and the yellow block is on the table"
+    )
+    assert played.task().objective == (
+        "My goal is to have that the red block is on top of the orange block and "
+        "the orange block is on top of the blue block."
+    )
+    assert [*played.demonstration()] == [
+        "unstack the blue block from on top of the orange block",
+        "put down the blue block",
+        "pick up the orange block",
+        "stack the orange block on top of the blue block",
+        "pick up the red block",
+        "stack the red block on top of the orange block",
+    ]
+    assert "holding blue block, the red" in (
+        played.step(played.demonstration()[0]).observation.text
+    )
+
+
 def test_playing_on_success_is_that_of_the_moment() -> None:
     played = world(blocks=3, play_on=True)
     played.reset(0)

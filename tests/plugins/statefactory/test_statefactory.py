@@ -57,6 +57,17 @@ def test_blocks_are_objects_with_what_they_stand_on() -> None:
     }
 
 
+def test_blocks_of_both_wordings_are_the_same() -> None:
+    plain = "Block b is on block c. Block c is on the table. The hand holds block a. Nothing is on block b."
+    colored = (
+        "the blue block is clear, the hand is currently holding red block, "
+        "the blue block is on top of the orange block and the orange block is on the table"
+    )
+    for letter, color in (("a", "red"), ("b", "blue"), ("c", "orange")):
+        plain = plain.replace(f"lock {letter}", f"lock {color}")
+    assert blocks(colored) == blocks(plain)
+
+
 def test_wishes_and_pages_are_products() -> None:
     (wanted,) = wish(WISH)
     assert wanted.name == "blackout, solid wood table lamp"

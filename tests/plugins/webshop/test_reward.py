@@ -109,6 +109,8 @@ def test_kinds_fit_by_register_category_or_title() -> None:
         ("", "teal", False),
         ("stainless steel body", "stainless steel bodys", True),
         ("size 16", "16 size wide", True),
+        ("abcdefg", "abcdefx", True),  # 85.7 per cent
+        ("a" * 23 + "bbbb", "a" * 23 + "cccc", False),  # 85.2
     ],
 )
 def test_likeness_is_of_sets_of_words(a: str, b: str, same: bool) -> None:

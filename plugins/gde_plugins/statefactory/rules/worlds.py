@@ -44,10 +44,22 @@ ON_BLOCK = re.compile(r"block (\S+?) is on block (\S+?)(?=[ .,]|$)", re.IGNORECA
 ON_TABLE = re.compile(r"block (\S+?) is on the table", re.IGNORECASE)
 BARE = re.compile(r"nothing is on block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
 HELD = re.compile(r"the hand holds block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
+COLORED = (
+    (
+        re.compile(r"the (\w+) block is on top of the (\w+) block"),
+        r"block \1 is on block \2",
+    ),
+    (re.compile(r"the (\w+) block is on the table"), r"block \1 is on the table"),
+    (re.compile(r"the (\w+) block is clear"), r"nothing is on block \1"),
+    (re.compile(r"holding (\w+) block"), r"holding: the hand holds block \1"),
+)
+"""PlanBench's wording, and the plain one of the same fact."""
 
 
 def blocks(text: str) -> Items:
     """One object a block."""
+    for clause, plain in COLORED:
+        text = clause.sub(plain, text)
     things: Things = {}
     for block, under in ON_BLOCK.findall(text):
         things.setdefault(f"block {block}", {})["stands on"] = f"block {under}"
