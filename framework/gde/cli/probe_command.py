@@ -35,9 +35,8 @@ def command(
     from gde.runs.adding import probe as add_probes
 
     choices, models = asked_for("probe", probe or (), settings or (), model or ())
-    run = owned(run)
-    with progress(quiet=quiet or as_json) as watch:
+    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
         result = add_probes(
-            run, choices, watch=watch, keys_to=key_to or (), models=models
+            own, choices, watch=watch, keys_to=key_to or (), models=models
         )
     show_result(result, as_json, show_all)

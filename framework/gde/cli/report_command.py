@@ -23,16 +23,16 @@ def command(
     from gde.runs.adding import report
     from gde.runs.contest import is_contest, read_contest, report_contest
 
-    run = owned(run)
     choices = [Choice(name=name) for name in reporter or ()]
     files: list[Path] = []
-    if is_contest(run):
-        page = write_contest_page(read_contest(run))
-        if page:
-            files.append(page)
-        files += report_contest(run, choices)
-    else:
-        files += report(run, choices)
+    with owned(run) as own:
+        if is_contest(own):
+            page = write_contest_page(read_contest(own))
+            if page:
+                files.append(page)
+            files += report_contest(own, choices)
+        else:
+            files += report(own, choices)
     if as_json:
         show_json({"schema": 1, "files": [*map(str, files)]})
     else:

@@ -33,8 +33,7 @@ def command(
     from gde.runs.contest import is_contest, rescore_contest
 
     choices, _ = asked_for("metric", metric or (), settings or ())
-    run = owned(run)
     rescore_either = rescore_contest if is_contest(run) else rescore
-    with progress(quiet=quiet or as_json) as watch:
-        found = rescore_either(run, choices, watch=watch, keys_to=key_to or ())
+    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
+        found = rescore_either(own, choices, watch=watch, keys_to=key_to or ())
     show(found, as_json, show_all)

@@ -46,11 +46,10 @@ def command(
     from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume
 
-    run = owned(run)
     resume_either = resume_contest if is_contest(run) else resume
-    with progress(quiet=quiet or as_json) as watch:
+    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
         found = resume_either(
-            run,
+            own,
             watch=watch,
             retry_failed=retry_failed,
             keys_to=key_to or (),

@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from gde.errors import GdeError
+from gde_plugins.language_models.attention_sinks import fuse_sinks
 from gde_plugins.language_models.config import GGUF
 from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import file_digest, weights_digest
@@ -103,16 +104,19 @@ def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
     )
     if missing := sorted(report["missing_keys"]):
         raise ValueError(f"the weights lack {len(missing)} tensors, e.g. {missing[0]}")
-    choose_experts(model, device)
+    choose_kernels(model)
     return model.eval()
 
 
-def choose_experts(model: Any, device: str) -> None:
-    """Choose the plain loop over experts on the CPU.
+def choose_kernels(model: Any) -> None:
+    """Choose what is fastest on the CPU: fused attention, and a loop over experts.
 
-    It is the fastest there, and the only one with float64.
+    That loop is also the only one with float64.
     """
-    if device == "cpu" and model._can_set_experts_implementation():
+    if model.device.type != "cpu":
+        return
+    fuse_sinks(model)
+    if model._can_set_experts_implementation():
         model.set_experts_implementation("eager")
 
 

@@ -1,6 +1,8 @@
 """Failed requests to a server: the problem, the remedy, and whether to retry."""
 
-from collections.abc import Mapping
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,33 @@ AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
+UNREACHED: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        socket.gaierror,
+        "no such host is found. Correct the URL, or check this machine's network",
+    ),
+    (
+        ssl.SSLCertVerificationError,
+        "the server's certificate is not trusted. Set SSL_CERT_FILE to its authority's certificate",
+    ),
+    (
+        ssl.SSLError,
+        "the server does not speak TLS. Write http:// in place of https://",
+    ),
+    (
+        ConnectionRefusedError,
+        "nothing listens there. Start the server, or correct host and port of the URL",
+    ),
+    (
+        ConnectionError,
+        "the server closes the connection. See its log, or try https:// in place of http://",
+    ),
+    (
+        TimeoutError,
+        "nothing answers there. Correct the URL, or check network and proxy",
+    ),
+)
+"""Causes of a failed connection with the problem and the remedy, special ones first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +87,26 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
         return Trouble(message=message, away=False, passing=False)
 
     if isinstance(error, openai.APIConnectionError):
-        message = f"cannot connect: {error.__cause__ or error}. Start the server, or correct the URL"
-        return Trouble(message=message, away=True, passing=True)
+        return Trouble(message=_explain_connection(error), away=True, passing=True)
 
     message = str(error) or type(error).__name__
     return Trouble(message=message, away=False, passing=False)
+
+
+def _explain_connection(error: Exception) -> str:
+    """Return the problem and the remedy of a failed connection."""
+    causes = [*_causes(error)]
+    for kind, explained in UNREACHED:
+        if any(isinstance(cause, kind) for cause in causes):
+            return f"cannot connect: {explained}"
+    return "cannot connect. Start the server, or correct the URL"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and what it came from."""
+    while error is not None:
+        yield error
+        error = error.__cause__
 
 
 def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:

@@ -28,7 +28,7 @@ from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
 from gde_plugins.language_models.generation import Generated, Job, generate
-from gde_plugins.language_models.loading import Loaded, choose_experts, load, quiet
+from gde_plugins.language_models.loading import Loaded, choose_kernels, load, quiet
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.retokenizing import Retokenizing
 from gde_plugins.language_models.support import check_answers, readable_layers
@@ -257,7 +257,7 @@ class TransformersModel:
             else:
                 fresh = _fresh(self._model, seed)
         model = fresh.to(device=self._model.device, dtype=self._model.dtype).eval()
-        choose_experts(model, model.device.type)
+        choose_kernels(model)
         info = replace(
             self.info,
             name=f"{self.info.name} (untrained)",

@@ -54,15 +54,15 @@ FOUND = Reply(status=307, headers={"location": "https://models.example/v1"})
 WRONG = {
     "port": Wrong(
         model="openai:llama-3@http://127.0.0.1:1/v1",
-        says="cannot connect: .*Start the server, or correct the URL",
+        says="cannot connect: nothing listens there. Start the server",
     ),
     "host": Wrong(
         model="openai:llama-3@http://nowhere.invalid/v1",
-        says="cannot connect: .*Start the server, or correct the URL",
+        says="cannot connect: no such host is found. Correct the URL",
     ),
     "scheme": Wrong(
         model="openai:llama-3@https://{host}/v1",
-        says="cannot connect: .*correct the URL",
+        says="cannot connect: .* does not speak TLS. Write http:// in place of https://",
     ),
     "no scheme": Wrong(
         model="openai:llama-3@{host}/v1", says="model.source: wanted MODEL@URL, e.g. "

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +21,14 @@ from gde.testing import check_language_model
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
+import openai
+
 from gde.parts.context import OutsideRun
 from gde_plugins.language_models.config import OpenAIConfig
+from gde_plugins.language_models.connection import http_package
 from gde_plugins.language_models.openai_model import OpenAIModel
 from gde_plugins.language_models.plugin import make_openai
+from gde_plugins.language_models.server_errors import read_trouble
 
 Reply = tuple[int, bytes]
 REQUEST = ChatRequest(
@@ -416,9 +422,34 @@ def test_a_server_that_is_not_there_is_named() -> None:
     model = OpenAIModel(OpenAIConfig(source="m@http://127.0.0.1:9/v1", retries=0))
     with pytest.raises(
         GdeError,
-        match=r"openai:m@http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL",
+        match=r"openai:m@http://127.0.0.1:9/v1: cannot connect: nothing listens there. Start the server",
     ):
         asyncio.run(model.complete(REQUEST))
+
+
+@pytest.mark.parametrize(
+    ("cause", "remedy"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "Correct the URL"),
+        (ssl.SSLCertVerificationError(1, "verify failed"), "Set SSL_CERT_FILE"),
+        (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "Write http://"),
+        (ConnectionResetError(104, "reset by peer"), "See its log"),
+        (TimeoutError(), "check network and proxy"),
+        (OSError(5, "Input/output error"), "Start the server"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failed_connection_says_what_to_set(cause: OSError, remedy: str) -> None:
+    """The client wraps the cause in words of its own, which no user reads."""
+    wrapped = OSError(f"Cannot connect to host ssl:default [{cause}]")
+    wrapped.__cause__ = cause
+    error = openai.APIConnectionError(request=http_package().Request("POST", "http://"))
+    error.__cause__ = wrapped
+
+    trouble = read_trouble(error, OpenAIConfig(source="m@http://127.0.0.1:9/v1"))
+    assert trouble.message.startswith("cannot connect")
+    assert remedy in trouble.message
+    assert "ssl:default" not in trouble.message
 
 
 def test_a_url_that_is_none_is_named() -> None:
