@@ -250,6 +250,15 @@ def faults(session: nox.Session) -> None:
     )
 
 
+@nox.session(python=DEFAULT)
+def fuzz(session: nox.Session) -> None:
+    """Damaged files of strangers, in limits: `nox -s fuzz -- INPUTS SEED`."""
+    install(session, "-e", ".[dev,inspect]")
+    inputs, seed = [*session.posargs, *("100000", "1")[len(session.posargs) :]][:2]
+    test = "tests/framework/store/test_fuzz.py"
+    session.run("pytest", "-s", test, env={"GDE_FUZZ": inputs, "GDE_SEED": seed})
+
+
 @nox.session(python=DEFAULT, venv_backend="uv")
 def minimums(session: nox.Session) -> None:
     """The core with the lowest versions that it says it runs with."""

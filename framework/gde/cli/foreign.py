@@ -12,10 +12,19 @@ STEERING = re.compile(
 writing, and lone surrogates, which cannot be sent to a terminal.
 """
 
+LONGEST = 2000
+"""The most characters of a message."""
+
 
 def shown(text: str) -> str:
     """The text with a visible character in the place of every one that steers."""
     return STEERING.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """A message as one line; files of others may have put anything into it."""
+    line = shown(" ".join(text.split()))
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 def escaped(text: str) -> str:

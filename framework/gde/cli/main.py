@@ -16,7 +16,7 @@ from typer import completion
 
 from gde.cli.descriptors import hold_standard
 from gde.cli.ending import be_patient, leave
-from gde.cli.foreign import shown
+from gde.cli.foreign import one_line, shown
 from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError, UnknownName
 
@@ -248,5 +248,5 @@ def _misread(error: Any) -> str:
 
 def _refuse(reason: str, code: int) -> NoReturn:
     """Print an error, here and nowhere else, as one line."""
-    print(f"gde: {shown(reason)}", file=sys.stderr)  # noqa: T201
+    print(f"gde: {one_line(reason)}", file=sys.stderr)  # noqa: T201
     raise SystemExit(code) from None

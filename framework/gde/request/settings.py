@@ -84,7 +84,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"plan {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    # A number of too many digits is a ValueError like the others.
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"plan {path} is no TOML: {error}") from error
 
 

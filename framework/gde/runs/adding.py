@@ -111,7 +111,7 @@ def report(
 def current_plan(folder: RunFolder, journal: Journal) -> Plan:
     """Give the plan of the run with the parts and models that were added to it."""
     begun = folder.plan()
-    noted = journal.noted(NOTED)
+    noted = journal.noted(NOTED, dict)
     if noted is None:
         return begun
     added = plan_of(noted, f"{folder.path} (with what was added)")

@@ -45,7 +45,7 @@ def conclude(
             also kept if they fail now, e.g. because the weights that they ask are gone.
     """
     secrets = run.resources.secrets
-    secrets.keep_out(run.journal.noted(NOTED) or ())
+    secrets.keep_out(run.journal.noted(NOTED, dict) or ())
 
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     about = subject(run.ready, run.journal)
@@ -117,7 +117,7 @@ def subject(ready: Ready, journal: Journal) -> Subject:
         agent=ready.plan.agent.label,
         environment=ready.plan.environment.label,
         model=ready.agent_model,
-        retried=len(journal.noted(RETRIED) or ()),
+        retried=len(journal.noted(RETRIED, dict) or ()),
         unusable_classes=journal.unusable_classes(),
         **journal.counts(),
     )
@@ -353,7 +353,7 @@ def _failed_fits(reports: Sequence[ProbeReport]) -> Iterator[tuple[str, str]]:
 
 def unfinished(journal: Journal) -> str:
     """Say whether episodes of the plan are left; empty if all are finished."""
-    planned = journal.noted("episodes")
+    planned = journal.noted("episodes", int)
     ended = len(journal.finished())
     if planned is None or ended >= planned:
         return ""

@@ -60,6 +60,7 @@ from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
+from gde.store.checksums import decoding
 from gde.store.folder import RunFolder
 from gde.store.journal import RETRIED, SALVAGED, Journal, code_number
 from gde.store.probes import begin_fits, made_by, write_report
@@ -96,7 +97,7 @@ class Pipeline:
     @property
     def conditions(self) -> list[Labels]:
         """The swept values of each condition when the run began."""
-        noted: list[Labels] | None = self.journal.noted("conditions")
+        noted: list[Labels] | None = self.journal.noted("conditions", list)
         if noted is not None:
             return noted
         return [condition.labels for condition in self.ready.conditions]
@@ -170,7 +171,7 @@ class Pipeline:
             GdeError: the worlds are no longer those that the run began with.
         """
         origin = {**provenance(self.ready, {}), "worlds": worlds}
-        known = self.journal.noted("provenance")
+        known = self.journal.noted("provenance", dict)
         if known is None:
             conditions = [dict(condition.labels) for condition in self.ready.conditions]
             self.journal.note("conditions", conditions)
@@ -460,7 +461,7 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
         found = {
-            **provenance(self.ready, self.journal.noted(NOTED) or {}),
+            **provenance(self.ready, self.journal.noted(NOTED, dict) or {}),
             "rolled_out_with": self.journal.noted("provenance"),
         }
         if retried := self.journal.noted(RETRIED):
@@ -538,6 +539,7 @@ def _origin(
     return sha256(repr(parts).encode()).hexdigest()
 
 
+@decoding("facts")
 def checked_hash(folder: RunFolder, journal: Journal) -> str:
     """Give the hash of the run's plan.
 
@@ -545,7 +547,7 @@ def checked_hash(folder: RunFolder, journal: Journal) -> str:
         GdeError: plan.toml is no longer the one that the run began with.
     """
     now = plan_hash(folder.plan())
-    begun = journal.noted("provenance")
+    begun = journal.noted("provenance", dict)
     if begun is None or begun["plan_hash"] == now:
         return now
 

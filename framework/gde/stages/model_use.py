@@ -9,6 +9,7 @@ from gde.data.model_use import AGENT, ModelUse, Usage
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import NOTED
+from gde.store.checksums import decoding
 from gde.store.journal import Journal
 
 BY_PART = """
@@ -30,9 +31,10 @@ FROM requests GROUP BY 1, model
 """
 
 
+@decoding("facts or calls")
 def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
-    noted: Mapping[str, Mapping[str, str]] = journal.noted(NOTED) or {}
+    noted: Mapping[str, Mapping[str, str]] = journal.noted(NOTED, dict) or {}
     days = journal.days_asked()
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 

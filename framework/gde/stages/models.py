@@ -111,4 +111,8 @@ class Models:
                 )
 
     def _noted(self) -> Mapping[str, Any]:
-        return (self._journal.noted(NOTED) or {}) if self._journal is not None else {}
+        return (
+            (self._journal.noted(NOTED, dict) or {})
+            if self._journal is not None
+            else {}
+        )

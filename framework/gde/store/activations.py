@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.store.arrays import read_arrays, write_arrays
+from gde.store.checksums import decoding
 from gde.store.database import Statement
 from gde.store.digests import check, keeping
 from gde.store.journal import Journal
@@ -105,6 +106,7 @@ class ActivationStore:
         index.append(keeping(self._folder.parent, file))
         self._journal.write(index)
 
+    @decoding("activations")
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         """All activations of one place in the order of episodes, or None.
 

@@ -7,6 +7,7 @@ are copied with their checksum. Its triggers are temporary and not in the file.
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 from gde.errors import RunFolderError
@@ -15,6 +16,8 @@ from gde.store import schema
 COLUMN = "checksum"
 FUNCTION = "row_checksum"
 ADVICE = "the file is damaged: restore it from a copy"
+SAID = 120
+"""The most characters of what a decoder says."""
 
 
 def checksum(values: Iterable[object]) -> int:
@@ -92,8 +95,35 @@ def is_damage(error: Exception) -> bool:
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
         return True
 
-    # Damaged text is found only where Python decodes it.
-    return "decode" in str(error)
+    # Damaged text is found only where Python decodes it, and numbers and JSON that gde
+    # never writes only where SQLite computes with them.
+    said = str(error)
+    return any(each in said for each in ("decode", "overflow", "malformed JSON"))
+
+
+@contextmanager
+def decoding(table: str) -> Iterator[None]:
+    """Blame the file for what no row of gde says; its checksum may still fit.
+
+    Whoever sends a folder can sign anything.
+
+    Raises:
+        RunFolderError: what is decoded fails.
+    """
+    try:
+        yield
+    except (
+        AttributeError,
+        LookupError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        said = " ".join(str(error).split())[:SAID]
+        raise RunFolderError(
+            f"run.sqlite: a row of {table} is none that gde writes ({said}); {ADVICE}"
+        ) from error
 
 
 def refuse(faults: Iterable[str]) -> None:

@@ -262,10 +262,18 @@ class Database:
             ON CONFLICT (name) DO UPDATE SET value = json_patch(value, excluded.value)"""
         self.write([(query, (name, rows.to_json(entries)))])
 
-    def noted(self, name: str) -> Any:
-        """A fact kept with `note`, None where there is none."""
+    def noted(self, name: str, kind: type = object) -> Any:
+        """A fact kept with `note`, None where there is none.
+
+        Raises:
+            RunFolderError: it is damaged, or not of this kind.
+        """
         found = self.signed("facts", "SELECT * FROM facts WHERE name = ?", (name,))
-        return json.loads(found[0]["value"]) if found else None
+        with checksums.decoding("facts"):
+            value = json.loads(found[0]["value"]) if found else None
+            if value is not None and not isinstance(value, kind):
+                raise TypeError(f"{name} is a {type(value).__name__}")
+            return value
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows that a SELECT gives."""

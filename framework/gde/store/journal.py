@@ -209,7 +209,7 @@ class Journal(Database):
         The answers of models in them are kept.
         """
         failed = self.failed_episodes()
-        known: dict[str, list[str]] = self.noted(RETRIED) or {}
+        known: dict[str, list[str]] = self.noted(RETRIED, dict) or {}
         statements: list[Statement] = []
         for episode, reason in failed:
             known.setdefault(episode, []).append(reason)
@@ -243,8 +243,9 @@ class Journal(Database):
         """
         known = {}
         for row in self.signed("codes", "SELECT * FROM codes"):
-            parts = json.loads(row["parts"])
-            known[row["code"]] = {name: tuple(parts[name]) for name in parts}
+            with checksums.decoding("codes"):
+                parts = json.loads(row["parts"])
+                known[row["code"]] = {name: tuple(parts[name]) for name in parts}
         where = " AND ".join(["TRUE", *(f"{column} = ?" for column in of)])
         query = f"SELECT DISTINCT code FROM {table} WHERE {where}"
         found = self.query(query, tuple(of.values()))
@@ -301,9 +302,9 @@ class Journal(Database):
         for row in self.signed(
             "calls", "SELECT * FROM calls WHERE scope = ?", (scope,)
         ):
-            interventions = tuple(
-                map(self._intervention, json.loads(row["interventions"]))
-            )
+            with checksums.decoding("calls"):
+                identities = json.loads(row["interventions"])
+                interventions = tuple(map(self._intervention, identities))
             found[row["request"]] = rows.read_completion(row, interventions)
         return found
 
@@ -347,10 +348,11 @@ class Journal(Database):
         known = self.signed(
             "facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name"
         )
-        return {
-            row["name"].removeprefix(TRACEBACK): json.loads(row["value"])
-            for row in known
-        }
+        with checksums.decoding("facts"):
+            return {
+                row["name"].removeprefix(TRACEBACK): json.loads(row["value"])
+                for row in known
+            }
 
     def days_asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """The first and the last day on which a part had answers of a model.
@@ -360,8 +362,9 @@ class Journal(Database):
         days: dict[tuple[str, str], list[str]] = {}
         query = f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"
         for row in self.signed("facts", query):
-            part, model, day = json.loads(row["name"].removeprefix(ASKED))
-            days.setdefault((part, model), []).append(day)
+            with checksums.decoding("facts"):
+                part, model, day = json.loads(row["name"].removeprefix(ASKED))
+                days.setdefault((part, model), []).append(str(day))
         return {place: (min(found), max(found)) for place, found in days.items()}
 
     def counts(self) -> dict[str, int]:
@@ -439,7 +442,8 @@ class Journal(Database):
             "SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)
         ):
             last = row["rowid"]
-            turns.append((row["episode"], rows.read_turn(row, None)))
+            with checksums.decoding("turns"):
+                turns.append((row["episode"], rows.read_turn(row, None)))
         return last, turns
 
     def last_turn(self) -> int:
@@ -476,16 +480,17 @@ class Journal(Database):
 
     def _labels(self, row: sqlite3.Row) -> dict[str, Any]:
         """The labels of an episode, with its code where that tells episodes apart."""
-        labels: dict[str, Any] = json.loads(row["labels"])
-        if strata := self.strata:
-            labels[CODE] = strata[str(row["code"])]
-        return labels
+        with checksums.decoding("episodes"):
+            labels = dict(json.loads(row["labels"]))
+            if strata := self.strata:
+                labels[CODE] = strata[str(row["code"])]
+            return labels
 
     @property
     def strata(self) -> dict[str, str]:
         """The labels of the code of episodes, by its number; empty for a single one."""
         if self._strata is None:
-            self._strata = self.noted(STRATA) or {}
+            self._strata = self.noted(STRATA, dict) or {}
         return self._strata
 
     def keep_strata(self, labels: Mapping[int | None, str]) -> None:

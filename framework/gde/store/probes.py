@@ -18,6 +18,7 @@ from gde.errors import UnknownName
 from gde.store import digests
 from gde.store.activations import Row
 from gde.store.arrays import read_arrays, write_arrays
+from gde.store.checksums import decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
 from gde.store.rows import to_json
@@ -36,6 +37,7 @@ def write_readout(
     write_arrays(folder / f"{fit.name}.safetensors", arrays)
 
 
+@decoding("probes")
 def read_readout(
     journal: Journal, folder: Path, probe: str, name: str
 ) -> tuple[str, dict[str, NDArray[np.float32]]]:
@@ -115,6 +117,7 @@ def made_by(journal: Journal) -> dict[str, str]:
     }
 
 
+@decoding("probes")
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
     """The stored reports in the order of their first fits; none without probes."""
     rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")

@@ -6,7 +6,7 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE
+from gde.store.checksums import ADVICE, decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
@@ -41,6 +41,7 @@ def write_trace(trace: RewardTrace, journal: Journal, code: int | None = None) -
     journal.write(statements)
 
 
+@decoding("rewards or judgements")
 def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
     """The stored traces.
 

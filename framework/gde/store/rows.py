@@ -14,7 +14,7 @@ from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE, check
+from gde.store.checksums import ADVICE, check, decoding
 
 _decode = json.JSONDecoder().decode
 _ENCODER = json.JSONEncoder(
@@ -110,6 +110,7 @@ def intervention_row(each: Intervention) -> tuple[Any, ...]:
     )
 
 
+@decoding("interventions")
 def read_intervention(row: Row) -> Intervention:
     """The intervention in a row of `interventions`."""
     vector = np.frombuffer(row["vector"], dtype="<f4").reshape(json.loads(row["shape"]))
@@ -118,6 +119,7 @@ def read_intervention(row: Row) -> Intervention:
     )
 
 
+@decoding("calls")
 def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
     # By position, which takes half the time of looking columns up by name: most of
@@ -199,6 +201,7 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
     )
 
 
+@decoding("turns or episodes")
 def read_trajectory(
     episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]
 ) -> Trajectory:

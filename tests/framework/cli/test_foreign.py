@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gde import Choice, Decision, Observation, Plan, evaluate
-from gde.cli.foreign import STEERING, escaped, shown
+from gde.cli.foreign import LONGEST, STEERING, escaped, one_line, shown
 from gde.cli.main import build_app
 from gde.cli.output import show_table
 from gde.request.catalogue import Catalogue
@@ -68,3 +68,8 @@ def test_so_are_the_other_commands_that_read_one(
     )
     outcome = CliRunner().invoke(build_app(), [command, str(run), *second])
     assert not STEERING.search(outcome.output)
+
+
+def test_a_message_is_one_line_of_a_length_that_can_be_read() -> None:
+    assert one_line("wanted 2,\n got \x1b[31m3") == "wanted 2, got \ufffd[31m3"
+    assert len(one_line("x" * 2**20)) == LONGEST + 3

@@ -16,6 +16,7 @@ from gde.request.secrets import Secrets
 from gde.runs.verifying import verify
 from gde.store.folder import RunFolder
 from gde.store.head import State
+from gde.store.journal import Journal
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
 
@@ -179,6 +180,16 @@ def trigger(run: Path, _: Path) -> None:
         )
 
 
+def says(change: str) -> Callable[[Path, Path], None]:
+    """Rows that say what gde never writes, with checksums that fit."""
+
+    def damage(run: Path, _: Path) -> None:
+        with closing(Journal.open(run / "run.sqlite")) as journal:
+            journal.write([(change, ())])
+
+    return damage
+
+
 def deep_plan(run: Path, _: Path) -> None:
     (run / "plan.toml").write_text("a = " + "[" * 100_000)
 
@@ -198,6 +209,12 @@ HOSTILE = [
     trigger,
     deep_plan,
     deep_result,
+    says("UPDATE facts SET value = '{' WHERE name = 'provenance'"),
+    says("UPDATE facts SET value = '[]' WHERE name = 'episodes'"),
+    says("UPDATE episodes SET facts = replace(hex(zeroblob(50000)), '0', '[')"),
+    says("UPDATE episodes SET final_state = '7'"),
+    says("UPDATE turns SET status = 'glorious'"),
+    says("UPDATE turns SET optimal = '7'"),
 ]
 
 

@@ -119,7 +119,7 @@ def state(name: str, path: Path) -> RunState:
                 model=", ".join(names),
                 status=status,
                 done=len(journal.finished()),
-                total=int(journal.noted("episodes") or 0),
+                total=int(journal.noted("episodes", int) or 0),
                 turns=journal.last_turn(),
                 usage=total(one.usage for one in models),
                 days=tuple(days[:1] + days[-1:]),
