@@ -41,7 +41,8 @@ def estimates(
         return found
 
     for name, plan in plans.items():
-        if not plan.rewards:
+        # Only replayed records have a number of steps that is known before.
+        if "share" not in plan.environment.config:
             note = "agents ask as often as they take turns, and for each candidate"
             yield Estimate(
                 plan=name, part=plan.agent.label, episodes=plan.episodes, note=note

@@ -223,6 +223,14 @@ def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
     assert {*without} == {NAME, "mcts-blocksworld", "random-blocksworld"}
 
 
+def test_planning_agents_ask_a_number_that_is_not_foreseen() -> None:
+    settings = {"domains": "blocksworld", "agents": True, "model": "hf:m"}
+    found = foresee(Request(name=NAME, settings=settings))
+    for agent in ("react-reward", "mcts"):
+        calls = {one.calls for one in found if one.plan == f"{agent}-blocksworld"}
+        assert calls == {None}
+
+
 def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(
     tmp_path: Path,
 ) -> None:
