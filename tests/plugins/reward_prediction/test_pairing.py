@@ -60,6 +60,17 @@ def test_random_steps_keep_what_the_environment_says(play_on: bool) -> None:
     assert set(after) == ({0, 1, 2, 3} if play_on else {0})
 
 
+def test_an_end_that_earns_a_part_of_the_goal_is_progress() -> None:
+    ended = dict.fromkeys((0.0, 0.5), 0)
+    for pays in ended:
+        for seed in range(20):
+            world = Line(ends_on="jump", pays=pays)
+            failure = negative(world, positive(Line(), seed), seed)
+            ended[pays] += "jump" in failure.actions
+            assert not any(step.raw for step in failure.steps)
+    assert ended[0.0] > ended[0.5] == 0
+
+
 def test_the_expert_goes_on_from_where_random_steps_have_led() -> None:
     for seed in range(20):
         record = positive(Line(), seed)

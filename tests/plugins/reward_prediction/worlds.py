@@ -18,6 +18,8 @@ class Line:
     play_on: bool = False
     ends_on: str = ""
     """An action that ends the episode without success."""
+    pays: float = 0.0
+    """What that action earns."""
     hopeless: bool = False
     """Whether its demonstration does not help."""
     seeds: list[int] = field(default_factory=list)
@@ -43,7 +45,8 @@ class Line:
         reached = float(self.at == self.length)
         self.over = action == self.ends_on or (bool(reached) and not self.play_on)
         if self.over:
-            return Outcome.terminal(self._observe(), reached, success=reached)
+            earned = reached or self.pays
+            return Outcome.terminal(self._observe(), earned, success=reached)
         return Outcome.running(self._observe(), reached, success=reached)
 
     def demonstration(self) -> Sequence[str]:

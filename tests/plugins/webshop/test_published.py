@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from gde.errors import ConfigError
+from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import find_domain
 from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.webshop.config import WebshopConfig
 from gde_plugins.webshop.environment import WebshopEnvironment
+from gde_plugins.webshop.product import NO_BOUND, bounded
 from gde_plugins.webshop.published import published_catalogue
 from gde_plugins.webshop.reward import reward
 from gde_plugins.webshop.shopper import wanted_values
@@ -90,6 +92,15 @@ def test_products_and_wishes_are_read(tmp_path: Path) -> None:
         "$12.5",
         "$1010.0 to $1030.0",
     ]
+
+
+def test_a_price_bound_is_the_higher_of_two_of_the_next_four_tens() -> None:
+    def bounds(price: float) -> set[float]:
+        return {bounded("a lamp", price, generator(i, "b"))[1] for i in range(40)}
+
+    assert bounds(12.5) == {30.0, 40.0, 50.0}
+    assert bounds(975.0) == {990.0}
+    assert bounds(985.0) == {NO_BOUND}
 
 
 def test_the_shopper_chooses_what_counts_as_the_same(tmp_path: Path) -> None:
