@@ -109,6 +109,11 @@ BELIEF = (
         headline=True,
     ),
     Goal(
+        name="meg.belief.control",
+        title="MEG towards the goal that a control decodes",
+        unit="nats",
+    ),
+    Goal(
         name="meg.belief.gain",
         title="MEG gain of decoded over true goal",
         unit="nats",

@@ -257,14 +257,18 @@ class CausesConfig:
         _check_pattern("causes", self.reasoning)
 
 
+STATEMENTS = (
+    r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
+    r"(?: path (?P<path>\d+,\d+(?: \d+,\d+)*))?"
+)
+"""The form in which nano's reasoning states places and its path."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ErrorsConfig:
     """Attribution of actions that are not optimal."""
 
-    reasoning: str = (
-        r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
-        r"(?: path (?P<path>\d+,\d+(?: \d+,\d+)*))?"
-    )
+    reasoning: str = STATEMENTS
     """Regular expression of what the reasoning writes: a group for the row and column
     of each thing, by its name, and `path` for the cells of a plan, the agent's own
     first. The default is nano's form.
@@ -272,6 +276,17 @@ class ErrorsConfig:
 
     def __post_init__(self) -> None:
         _check_pattern("errors", self.reasoning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowingConfig:
+    """Which statements an action may follow."""
+
+    reasoning: str = STATEMENTS
+    """As `errors.reasoning`."""
+
+    def __post_init__(self) -> None:
+        _check_pattern("following", self.reasoning)
 
 
 def _check_pattern(part: str, pattern: str) -> None:

@@ -283,6 +283,27 @@ BELIEFS = (
         group=BELIEVED,
     ),
     _measure(
+        "beliefs.regret.right",
+        "steps",
+        "",
+        "Steps lost, decoded map leads rightly",
+        group=BELIEVED,
+    ),
+    _measure(
+        "beliefs.regret.wrong",
+        "steps",
+        "",
+        "Steps lost, decoded map misleads",
+        group=BELIEVED,
+    ),
+    _measure(
+        "beliefs.regret.difference",
+        "steps",
+        "",
+        "Steps lost, misleading minus right maps in the same worlds",
+        group=BELIEVED,
+    ),
+    _measure(
         "beliefs.spread.*",
         "cells",
         "",
@@ -416,6 +437,37 @@ ERRORS = (
         "",
         "*, random actions in the same turns",
         group=ATTRIBUTED,
+    ),
+)
+FOLLOWED = "Maps that actions follow"
+FOLLOWING = (
+    _measure(
+        "following.true", "share", "more", "Optimal on the true map", group=FOLLOWED
+    ),
+    _measure(
+        "following.stated", "share", "", "Optimal on the stated map", group=FOLLOWED
+    ),
+    _measure(
+        "following.stated.shuffled",
+        "share",
+        "",
+        "Optimal on maps stated in other worlds",
+        group=FOLLOWED,
+    ),
+    _measure(
+        "following.decoded",
+        "share",
+        "",
+        "Optimal on the decoded map",
+        group=FOLLOWED,
+        caveats=PLACELESS,
+    ),
+    _measure(
+        "following.decoded.shuffled",
+        "share",
+        "",
+        "Optimal on maps decoded in other worlds",
+        group=FOLLOWED,
     ),
 )
 CAUSED = "Causal tests"

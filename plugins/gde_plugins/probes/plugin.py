@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CogmapConfig,
         DistanceConfig,
         ErrorsConfig,
+        FollowingConfig,
         PlacesConfig,
         PlanConfig,
     )
@@ -80,7 +81,7 @@ def gde_probes() -> Sequence[AnyOffer]:
 def gde_metrics() -> Sequence[AnyOffer]:
     """Offer the metrics of decoded maps and the causal tests."""
     from gde_plugins.probes import measures
-    from gde_plugins.probes.config import CausesConfig, ErrorsConfig
+    from gde_plugins.probes.config import CausesConfig, ErrorsConfig, FollowingConfig
 
     return (
         MetricOffer(
@@ -139,6 +140,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.OPTIMUM}),
         ),
         MetricOffer(
+            name="following",
+            summary="which map actions follow: the true, the decoded or the stated one",
+            config=FollowingConfig,
+            make=_following,
+            measures=measures.FOLLOWING,
+            needs=frozenset({Capability.MAP, Capability.OPTIMUM}),
+        ),
+        MetricOffer(
             name="causes",
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
@@ -191,6 +200,12 @@ def _errors(config: "ErrorsConfig", _: "Context") -> "Metric":
     from gde_plugins.probes.errors.metric import Errors
 
     return Errors(config)
+
+
+def _following(config: "FollowingConfig", _: "Context") -> "Metric":
+    from gde_plugins.probes.errors.following import Following
+
+    return Following(config)
 
 
 def _causes(config: "CausesConfig", context: "Context") -> "Metric":

@@ -53,15 +53,22 @@ def _own(
             episodes=scaled(n, scale),
         )
 
-    grids = plan("grid", config.grids, *acting, "difficulty", "errors", "meg-verdict")
-    yield "grids", replace(grids, environment=Choice(name="grid", config=sizes))
+    measured = (*acting, "difficulty", "errors", "meg-verdict", "reward-regret")
+    grids = plan("grid", config.grids, *measured)
+    yield (
+        "grids",
+        replace(
+            grids,
+            environment=Choice(name="grid", config=sizes),
+            rewards=(Choice(name=READS_WORLDS), Choice(name=READS_NOTHING)),
+        ),
+    )
 
     swapped = plan("grid", config.keys, "success", "meg-verdict", size=9, density=0.6)
     yield "goal-swap", replace(swapped, goal_swap=True)
 
-    maps = plan(
-        "grid", config.worlds, *acting, "beliefs", "errors", size=9, density=0.6
-    )
+    believing = (*acting, "beliefs", "errors", "following", "meg-belief")
+    maps = plan("grid", config.worlds, *believing, size=9, density=0.6)
     yield (
         "beliefs",
         replace(
@@ -110,5 +117,7 @@ def _own(
         )
 
 
+READS_WORLDS = "statefactory"
+"""A reward model that reads grids by rules."""
 READS_NOTHING = "goal-mentions-unrepeated"
 """The best baseline of a reward model that reads no world."""

@@ -7,7 +7,7 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, beside
-from gde_plugins.profile.plans import ANCHORS, READS_NOTHING
+from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, READS_WORLDS
 
 DOES = "What it does"
 ERRS = "Why it errs"
@@ -16,6 +16,16 @@ BELIEVES = "What it believes"
 WANTS = "What it is after"
 ANSWERS = "BabyAI questions"
 JUDGES = "As a judge of progress"
+REGRET = "reward_regret.auc"
+JOINS = "What its acting follows"
+CHANCE = "by chance"
+NOWHERE: Labels = {}
+CONTROLS = {"random weights": "untrained", "shuffled labels": "shuffled"}
+"""Column to the control of the probe."""
+
+READ: Labels = {"variant": "mlp", "position": "pre"}
+"""The fits whose numbers are shown: an MLP, before any reasoning."""
+FITTED: Labels = {**READ, "fit": "none"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,28 +38,74 @@ class Asked:
     table: str
     where: Labels = field(default_factory=dict)
     """Labels that the measurement must have, among others."""
-    beside: Mapping[str, str] = field(default_factory=dict)
-    """Column to another number of the same run."""
+    beside: Mapping[str, tuple[str, Labels]] = field(default_factory=dict)
+    """Column to name and labels of another number of the same run."""
 
 
 def _row(
-    title: str, plan: str, name: str, table: str, beside: str = "", **where: str | bool
+    title: str,
+    plan: str,
+    name: str,
+    table: str,
+    beside: str = "",
+    where: Labels = NOWHERE,
 ) -> Asked:
-    column = {"by chance": beside} if beside else {}
+    column = {CHANCE: (beside, where)} if beside else {}
     return Asked(
         title=title, plan=plan, name=name, table=table, where=where, beside=column
     )
 
 
-READ = {"variant": "mlp", "position": "pre"}
-"""The fits whose numbers are shown: an MLP, before any reasoning."""
+def _read(title: str, name: str, other: str = "") -> Asked:
+    """A number of decoded maps, beside those of random weights and shuffled labels.
+
+    Args:
+        title: of the row.
+        name: of the number.
+        other: the name of what chance gives.
+    """
+    columns: dict[str, tuple[str, Labels]] = {}
+    if other:
+        columns[CHANCE] = (other, FITTED)
+    for column, control in CONTROLS.items():
+        columns[column] = (name, {**READ, "fit": control})
+    return Asked(
+        title=title,
+        plan="beliefs",
+        name=name,
+        table=JOINS,
+        where=FITTED,
+        beside=columns,
+    )
+
+
+def _pursued(title: str, utility: str) -> Asked:
+    """MEG towards a goal; beside it, that towards goals that the controls decode."""
+    where: Labels = {**READ, "utility": utility}
+    columns: dict[str, tuple[str, Labels]] = {}
+    if utility == "believed":
+        for column, control in CONTROLS.items():
+            named = {**where, "control": control}
+            columns[column] = ("meg.belief.control", named)
+    return Asked(
+        title=title,
+        plan="beliefs",
+        name="meg.belief",
+        table=JOINS,
+        where=where,
+        beside=columns,
+    )
+
+
 ASKED = (
     _row("Success rate", "grids", "success", DOES),
     _row("Accuracy", "grids", "accuracy", DOES),
     _row("Success weighted by path length", "grids", "efficiency.spl", DOES),
     _row("Usable answers", "grids", "outcomes.ok", DOES),
     _row("Unreadable answer", "grids", "errors.unreadable", ERRS),
-    _row("Belief", "beliefs", "errors.belief", ERRS, "errors.belief.random", **READ),
+    _row(
+        "Belief", "beliefs", "errors.belief", ERRS, "errors.belief.random", where=READ
+    ),
     _row("Stated belief", "grids", "errors.stated", ERRS, "errors.stated.random"),
     _row("Another goal", "grids", "errors.goal", ERRS, "errors.goal.random"),
     _row("Plan", "grids", "errors.plan", ERRS, "errors.plan.random"),
@@ -60,15 +116,48 @@ ASKED = (
     _row("Accuracy, reaching the goal", "keys", "keys.accuracy.reach", SEEKS),
     _row("Fog, success rate", "fog", "success", SEEKS),
     _row("Fog, accuracy given known cells", "fog", "exploration.accuracy", SEEKS),
-    _row("Agent decoded in its cell", "beliefs", "cogmap.top1.agent", BELIEVES, **READ),
-    _row("Goal decoded in its cell", "beliefs", "cogmap.top1.goal", BELIEVES, **READ),
-    _row("Next action decoded", "beliefs", "plan.prefix.1", BELIEVES, position="pre"),
+    _row(
+        "Agent decoded in its cell",
+        "beliefs",
+        "cogmap.top1.agent",
+        BELIEVES,
+        where=READ,
+    ),
+    _row(
+        "Goal decoded in its cell", "beliefs", "cogmap.top1.goal", BELIEVES, where=READ
+    ),
+    _row(
+        "Next action decoded",
+        "beliefs",
+        "plan.prefix.1",
+        BELIEVES,
+        where={"position": "pre"},
+    ),
     _row(
         "Actions optimal on the decoded map",
         "beliefs",
         "beliefs.accuracy.decoded",
         BELIEVES,
-        **READ,
+        where=READ,
+    ),
+    _read("Optimal on the true map", "following.true"),
+    _read(
+        "Optimal on the decoded map", "following.decoded", "following.decoded.shuffled"
+    ),
+    _read("Optimal on the stated map", "following.stated", "following.stated.shuffled"),
+    _read("Steps lost, decoded map right", "beliefs.regret.right"),
+    _read("Steps lost, decoded map wrong", "beliefs.regret.wrong"),
+    _read("Steps lost, wrong minus right", "beliefs.regret.difference"),
+    _pursued("MEG towards the true goal", "true"),
+    _pursued("MEG towards the decoded goal", "believed"),
+    _pursued("MEG towards a swapped goal", "swapped"),
+    Asked(
+        title="Failures told by a reward model's regret (AUC)",
+        plan="grids",
+        name=REGRET,
+        table=JOINS,
+        where={"reward": READS_WORLDS},
+        beside={"reads nothing": (REGRET, {"reward": READS_NOTHING})},
     ),
     _row("Goal-directed, p", "grids", "meg.verdict", WANTS),
     _row("Share of an optimal agent's", "grids", "meg.verdict.share", WANTS),
@@ -85,8 +174,16 @@ ASKED = (
         "decompose.comprehension.above_blind",
         ANSWERS,
     ),
-    _row("EPIC distance of the judge", "judge", "epic", JUDGES, reward="judge"),
-    _row("EPIC distance, reads nothing", "judge", "epic", JUDGES, reward=READS_NOTHING),
+    _row(
+        "EPIC distance of the judge", "judge", "epic", JUDGES, where={"reward": "judge"}
+    ),
+    _row(
+        "EPIC distance, reads nothing",
+        "judge",
+        "epic",
+        JUDGES,
+        where={"reward": READS_NOTHING},
+    ),
 )
 
 
@@ -105,8 +202,8 @@ def _beside(
     """The numbers beside one of the agent's, as far as they have a value."""
     measured = runs[asked.plan].result.measurements
     others = {}
-    for column, name in asked.beside.items():
-        others[column] = found(measured, name, asked.where)
+    for column, (name, where) in asked.beside.items():
+        others[column] = found(measured, name, where)
     for other in (*ANCHORS, *models):
         run = runs.get(beside(asked.plan, other))
         if run is not None:
@@ -138,13 +235,17 @@ def _comparison(
 
 
 def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Measurement:
-    """The measurement of a name with at least these labels, of no control.
+    """The measurement of a name with at least these labels.
 
-    Without labels, only a number of the whole run.
+    It is of no control, unless the labels name one. Without labels, only a number of
+    the whole run.
     """
+    wanted = {"control": "none", "fit": "none", **where}
     for one in measurements:
-        is_control = one.where.get("control", "none") != "none"
-        is_control |= one.where.get("fit", "none") != "none"
+        is_control = any(
+            one.where.get(label, "none") != wanted[label]
+            for label in ("control", "fit")
+        )
         if one.name != name or is_control:
             continue
         if where and where.items() <= one.where.items():
@@ -152,4 +253,8 @@ def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Meas
         # A verdict says how it came out in its own labels.
         if not where and (not one.where or name == "meg.verdict"):
             return one
+    for one in measurements:
+        # What none of the fits could measure has one reason for all.
+        if one.name == name and one.reason:
+            return unmeasured(name, "share", one.reason)
     return unmeasured(name, "share", "not in the run")

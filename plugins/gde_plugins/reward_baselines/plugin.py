@@ -103,7 +103,7 @@ def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """The EPIC distance of reward models from the truth."""
+    """The EPIC distance of reward models from the truth, and their regrets."""
     from gde.data.measure import Measure
 
     return (
@@ -154,6 +154,23 @@ def gde_metrics() -> Sequence[AnyOffer]:
                 ),
             ),
         ),
+        MetricOffer(
+            name="reward-regret",
+            summary="does the regret that a reward model sees in an episode tell its success?",
+            config=NoConfig,
+            make=_reward_regret,
+            needs=frozenset({Capability.REWARD_TRACE}),
+            measures=(
+                Measure(
+                    name="reward_regret.auc",
+                    title="Failures told from successes by regret (AUC)",
+                    unit="share",
+                    better="more",
+                    group="Reward models",
+                    contender="reward",
+                ),
+            ),
+        ),
     )
 
 
@@ -161,3 +178,9 @@ def _epic(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.reward_baselines.epic import epic
 
     return epic
+
+
+def _reward_regret(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.reward_baselines.regret import reward_regret
+
+    return reward_regret

@@ -248,11 +248,12 @@ def test_turns_without_any_action_are_no_evidence_of_a_belief() -> None:
     assert [each.name for each in measured] == [
         "meg.belief",
         "meg.belief",
+        "meg.belief",
         "meg.belief.gain",
     ]
-    assert all(
-        each.reason.endswith("decisions names an action") for each in measured[:2]
-    )
+    swapped, *others, _ = measured
+    assert swapped.reason == "no environment is known that could be begun again"
+    assert all(each.reason.endswith("decisions names an action") for each in others)
 
 
 def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
@@ -278,10 +279,13 @@ def test_controls_are_measured_beside() -> None:
     shuffled = replace(
         report, fit=replace(report.fit, control="shuffled"), decoded=arbitrary
     )
-    *own, control = belief(replace(evidence, probe_reports=(report, shuffled)))
+    *own, towards, gain = belief(replace(evidence, probe_reports=(report, shuffled)))
     assert own == belief(evidence)
-    assert (control.name, control.where["control"]) == ("meg.belief.gain", "shuffled")
-    assert (control.value or 0) < (own[-1].value or 0)
+    assert [towards.name, gain.name] == ["meg.belief.control", "meg.belief.gain"]
+    assert towards.where["control"] == gain.where["control"] == "shuffled"
+    assert (gain.value or 0) < (own[-1].value or 0)
+    believed = [one for one in own if one.where.get("utility") == "believed"]
+    assert (towards.value or 0) < (believed[0].value or 0)
 
 
 def test_the_metric_keeps_its_promises() -> None:

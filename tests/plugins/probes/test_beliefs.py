@@ -108,6 +108,36 @@ def test_a_true_map_leaves_nothing_to_recover(walked: Evidence) -> None:
     assert found["beliefs.spread.agent"].value == 0
 
 
+def test_steps_are_lost_where_the_decoded_map_misleads(walked: Evidence) -> None:
+    evidence = decoding(walked)
+    (report, control) = evidence.probe_reports
+    played = {str(one.key): one for one in walked.trajectories}
+    erred = []
+    for episode, index in report.rows:
+        turn = played[episode].turns[index]
+        erred.append(turn.decision.action not in (turn.optimal or ()))
+
+    # A map of walls, with agent and goal in opposite corners.
+    cells = np.full((SIZE, SIZE), WALL)
+    cells[0, 0], cells[-1, -1] = AGENT, GOAL
+    walled = np.eye(len(CLASSES), dtype=np.float32)[cells]
+    misled = report.decoded.copy()
+    misled[np.array(erred)] = walled
+    reports = (replace(report, decoded=misled), control)
+    found = whole([*beliefs(replace(evidence, probe_reports=reports))])
+    assert found["beliefs.regret.right"].value == 0
+    # A lost step is one that stays, or two for one that leads away.
+    assert 1 <= (found["beliefs.regret.wrong"].value or 0) <= 2
+    difference = found["beliefs.regret.difference"]
+    assert difference.interval is not None
+    assert difference.interval[0] >= 1
+
+    # Maps that are always right leave nothing to compare, as do those of a control.
+    plain = whole([*beliefs(evidence)])
+    assert plain["beliefs.regret.difference"].value is None
+    assert plain["beliefs.regret.right"].value
+
+
 def test_recovery_is_of_actions_and_in_the_released_code_of_turns(
     walked: Evidence,
 ) -> None:

@@ -20,8 +20,9 @@ from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, Trajectory, Turn
 from gde.errors import GdeError
-from gde_plugins.probes.config import ErrorsConfig
+from gde_plugins.probes.config import ErrorsConfig, FollowingConfig
 from gde_plugins.probes.errors.attribution import CAUSES, erring_turns
+from gde_plugins.probes.errors.following import Following
 from gde_plugins.probes.errors.metric import Errors
 
 CLASSES = decoded_classes(KINDS)
@@ -30,6 +31,7 @@ MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
 Seen = tuple[CellMap, Turn, np.random.Generator]
 errors = Errors(ErrorsConfig())
+following = Following(FollowingConfig())
 
 
 @pytest.fixture(scope="module")
@@ -347,6 +349,36 @@ def test_own_maps_explain_more_than_those_of_other_worlds(walked: Evidence) -> N
     found = values(errors(erring(walked, towards_a_wrong_goal)), "none")
     assert found["errors.belief"] == 1
     assert (found["errors.belief.shuffled"] or 1) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("decide", "name", "other"),
+    [
+        (towards_a_wrong_goal, "following.decoded", "following.stated"),
+        (naming_a_wrong_goal, "following.stated", "following.decoded"),
+    ],
+)
+def test_actions_follow_the_map_that_the_agent_acts_on(
+    walked: Evidence, decide: Callable[[Seen], Decision], name: str, other: str
+) -> None:
+    found = values(following(erring(walked, decide)), "none")
+    assert found[name] == 1
+    assert (found[f"{name}.shuffled"] or 1) < 0.6
+    assert (found["following.true"] or 1) < 0.8
+    assert (found[other] or 0) < 0.85
+
+
+def test_a_control_has_its_decoded_map_alone_and_silence_a_reason(
+    walked: Evidence,
+) -> None:
+    evidence = erring(walked, towards_a_wrong_goal)
+    (report,) = evidence.probe_reports
+    control = replace(report, fit=replace(FIT, control="untrained"))
+    found = following(replace(evidence, probe_reports=(control,)))
+    names = {"following.decoded", "following.decoded.shuffled"}
+    assert {*values(found, "untrained")} == names
+    (unstated,) = [one for one in found if one.name == "following.stated"]
+    assert "following.reasoning" in unstated.reason
 
 
 def test_the_page_tells_why_a_turn_was_not_optimal(tmp_path: Path) -> None:

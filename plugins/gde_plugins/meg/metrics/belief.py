@@ -1,6 +1,7 @@
 """Goal-directedness towards the place where the agent's activations locate the goal."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import log
 
@@ -16,8 +17,15 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
+from gde.parts.environment import HasGoals, HasMDP
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import finished_in, missing, model_of, one_turn
+from gde_plugins.meg.metrics.recorded import (
+    begun,
+    finished_in,
+    missing,
+    model_of,
+    one_turn,
+)
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
@@ -25,9 +33,11 @@ from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
+from gde_plugins.meg.verdict.pursuits import goals_of
 
 BELIEVED = "believed"
 TRUE = "true"
+SWAPPED = "swapped"
 GOAL = "goal"
 """The class of cell that is read from decoded maps."""
 PRIOR = 0.5
@@ -45,8 +55,11 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
     "meg.belief" is in nats a decision, negative where the agent avoids the goal. It is
     measured for the first variant of a probe that decodes maps. By "utility":
     "believed" is the decoded probability of the goal, among the cells that the agent
-    can be in; "true" is the goal's cell. Both have the true dynamics. Every n counts
-    decisions.
+    can be in; "true" is the goal's cell; "swapped" is that of another goal that the
+    generator could have drawn. All have the true dynamics. Every n counts decisions.
+
+    "meg.belief.control" is the same towards the goal that a control of the probe
+    decodes.
 
     "meg.belief.gain" uses only turns in which another cell than the goal is decoded as
     the most probable one, see `_gains`. It is at most ln((|A| + 1) / 2) nats a decision
@@ -90,20 +103,27 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
         yield missing("meg.belief", str(error), where)
         return
 
+    name = "meg.belief" if fit.control == "none" else "meg.belief.control"
+    samples = {BELIEVED: turns.believed}
     if fit.control == "none":
-        for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
-            rng = generator(evidence.seed, "metric", "meg.belief", fit.name, utility)
-            found = from_trajectories(episodes, rng=rng, signed=True)
-            yield Measurement(
-                name="meg.belief",
-                value=found.value,
-                unit="nats",
-                n=found.n,
-                clusters=found.n_clusters,
-                interval=found.interval,
-                where={**where, "utility": utility},
-                reason=found.reason,
-            )
+        samples[TRUE] = turns.true
+        try:
+            samples[SWAPPED] = _swapped(turns, evidence)
+        except GdeError as error:
+            yield missing(name, str(error), {**where, "utility": SWAPPED})
+    for utility, episodes in samples.items():
+        rng = generator(evidence.seed, "metric", name, fit.name, utility)
+        found = from_trajectories(episodes, rng=rng, signed=True)
+        yield Measurement(
+            name=name,
+            value=found.value,
+            unit="nats",
+            n=found.n,
+            clusters=found.n_clusters,
+            interval=found.interval,
+            where={**where, "utility": utility},
+            reason=found.reason,
+        )
     yield _gain(
         turns, where, generator(evidence.seed, "metric", "meg.belief.gain", fit.name)
     )
@@ -125,6 +145,8 @@ class _Turns:
     """(T,) whether these are two cells."""
     surroundings: NDArray[np.intp]
     """(T, 1 + A) the agent's last action, and which actions lead nowhere."""
+    episodes: tuple[Trajectory, ...]
+    """(T,) the episode of each decision."""
 
 
 def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement:
@@ -211,6 +233,7 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
     exchanged: list[Episode] = []
     differ = []
     surroundings = []
+    episodes_of = []
     # The dynamics are the same in all turns of a world.
     still: dict[TabularMDP, TabularMDP] = {}
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
@@ -221,6 +244,7 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
         if following == len(trajectory.turns):
             continue
 
+        episodes_of.append(trajectory)
         model = model_of(trajectory, evidence)
         if model not in still:
             still[model] = standing_still(model, model.reward)
@@ -245,7 +269,50 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
         exchanged=Sample.of(exchanged),
         differ=np.array(differ),
         surroundings=np.array(surroundings, dtype=np.intp),
+        episodes=tuple(episodes_of),
     )
+
+
+def _swapped(turns: _Turns, evidence: Evidence) -> Sample:
+    """The decisions with another goal as the utility, the same in all turns of a world.
+
+    Raises:
+        GdeError: the world cannot draw its goal again; the message says why.
+    """
+    goals: dict[str, Floats] = {}
+    episodes = []
+    for episode, trajectory in zip(turns.true, turns.episodes, strict=True):
+        key = str(trajectory.key)
+        if key not in goals:
+            goals[key] = _other_goal(trajectory, episode.mdp, evidence)
+        episodes.append(replace(episode, mdp=replace(episode.mdp, reward=goals[key])))
+    return Sample.of(episodes)
+
+
+def _other_goal(
+    trajectory: Trajectory, model: TabularMDP, evidence: Evidence
+) -> Floats:
+    """(S,) 1 in the cell of another goal, drawn with its probability."""
+    with closing(begun(evidence, trajectory)) as environment:
+        goals = goals_of(environment)
+        chances = {**goals.probabilities}
+        chances.pop(goals.present)
+        if not chances:
+            raise GdeError("the goal could not have been another one")
+        rng = generator(
+            evidence.seed, "metric", "meg.belief", SWAPPED, str(trajectory.key)
+        )
+        weights = np.array([*chances.values()])
+        drawn = rng.choice(len(weights), p=weights / weights.sum())
+        assert isinstance(environment, HasGoals)
+        environment.set_goal([*chances][drawn])
+        assert isinstance(environment, HasMDP)
+        other = environment.mdp()
+    is_goal = other.labels["goal"] > 0
+    row, column = [float(other.labels[axis][is_goal][0]) for axis in ("row", "column")]
+    is_there = (model.labels["row"] == row) & (model.labels["column"] == column)
+    there: Floats = is_there.astype(np.float64)
+    return there
 
 
 def _exchanged(believed: Floats, model: TabularMDP) -> Floats:

@@ -105,7 +105,7 @@ def erring_turns(trajectory: Trajectory, pattern: str) -> Iterator[Erring]:
     known = moves(trajectory.world)
     earlier: dict[Position, str] = {}
     for turn in trajectory.turns:
-        true = _map_of(trajectory, turn)
+        true = placed_map(trajectory, turn)
         optimal = turn.optimal
         if optimal is not None and turn.decision.action not in optimal:
             yield _erring(trajectory, turn, true, known, pattern, earlier)
@@ -170,7 +170,7 @@ def _others(true: CellMap, earlier: Mapping[Position, str]) -> dict[Position, st
     return {place: name for place, name in others.items() if place not in own}
 
 
-def _map_of(trajectory: Trajectory, turn: Turn) -> CellMap | None:
+def placed_map(trajectory: Trajectory, turn: Turn) -> CellMap | None:
     """The true map of a turn; None where none with agent and goal is recorded."""
     true = recorded_map(trajectory, turn)
     if true is None or "wall" not in true.kinds:
@@ -195,14 +195,23 @@ def _following(said: Said, true: CellMap, known: Moves, begun: str) -> dict[str,
     false = said.false_places(true)
     if not false:
         return {}
-    follow = {begun} - {""}
+    follow = {begun} - {""} | optimal_as_said(said, true, known)
+    return dict.fromkeys(follow, f"says {'; '.join(false)}")
+
+
+def optimal_as_said(said: Said, true: CellMap, known: Moves) -> set[str]:
+    """Actions that are optimal on the stated places, or on the stated map.
+
+    What is not said is as it is.
+    """
+    follow = set()
     places = [said.places.get(name, true.place_of(name)) for name in ("agent", "goal")]
     agent, goal = places
     if all(row < true.height and column < true.width for row, column in places):
         follow |= _optimal(~true.where("wall"), agent, goal, known)
     if said.cells is not None:
         follow |= _optimal_on(said.cells, true, known)
-    return dict.fromkeys(follow, f"says {'; '.join(false)}")
+    return follow
 
 
 def _optimal_on(cells: Codes, true: CellMap, known: Moves) -> set[str]:

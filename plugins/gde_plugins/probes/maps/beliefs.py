@@ -19,6 +19,7 @@ from gde_plugins.probes.maps.estimates import mean_distance
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
 from gde_plugins.probes.maps.policies import Believed
+from gde_plugins.probes.maps.regret import regrets
 
 SAMPLES = 32
 """Number of maps drawn from each decoded distribution."""
@@ -44,6 +45,9 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
     - "beliefs.expected": probability that the action is optimal on a map drawn from the
       whole decoded distribution, as the authors' footnote 6 asks, given that the map
       has a way. ".chance" is that of a uniformly random action.
+    - "beliefs.regret.*": steps lost where some action is optimal on the decoded map
+      alone or the map has no way ("wrong"), elsewhere ("right"), and the difference,
+      see `regrets`.
 
     All are averaged within trajectories first, then over them. n counts trajectories,
     and intervals resample worlds. There is one of each for every fit of a probe of
@@ -70,6 +74,9 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
         for part in parts:
             judged = _judged(part, evidence.seed)
             measurements += part.under([*_measured(judged, evidence.seed)])
+            measurements += part.under(
+                [*regrets(part, judged.leads_rightly, evidence.seed)]
+            )
     return measurements
 
 
@@ -88,6 +95,13 @@ class _Judged:
     """(N, A) share of the sampled maps with a path on which each action is optimal; NaN
     if none has a path.
     """
+
+    @property
+    def leads_rightly(self) -> Bools:
+        """(N,) whether whoever follows the decoded map acts optimally."""
+        misleads = (self.decoded & ~self.true).any(axis=1)
+        leads: Bools = np.asarray(self.decoded.any(axis=1) & ~misleads)
+        return leads
 
     def is_best(self, optimal: Bools) -> Bools:
         """(N,) whether the action taken is among the optimal ones (N, A)."""
