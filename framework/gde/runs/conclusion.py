@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
@@ -27,7 +28,7 @@ from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde.store import digests
-from gde.store.journal import CODE, REASON, RETRIED, Journal
+from gde.store.journal import REASON, RETRIED, Journal, code_label
 
 EARLIER = "keeps its earlier numbers"
 
@@ -65,7 +66,7 @@ def conclude(
         tuple(kept),
         run.ready.plan.part_seconds,
         run.watch,
-        [{CODE: label} for label in run.journal.strata.values()],
+        list(_strata(run.journal)),
     )
 
     remarked, speechless = _with_remarks(run, evidence)
@@ -104,6 +105,13 @@ def conclude(
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
+
+
+def _strata(journal: Journal) -> Iterator[Labels]:
+    """The labels of episodes that different code has played or judged."""
+    for model, strata in journal.strata.items():
+        for label in strata.values():
+            yield {code_label(model): label}
 
 
 def _code_of_probes(run: Pipeline) -> dict[str, int | None]:

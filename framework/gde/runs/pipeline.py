@@ -448,13 +448,18 @@ class Pipeline:
                 continue
             now = codes((chosen, *self.ready.models.values()))
             self._check_code("rewards", now, model=chosen.label)
+            made_with = self.journal.keep_code(now)
+            several = self.journal.codes("rewards", model=chosen.label)
+            several |= {made_with: now}
+            if len(several) > 1:
+                self.journal.keep_strata(told_apart(several), chosen.label)
             judging = reward(
                 self.resources.shown(chosen),
                 trajectories,
                 self.ready.plan.concurrency,
                 self.journal,
                 reach,
-                self.journal.keep_code(now),
+                made_with,
             )
             self.stop.run(judging)
 
@@ -466,16 +471,16 @@ class Pipeline:
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
-        if salvaged := self.journal.noted(SALVAGED):
+        if salvaged := self.journal.noted(SALVAGED, dict):
             found["salvaged"] = salvaged["said"]
             if not salvaged["resumed"]:
                 advice = "Complete it with `gde resume`."
                 found["notice"] = f"{salvaged['said']} {advice} {found['notice']}"
-        if strata := self.journal.strata:
-            played = " and ".join(strata.values())
+        for model, strata in self.journal.strata.items():
+            did = f"judged (reward model {model})" if model else "played"
             found["notice"] = (
-                f"Different code played the episodes of this run, whose numbers are also apart: {played}."
-                f" {found['notice']}".rstrip()
+                f"Different code {did} the episodes of this run, whose numbers are also apart:"
+                f" {' and '.join(strata.values())}. {found['notice']}".rstrip()
             )
         return {**found, **reuse_note(self.journal, self.ready.plan.cache)}
 

@@ -12,7 +12,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash, plan_of, read_plan, write_plan
 from gde.runs.adding import rescore
 from gde.stages.progress import Watch, ignore
-from gde.store import received
+from gde.store import checksums, received
 from gde.store.folder import CONTEST, JOURNAL, PLAN
 from gde.store.journal import RECEIVED, SALVAGED, Journal
 from gde.store.ownership import is_own, mark
@@ -81,7 +81,7 @@ def salvage(
             found = Salvage(
                 run=str(out),
                 episodes=len(journal.finished()),
-                planned=journal.noted("episodes"),
+                planned=journal.noted("episodes", int),
                 lost=(*doubts, *_told(losses, journal)),
                 unfinished=losses.unfinished,
             )
@@ -102,20 +102,23 @@ def _plan(path: Path, journal: Journal) -> tuple[Plan, list[str]]:
     Raises:
         RunFolderError: there is none.
     """
-    begun = journal.noted("provenance")
+    begun = journal.noted("provenance", dict)
+    with checksums.decoding("facts"):
+        known = begun["plan_hash"] if begun else ""
+        tables = begun["plan"] if begun else None
     try:
         plan = read_plan(path / PLAN)
         if is_own(path):
             return plan, []
-        doubt = "" if begun else f"what confirms {PLAN}: it may have been changed"
-        if begun and plan_hash(plan) != begun["plan_hash"]:
+        doubt = "" if tables else f"what confirms {PLAN}: it may have been changed"
+        if tables and plan_hash(plan) != known:
             raise RunFolderError("it is not the plan that the run began with")
     except GdeError as error:
-        if begun is None:
+        if tables is None:
             raise RunFolderError(
                 f"{path}: nothing can be saved without a plan: {error}"
             ) from error
-        plan = plan_of(begun["plan"], f"{path / JOURNAL} (provenance)")
+        plan = plan_of(tables, f"{path / JOURNAL} (provenance)")
         doubt = f"{PLAN} ({error}): the run has the plan that it began with"
 
     # As in a copy of a folder from elsewhere.
@@ -130,7 +133,7 @@ def _told(losses: Losses, journal: Journal) -> Iterator[str]:
     yield from losses.others
 
     known = len(losses.episodes) + len(losses.unfinished) + len(journal.finished())
-    planned = journal.noted("episodes")
+    planned = journal.noted("episodes", int)
     if planned is not None and known < planned:
         yield f"{planned - known} more episodes, unless they had not begun"
 

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
+from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
@@ -27,6 +28,10 @@ CODE = "code"
 """The label of episodes that different code has played."""
 STRATA = "strata of code"
 """The note of labels of the episodes that different code has played, by its number."""
+STRATA_OF_REWARDS = "strata of rewards"
+"""The note of such labels of the episodes that different code has judged, by reward
+model.
+"""
 RECEIVED = "received"
 """The note of a run that was copied from a folder made elsewhere."""
 SALVAGED = "salvaged"
@@ -71,14 +76,14 @@ class Journal(Database):
         """
         self._asked: set[str] = set()
         """The notes of days that this process has written."""
-        self._strata: dict[str, str] | None = None
-        """The note of that name, once it was read."""
+        self._strata: dict[str, dict[str, str]] | None = None
+        """What `strata` gives, once it was read."""
         self.playing: int | None = None
         """The code that plays the episodes which this process begins."""
 
     def note_resumed(self) -> None:
         """Note that a salvaged run is complete again."""
-        if salvaged := self.noted(SALVAGED):
+        if salvaged := self.noted(SALVAGED, dict):
             self.note(SALVAGED, {**salvaged, "resumed": True})
 
     def keep_code(self, codes: Codes) -> int:
@@ -482,21 +487,43 @@ class Journal(Database):
         """The labels of an episode, with its code where that tells episodes apart."""
         with checksums.decoding("episodes"):
             labels = dict(json.loads(row["labels"]))
-            if strata := self.strata:
-                labels[CODE] = strata[str(row["code"])]
-            return labels
+        for model, strata in self.strata.items():
+            code = row["code"]
+            if model:
+                code = self._judged_with(model, row["episode"])
+            if str(code) in strata:
+                labels[code_label(model)] = strata[str(code)]
+        return labels
+
+    def _judged_with(self, model: str, episode: str) -> int | None:
+        query = "SELECT code FROM rewards WHERE model = ? AND episode = ? LIMIT 1"
+        found = self.query(query, (model, episode))
+        return found[0]["code"] if found else None
 
     @property
-    def strata(self) -> dict[str, str]:
-        """The labels of the code of episodes, by its number; empty for a single one."""
+    def strata(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of code by its number: of what played the episodes under an empty
+        name, of what judged them under that of the reward model. Single code has none.
+        """
         if self._strata is None:
-            self._strata = self.noted(STRATA, dict) or {}
+            self._strata = dict(self.noted(STRATA_OF_REWARDS, dict) or {})
+            if played := self.noted(STRATA, dict):
+                self._strata[""] = played
         return self._strata
 
-    def keep_strata(self, labels: Mapping[int | None, str]) -> None:
-        """Note the labels of the code of episodes."""
-        self.note(STRATA, {str(code): label for code, label in labels.items()})
+    def keep_strata(self, labels: Mapping[int | None, str], model: str = "") -> None:
+        """Note the labels of the code of episodes, or of a reward model."""
+        strata: dict[str, Json] = {str(code): labels[code] for code in labels}
+        if model:
+            self.add_note(STRATA_OF_REWARDS, {model: strata})
+        else:
+            self.note(STRATA, strata)
         self._strata = None
+
+
+def code_label(model: str) -> str:
+    """The label of episodes by the code that played them, or of a reward model."""
+    return f"{CODE} of {model}" if model else CODE
 
 
 def code_number(codes: Codes) -> int:

@@ -19,7 +19,9 @@ from gde.store.folder import RunFolder
 
 # It takes one action; the first version is interrupted in the third episode.
 AGENT = """
+import numpy as np
 from gde import FunctionAgent
+from gde.data.reward import Rewards
 from gde.hookspecs import hookimpl
 from gde.offers import NoConfig, Offer
 
@@ -34,6 +36,20 @@ def make(config, context):
 @hookimpl
 def gde_agents():
     return [Offer(name="turning", summary="Turns.", config=NoConfig, make=make)]
+
+judged = []
+
+class Even:
+    async def rewards(self, transcript):
+        judged.append(1)
+        if "ACTION" == "UP" and len(judged) > 2:
+            raise KeyboardInterrupt
+        return Rewards(values=np.zeros(len(transcript.steps)))
+
+@hookimpl
+def gde_reward_models():
+    make = lambda config, context: Even()
+    return [Offer(name="even", summary="All are 0.", config=NoConfig, make=make)]
 """
 PLAN = Plan(
     environment="corridor",
@@ -131,3 +147,25 @@ def test_a_worker_with_another_version_is_refused(
             job(elsewhere)
     with closing(RunFolder.open(begun).journal(write=False)) as journal:
         assert len(journal.finished()) == 2
+
+
+def test_rewards_of_accepted_code_are_reported_apart(
+    tmp_path: Path, install: Install
+) -> None:
+    plan = replace(PLAN, rewards=("even",))
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(plan, tmp_path / "run", install("UP"))
+    refused = "reward model even: rewards of this run were made by turning_plugin"
+    with pytest.raises(GdeError, match=refused):
+        resume(tmp_path / "run", install("RIGHT"))
+
+    result = resume(tmp_path / "run", install("RIGHT"), accept_code=True)
+    apart = [one for one in result.measurements if "code of even" in one.where]
+    counts = {
+        str(one.where["code of even"]): one.n for one in apart if one.name == "success"
+    }
+    assert (len(counts), sum(counts.values())) == (2, 6)
+    notice = str(result.provenance["notice"])
+    assert "Different code judged (reward model even) the episodes" in notice
+    assert all(label in notice for label in counts)
+    assert not any("code" in one.where for one in result.measurements)
