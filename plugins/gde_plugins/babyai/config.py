@@ -18,7 +18,7 @@ class WorldConfig:
 
     level: Level = "GoToLocal"
     """A BabyAI level without prefix and version, e.g. GoToLocal, BossLevel or
-    CustomBabyAI-GoToRedBall-Small-4Dists; docs/babyai.md lists them.
+    CustomBabyAI-GoToRedBall-Small-4Dists.
     """
     seeds: Seeds = ()
     """Seeds of the worlds to use, e.g. 2,3,5; none for another world per seed of the
@@ -117,13 +117,13 @@ class PlayerRecipe:
 
     levels: tuple[Level, ...] = PAPER_LEVELS[:6]
     """Levels of the training worlds."""
-    worlds: Annotated[int, Ge(1)] = 6000
+    worlds: Annotated[int, Ge(1)] = 3000
     """Number of training worlds."""
     held_out: Annotated[int, Ge(1)] = 60
     """Number of held-out worlds that the player is scored in."""
-    steps: Annotated[int, Ge(1)] = 3000
+    steps: Annotated[int, Ge(1)] = 2500
     """Number of training steps."""
-    batch_size: Annotated[int, Ge(1)] = 64
+    batch_size: Annotated[int, Ge(1)] = 32
     """Number of walks per step."""
     learning_rate: Annotated[float, Gt(0)] = 2e-3
     """Largest learning rate."""
