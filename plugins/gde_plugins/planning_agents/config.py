@@ -104,3 +104,23 @@ class MctsConfig(ReactConfig):
             raise ValueError(
                 "a language model in agent.model, because agent.prior or agent.world is model, got none"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookaheadConfig:
+    """Which plans are tried before a decision."""
+
+    reward: RewardName = "statefactory"
+    """The reward model that values the ends of plans: one of the run, or any with
+    defaults.
+    """
+    plans: Annotated[int, Ge(0)] = 0
+    """Number of random plans, of which the best is followed; 0: every action by itself."""
+    depth: Annotated[int, Ge(1)] = 1
+    """Steps of a random plan."""
+
+    def __post_init__(self) -> None:
+        if self.depth > 1 and not self.plans:
+            raise ValueError(
+                f"random plans in agent.plans, because agent.depth is {self.depth}, got none"
+            )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde_plugins.planning_agents.config import (
+        LookaheadConfig,
         MctsConfig,
         ReactConfig,
         ReactRewardConfig,
@@ -24,8 +25,9 @@ ASKING = frozenset({PLANNING, Capability.ACTIVATIONS})
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Offer ReAct, ReAct with rewards and tree search."""
+    """Offer ReAct, ReAct with rewards, tree search and lookahead."""
     from gde_plugins.planning_agents.config import (
+        LookaheadConfig,
         MctsConfig,
         ReactConfig,
         ReactRewardConfig,
@@ -57,6 +59,14 @@ def gde_agents() -> Sequence[AnyOffer]:
             version=2,
             gives=ASKING,
             needs_for=_world,
+        ),
+        Offer(
+            name="lookahead",
+            summary="the action, or the best of n random plans, at whose end a reward model gives most",
+            config=LookaheadConfig,
+            make=_lookahead,
+            gives=frozenset({PLANNING}),
+            needs=frozenset({Capability.SIMULATOR}),
         ),
     )
 
@@ -127,6 +137,12 @@ def _mcts(config: "MctsConfig", context: "Context") -> "Agent":
 
     model = context.model(config.model) if config.model else None
     return Mcts(config, model, context.reward_model(config.reward))
+
+
+def _lookahead(config: "LookaheadConfig", context: "Context") -> "Agent":
+    from gde_plugins.planning_agents.lookahead import Lookahead
+
+    return Lookahead(config, context.reward_model(config.reward))
 
 
 def _planning(_: NoConfig, __: "Context") -> "Metric":

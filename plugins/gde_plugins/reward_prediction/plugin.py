@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.reproduction import Reproduction
-    from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
+    from gde_plugins.reward_prediction.config import (
+        ControlConfig,
+        RewardBenchConfig,
+        StudyConfig,
+    )
 
 
 @hookimpl
@@ -43,8 +47,8 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """The study of its tables."""
-    from gde_plugins.reward_prediction.config import StudyConfig
+    """The study of its tables, and of what reward models are worth for control."""
+    from gde_plugins.reward_prediction.config import ControlConfig, StudyConfig
 
     return (
         Offer(
@@ -52,6 +56,12 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             summary="EPIC distance of reward models in five domains (Shen et al. 2026, table 1)",
             config=StudyConfig,
             make=_study,
+        ),
+        Offer(
+            name="reward-control",
+            summary="regret of agents that follow a reward model, beside its EPIC distance",
+            config=ControlConfig,
+            make=_control,
         ),
     )
 
@@ -74,3 +84,9 @@ def _study(config: "StudyConfig", context: "Context") -> "Reproduction":
     from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
     return RewardPredictionStudy(config, context)
+
+
+def _control(config: "ControlConfig", context: "Context") -> "Reproduction":
+    from gde_plugins.reward_prediction.control import ControlStudy
+
+    return ControlStudy(config, context)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,12 +23,14 @@ from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.planning_agents import plugin
 from gde_plugins.planning_agents.answers import one_action, several_actions
 from gde_plugins.planning_agents.config import (
+    LookaheadConfig,
     MctsConfig,
     ReactConfig,
     ReactRewardConfig,
 )
 from gde_plugins.planning_agents.conversation import SHUT
 from gde_plugins.planning_agents.effort import Effort
+from gde_plugins.planning_agents.lookahead import Lookahead
 from gde_plugins.planning_agents.mcts import Mcts
 from gde_plugins.planning_agents.react import React
 from gde_plugins.planning_agents.react_reward import ReactReward
@@ -239,10 +242,11 @@ def test_a_reward_model_that_judges_nothing_is_named_with_its_reason() -> None:
     for agent in (
         rewarded(BOTH, reward=Cells("no opinion"))[0],
         mcts(Cells("no opinion")),
+        lookahead(Cells("no opinion")),
     ):
         with pytest.raises(
             GdeError,
-            match=r"reward model 'statefactory' judged no (candidate|state): no opinion",
+            match=r"reward model 'statefactory' judged no (candidate|state|plan): no opinion",
         ):
             play(agent, corridor, turns=1)
 
@@ -308,6 +312,43 @@ def test_the_imagination_is_searched_one_step_deep() -> None:
     assert decided.action == "RIGHT"
     assert effort(decided.detail).model_calls == len(model.asked) == 2
     assert effort(decided.detail).simulator_steps == 0
+
+
+def lookahead(reward: Any = None, **config: Any) -> Lookahead:
+    return Lookahead(LookaheadConfig(**config), reward or Cells())
+
+
+def test_one_step_ahead_every_action_is_tried_once() -> None:
+    for seed in range(4):
+        decisions = play(lookahead(), corridor, seed)
+        assert {each.action for each in decisions} == {"RIGHT"}
+        spent = {effort(each.detail).simulator_steps for each in decisions}
+        assert spent == {2}
+
+
+def test_equal_ends_are_drawn() -> None:
+    class Same(Cells):
+        async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+            trace = await super().rewards(trajectory)
+            return replace(trace, values=np.zeros(len(trace.values)))
+
+    decisions = play(lookahead(Same()), corridor, turns=20)
+    assert {each.action for each in decisions} == {"LEFT", "RIGHT"}
+
+
+def test_the_best_of_random_plans_is_followed_to_its_end() -> None:
+    """Its end counts, not its way: nearly always it is three steps to the right."""
+    agent = lookahead(plans=60, depth=3)
+    decisions = play(agent, partial(Corridor, 40), turns=6)
+    tried = [effort(each.detail).judged for each in decisions]
+    assert tried == [60, 0, 0, 60, 0, 0]
+    assert [each.action for each in decisions] == ["RIGHT"] * 6
+
+
+def test_steps_without_plans_are_refused() -> None:
+    wanted = "^agent: wanted random plans in agent.plans, because agent.depth is 3, got none$"
+    with pytest.raises(ConfigError, match=wanted):
+        build(LookaheadConfig, {"depth": 3}, "agent")
 
 
 @pytest.mark.parametrize("field", ["prior", "world"])
