@@ -192,7 +192,8 @@ def check_recipe(order: Order) -> bool:
     path = order.folder / RECIPE
     if not path.exists():
         return False
-    previous = _read_recipe(path)
+    # Recipes of earlier versions lack what they could not choose.
+    previous = {"pairs": "published", **_read_recipe(path)}
     wanted = order.shared_recipe
     changed = [
         name
@@ -399,11 +400,11 @@ class _Beginning:
 
 
 def preferences(pair: Pair, n: int, rng: np.random.Generator) -> Iterator[Preference]:
-    """Yield at most n random pairs of beginnings of a task's two trajectories, the
+    """Yield at most n random pairs of beginnings of a task's trajectories, the
     better one as `chosen`.
     """
     beginnings: list[_Beginning] = []
-    for record in (pair.positive, pair.negative):
+    for record in pair.records:
         beginnings.extend(
             _Beginning(record, end + 1) for end in range(len(record.steps))
         )

@@ -67,6 +67,13 @@ def build(
             help="Length of action sequences that a failure must not share with the expert.",
         ),
     ] = 2,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            help="Failures: published, hard, or one kind of hard ones "
+            "(near-miss, disordered, undone, noisy, greedy, scored)."
+        ),
+    ] = "published",
     train: Annotated[
         int,
         typer.Option(
@@ -98,7 +105,13 @@ def build(
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
     if test and not train:
         raise ConfigError("--test: has no effect without --train: add --train N")
-    recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}
+    recipe = {
+        "seed": seed,
+        "padding": padding,
+        "offset": offset,
+        "overlap": overlap,
+        "pairs": pairs,
+    }
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
     executor = Processes(workers) if workers > 1 else Serial()

@@ -26,6 +26,21 @@ class Recipe:
     """
     overlap: Annotated[int, Ge(1)] = 2
     """Length of action sequences that a failure must not share with the expert."""
+    pairs: Literal[
+        "published",
+        "hard",
+        "near-miss",
+        "disordered",
+        "undone",
+        "noisy",
+        "greedy",
+        "scored",
+    ] = "published"
+    """Failures: published, random steps without progress; hard, several kinds that are
+    harder to tell from a success; or one of these kinds. With all but published, the
+    truth is the share of the way to the goal that is covered, or the environment's own
+    score.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 from gde.data.json import Json
 from gde.errors import GdeError, UnknownName
@@ -24,6 +24,9 @@ PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
 which worlds are replaced: a long gold path of ScienceWorld takes minutes to be put into
 words.
 """
+Failure = Literal["near-miss", "disordered", "undone", "noisy", "greedy", "scored"]
+"""Kinds of failures, see `failures`."""
+HARD: tuple[Failure, ...] = ("near-miss", "disordered", "undone", "noisy", "greedy")
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -55,6 +58,15 @@ class Domain:
     """Further settings, which tasks use in turns."""
     instead: frozenset[str] = frozenset()
     """Settings of the user's that replace the variants."""
+    measured: bool = False
+    """Whether its demonstration tells from everywhere how far the goal is."""
+    hard: tuple[Failure, ...] = HARD
+    """The failures of its hard pairs."""
+
+    @property
+    def plays_on(self) -> bool:
+        """Whether its world goes on after a success."""
+        return bool(self.settings.get("play_on"))
 
     def tasks(self, share: float = 1.0) -> int:
         """The number of tasks in a share of all, at least one."""
@@ -79,6 +91,7 @@ DOMAINS: Mapping[str, Domain] = {
             characters=111,
             settings={"split": "made", "play_on": True, **PATIENCE},
             variants=tuple({"task_type": each} for each in TASK_TYPES),
+            measured=True,
         ),
         Domain(
             name="scienceworld",
@@ -87,8 +100,18 @@ DOMAINS: Mapping[str, Domain] = {
             steps=54.1,
             characters=126,
             settings={"play_on": True, **PATIENCE},
+            # A demonstration off the gold path takes minutes.
+            hard=("scored",),
         ),
-        Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=476),
+        Domain(
+            name="webshop",
+            title="WebShop",
+            pairs=300,
+            steps=6.7,
+            characters=476,
+            # The score comes with the purchase, which nothing undoes.
+            hard=("near-miss", "disordered", "noisy", "greedy"),
+        ),
         Domain(
             name="blocksworld",
             title="BlocksWorld",
@@ -99,6 +122,7 @@ DOMAINS: Mapping[str, Domain] = {
             # As in the published problems, of which one in nine has five blocks.
             variants=({"blocks": 5}, *({"blocks": 4},) * 8),
             instead=frozenset({"problems", "blocks"}),
+            measured=True,
         ),
         Domain(
             name="textworld",
@@ -109,6 +133,7 @@ DOMAINS: Mapping[str, Domain] = {
             settings=PATIENCE,
             variants=({"game": "cooking"}, {"game": "treasure-hunt"}),
             instead=frozenset({"game"}),
+            measured=True,
         ),
     )
 }

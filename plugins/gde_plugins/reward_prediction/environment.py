@@ -29,7 +29,7 @@ from gde_plugins.reward_prediction.files import (
     find_records,
     task_name,
 )
-from gde_plugins.reward_prediction.maker import Maker
+from gde_plugins.reward_prediction.maker import Maker, failures
 
 END = "end of the record"
 
@@ -70,8 +70,8 @@ class RewardBench:
         settings = repr(sorted(asdict(self._config).items()))
         digest = sha256(settings.encode()).hexdigest()[:16]
         return [
-            f"{task_name(self._domain.name, task)} {side} {digest}"
-            for task, side in self._made
+            f"{task_name(self._domain.name, task)} {number} {digest}"
+            for task, number in self._made
         ]
 
     def reset(self, seed: int) -> Observation:
@@ -171,10 +171,12 @@ class RewardBench:
         return actions[self._at + 1] if self._at + 1 < len(actions) else END
 
     @cached_property
-    def _made(self) -> Sequence[tuple[int, Side]]:
+    def _made(self) -> Sequence[tuple[int, int]]:
+        """Tasks, and the places of their trajectories, that of the success first."""
         n_tasks = self._domain.tasks(self._config.share)
-        sides: tuple[Side, Side] = ("positive", "negative")
-        return [(task, side) for task in range(n_tasks) for side in sides]
+        n_failures = len(failures(self._domain, self._config)) or 1
+        places = range(1 + n_failures)
+        return [(task, place) for task in range(n_tasks) for place in places]
 
     def _files_episode(self, seed: int) -> _Episode:
         file = self._files[seed % len(self._files)]
@@ -187,10 +189,11 @@ class RewardBench:
         return _Episode(record, file.task, file.side, expert)
 
     def _made_episode(self, seed: int) -> _Episode:
-        index, side = self._made[seed % len(self._made)]
+        index, place = self._made[seed % len(self._made)]
         if self._pair is None or self._pair.index != index:
             self._pair = self._maker.pair(index)
-        record = self._pair.positive if side == "positive" else self._pair.negative
+        record = self._pair.records[place]
+        side: Side = "negative" if place else "positive"
         return _Episode(record, self._pair.name, side, self._pair.positive)
 
     def _observe(self) -> Observation:

@@ -86,12 +86,12 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A success and a failure at the same task."""
+    """A success and its failures at the same task."""
 
     domain: str
     index: int
     positive: Record
-    negative: Record
+    negatives: tuple[Record, ...]
 
     @property
     def name(self) -> str:
@@ -100,8 +100,13 @@ class Pair:
 
     @property
     def origins(self) -> frozenset[str]:
-        """The identity of the task by content, from both trajectories."""
-        return self.positive.origins | self.negative.origins
+        """The identity of the task by content, from all trajectories."""
+        return frozenset().union(*(one.origins for one in self.records))
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The success, then its failures."""
+        return self.positive, *self.negatives
 
 
 def task_name(domain: str, index: int) -> str:
@@ -221,12 +226,15 @@ def is_written(folder: Path) -> bool:
 
 
 def write_pair(pair: Pair, folder: Path) -> None:
-    """Write both trajectories, each wholly or not at all.
+    """Write all trajectories, each wholly or not at all.
 
     Raises:
         RunFailed: they cannot be written.
     """
-    for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
+    names = [POSITIVE]
+    names += [f"negative_{i}.json" for i in range(len(pair.negatives))]
+    # The first two come last: a task that has them is complete.
+    for name, record in reversed([*zip(names, pair.records, strict=True)]):
         with replacing(folder / name) as file:
             file.write_text(
                 json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8"

@@ -8,15 +8,18 @@
    failure. A trajectory that makes progress is thrown away, and none shares a sequence
    of actions with the expert's.
 4. Observations, admissible actions and rewards are the environment's own.
+
+Other failures are those of `failures`; then the truth of all is measured.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from shutil import rmtree
+from typing import Literal
 
 import numpy as np
 
-from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
 from gde.parts.environment import HasWorlds
@@ -25,82 +28,33 @@ from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import (
     Demonstrating,
     Domain,
+    Failure,
     Settings,
     opened,
 )
+from gde_plugins.reward_prediction.failures import TRIES, make_failure
 from gde_plugins.reward_prediction.files import Pair, Record, Step
+from gde_plugins.reward_prediction.play import Play, Unsuitable
 
-TRIES = 50
-"""Trajectories that are begun, at most, in one world."""
+Truth = Literal["published", "distance", "score"]
+"""What the true rewards are: interpolated along the expert's steps, the share of the
+way to the goal, or the environment's own.
+"""
 
 
-class Unsuitable(GdeError):
-    """A world without a pair; says why."""
-
-
-@dataclass
-class _Play:
-    """An episode as it is recorded."""
-
-    environment: Demonstrating
-    seed: int
-    steps: list[Step] = field(default_factory=list)
-    over: bool = False
-
-    def __post_init__(self) -> None:
-        self.seen: Observation = self.environment.reset(self.seed)
-        self.start = self.seen.text
-
-    def take(self, action: str, expert: bool = False) -> None:
-        """Take an action and record it."""
-        admissible = self.seen.actions or ()
-        outcome = self.environment.step(action)
-        self.seen = outcome.observation
-        self.over = outcome.terminated or outcome.truncated
-        raw = outcome.success or 0.0
-        # The end may earn for a part of the goal, such as a purchase.
-        if outcome.terminated:
-            raw = min(1.0, max(raw, outcome.reward))
-        step = Step(
-            action=action,
-            observation=self.seen.text,
-            raw=raw,
-            shaped=raw,
-            is_expert=expert,
-            admissible=admissible,
-        )
-        self.steps.append(step)
-
-    def choose(
-        self,
-        rng: np.random.Generator,
-        banned: frozenset[tuple[str, ...]] = frozenset(),
-        n: int = 1,
-    ) -> str:
-        """A random action that completes no banned sequence of n actions; empty where
-        there is none.
-        """
-        if self.seen.actions is None:
-            raise Unsuitable(
-                "a random policy needs admissible actions, the environment lists none"
-            )
-        last = tuple(step.action for step in self.steps[len(self.steps) - n + 1 :])
-        free = [action for action in self.seen.actions if (*last, action) not in banned]
-        if not free:
-            return ""
-        return free[int(rng.integers(len(free)))]
-
-    def record(self) -> Record:
-        return Record(
-            goal=self.environment.task().objective,
-            start=self.start,
-            steps=tuple(self.steps),
-            world=dict(self.environment.world().labels),
-        )
+def failures(domain: Domain, recipe: Recipe) -> tuple[Failure, ...]:
+    """The kinds of the failures of every task; none for the published one."""
+    if recipe.pairs == "published":
+        return ()
+    return domain.hard if recipe.pairs == "hard" else (recipe.pairs,)
 
 
 def make_positive(
-    environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator
+    environment: Demonstrating,
+    seed: int,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    truth: Truth = "published",
 ) -> Record:
     """Record a success: the expert's way between random steps.
 
@@ -108,14 +62,15 @@ def make_positive(
         Unsuitable: the expert does not reach the goal, not even from the start.
     """
     for trial in range(TRIES):
-        play = _Play(environment, seed)
+        play = Play(environment, seed, measured=truth == "distance")
         # The last trial is the expert's own way from the start.
         is_last = trial == TRIES - 1
         n_before = 0 if is_last else int(rng.integers(recipe.padding + 1))
         _wander(play, n_before, rng)
         if _has_only_wandered(play, n_before) and _follow(play):
             _wander(play, int(rng.integers(recipe.padding + 1)), rng)
-            return _shaped(play.record(), recipe.offset)
+            record = play.record()
+            return _shaped(record, recipe.offset) if truth == "published" else record
 
         if trial == 0:
             # Where there is no way from the start, more trials are of no use.
@@ -125,28 +80,26 @@ def make_positive(
     raise Unsuitable("the demonstration does not reach the goal")
 
 
-def _wander(play: _Play, n_steps: int, rng: np.random.Generator) -> None:
+def _wander(play: Play, n_steps: int, rng: np.random.Generator) -> None:
     for _ in range(n_steps):
         if play.over:
             return
         play.take(play.choose(rng))
 
 
-def _has_only_wandered(play: _Play, n_steps: int) -> bool:
+def _has_only_wandered(play: Play, n_steps: int) -> bool:
     """Whether all random steps were taken, and the goal is still ahead."""
     if play.over or len(play.steps) < n_steps:
         return False
     return not play.steps or play.steps[-1].raw < 1
 
 
-def _follow(play: _Play) -> bool:
+def _follow(play: Play) -> bool:
     """Follow the demonstration; whether its last step, and none before, reached the
     goal.
     """
-    for action in play.environment.demonstration():
-        if play.over or (
-            play.seen.actions is not None and action not in play.seen.actions
-        ):
+    for action in play.way.copy():
+        if not play.admits(action):
             return False
         play.take(action, expert=True)
     expert = [step for step in play.steps if step.is_expert]
@@ -182,7 +135,7 @@ def make_negative(
     """
     banned = sequences(positive.expert_actions, recipe.overlap)
     for _ in range(TRIES):
-        play = _Play(environment, seed)
+        play = Play(environment, seed)
         while len(play.steps) < len(positive.steps) and not play.over:
             action = play.choose(rng, banned, recipe.overlap)
             if not action:
@@ -251,16 +204,15 @@ class Maker:
                 seed,
             )
             try:
-                positive = make_positive(environment, seed, self.recipe, rng)
-                negative = make_negative(environment, seed, positive, self.recipe, rng)
+                records = self._records(environment, seed, rng)
             except GdeError as error:
                 reason = str(error)
                 continue
             pair = Pair(
                 domain=self.domain.name,
                 index=index,
-                positive=positive,
-                negative=negative,
+                positive=records[0],
+                negatives=tuple(records[1:]),
             )
             if not pair.origins & self.left_out:
                 return pair
@@ -268,6 +220,23 @@ class Maker:
         raise Unsuitable(
             f"domain {self.domain.name}: no pair for task {index}: {reason}"
         )
+
+    def _records(
+        self, environment: Demonstrating, seed: int, rng: np.random.Generator
+    ) -> list[Record]:
+        """The success and the failures of a world."""
+        recipe = self.recipe
+        kinds = failures(self.domain, recipe)
+        if not kinds:
+            positive = make_positive(environment, seed, recipe, rng)
+            return [positive, make_negative(environment, seed, positive, recipe, rng)]
+
+        measured = self.domain.measured and recipe.pairs != "scored"
+        truth: Truth = "distance" if measured else "score"
+        positive = make_positive(environment, seed, recipe, rng, truth)
+        begin = partial(Play, environment, seed, measured, self.domain.plays_on)
+        n_steps = len(positive.steps)
+        return [positive, *(make_failure(kind, begin, n_steps, rng) for kind in kinds)]
 
     def close(self) -> None:
         """Close all environments."""

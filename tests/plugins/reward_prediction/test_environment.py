@@ -35,7 +35,7 @@ def data(folder: Path, n_tasks: int = 3) -> Path:
             domain="blocksworld",
             index=index,
             positive=positive,
-            negative=record([0] * 4, [0] * 4),
+            negatives=(record([0] * 4, [0] * 4),),
         )
         write_pair(pair, folder / "blocksworld" / pair.name)
     return folder

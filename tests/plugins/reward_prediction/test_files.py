@@ -37,7 +37,10 @@ def record(*shaped: float, raw: float = 0.0) -> Record:
 
 def pair(index: int = 0) -> Pair:
     return Pair(
-        domain="d", index=index, positive=record(0.5, 1, raw=1), negative=record(0, 0)
+        domain="d",
+        index=index,
+        positive=record(0.5, 1, raw=1),
+        negatives=(record(0, 0), record(0.25, 0)),
     )
 
 
@@ -52,15 +55,14 @@ def foreign(**change: Any) -> dict[str, Any]:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     write_pair(pair(), tmp_path / "d" / "d-0000")
-    positive, negative = sorted(
-        find_records(tmp_path), key=lambda file: file.side, reverse=True
-    )
+    *negatives, positive = find_records(tmp_path)
     assert (positive.task, positive.side, positive.read()) == (
         "d/d-0000",
         "positive",
         pair().positive,
     )
-    assert (negative.side, negative.read()) == ("negative", pair().negative)
+    assert [one.side for one in negatives] == ["negative"] * 2
+    assert tuple(one.read() for one in negatives) == pair().negatives
 
 
 def test_what_others_wrote_is_read(tmp_path: Path) -> None:
