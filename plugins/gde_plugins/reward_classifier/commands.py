@@ -3,9 +3,12 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from gde_plugins.reward_classifier.training import Trained
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -31,6 +34,12 @@ def train_reward(
         list[str] | None,
         typer.Option("--set", help="train.FIELD=VALUE of the recipe; may be repeated."),
     ] = None,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            help="A learning curve: numbers of pairs such as 100+400, a model of each in OUT/N."
+        ),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Train a reward model on preferences.
@@ -58,27 +67,54 @@ def train_reward(
     )
     preferences = read_preferences(data)
     try:
-        from gde_plugins.reward_classifier.training import train
+        from gde_plugins.reward_classifier.training import train, train_curve
     except ModuleNotFoundError as error:
         raise MissingExtra(
             "gde train-reward", [error.name or "torch"], "rewards"
         ) from error
-    trained = asdict(train(preferences, recipe, out, _watch))
-    typer.echo(
-        json.dumps({"schema": 1, "out": str(out), **trained})
-        if as_json
-        else _line(trained, out)
-    )
+    if sizes:
+        curve = train_curve(preferences, recipe, _sizes(sizes), out, _watch)
+        printed: dict[str, object] = {"curve": [asdict(one) for one in curve]}
+        lines = [line for one in curve for line in _lines(one)]
+    else:
+        trained = train(preferences, recipe, out, _watch)
+        printed = asdict(trained)
+        lines = _lines(trained)
+    if as_json:
+        typer.echo(json.dumps({"schema": 1, "out": str(out), **printed}))
+    else:
+        typer.echo("\n".join([str(out), *lines]))
 
 
-def _line(trained: dict[str, object], out: Path) -> str:
-    accuracy = trained["accuracy"]
-    held = (
-        "nothing held out"
-        if accuracy is None
-        else f"{accuracy:.3f} of {trained['n_held_out']} held-out pairs right"
-    )
-    return f"{out}: {trained['n_pairs']} pairs, loss {trained['first_loss']:.3f} to {trained['last_loss']:.3f}, {held}"
+def _sizes(text: str) -> list[int]:
+    from gde.errors import ConfigError
+
+    try:
+        sizes = [int(each) for each in text.split("+")]
+    except ValueError:
+        sizes = []
+    if not sizes or min(sizes) < 1:
+        raise ConfigError(f"--sizes: wanted numbers such as 100+400, got {text!r}")
+    return sizes
+
+
+def _lines(trained: "Trained") -> list[str]:
+    """The loss, then a line for each row of the held-out table."""
+    lines = [
+        f"{trained.n_pairs} pairs: loss {trained.first_loss:.3f} to {trained.last_loss:.3f}"
+    ]
+    if not trained.held_out:
+        lines.append("  nothing held out")
+    for row in trained.held_out:
+        interval = ""
+        if row.interval:
+            low, high = row.interval
+            interval = f" [{low:.3f}, {high:.3f}]"
+        lines.append(
+            f"  {row.domain}: {row.accuracy:.3f}{interval} of {row.pairs} held-out pairs "
+            f"of {row.tasks} tasks right; the longer text {row.longer:.3f}"
+        )
+    return lines
 
 
 def _watch(step: int, n_steps: int, loss: float) -> None:

@@ -34,6 +34,10 @@ class Recipe:
     """The folder of a language model of transformers; scratch for a small one with
     random weights and the words of the data, which needs no download.
     """
+    objective: Literal["ranking", "regression"] = "ranking"
+    """Loss: ranking of the chosen text above the rejected one (Shen et al. 2026, eq.
+    13), or regression of the true reward at the end of each text.
+    """
     rank: Annotated[int, Ge(0)] = 16
     """Of the LoRA adapters on all linear layers; 0 trains every weight, as scratch does
     whatever is said here.

@@ -21,6 +21,8 @@ BEGINNING = re.compile(
     rf"<GOAL> (.*?) </GOAL>{RULER}<ACTION> (.*?) </ACTION>\n<STATE> (.*?) </STATE>",
     re.DOTALL,
 )
+STATE = "<STATE>"
+"""Begins every observation."""
 TEST = "test.json"
 """File beside preferences with the origins of the tasks that they may not be of."""
 
@@ -35,6 +37,9 @@ class Preference:
     task: str
     origins: tuple[str, ...] = ()
     """Of the task, see `gde.data.origin`; those of the texts are added when read."""
+    chosen_reward: float | None = None
+    """True reward at the end of the text; None where the file does not tell it."""
+    rejected_reward: float | None = None
 
 
 PREFERENCE = TypeAdapter(Preference)

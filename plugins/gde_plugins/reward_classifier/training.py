@@ -1,5 +1,5 @@
 """Training on preferences: a contrastive ranking loss with centred rewards (Shen et al.
-2026, eq. 13). The folder of a trained model is there completely or not at all.
+2026, eq. 13), or a regression of true rewards. The folder of a trained model is there completely or not at all.
 """
 
 import json
@@ -19,6 +19,7 @@ from gde.errors import ConfigError
 from gde.files import new_folder
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
+from gde_plugins.reward_classifier.held_out import HeldOut, held_out_table
 from gde_plugins.reward_classifier.scorer import (
     CARD,
     Scorer,
@@ -32,6 +33,7 @@ WORDS = 4000
 UNKNOWN, PAD = "[unknown]", "[pad]"
 WORD = re.compile(r"\w+|[^\w\s]")
 LONGEST = 2048
+CURVE = "curve.json"
 
 
 def scratch_tokenizer(texts: Iterable[str]) -> Any:
@@ -97,6 +99,8 @@ class Trained:
     """Share of the held-out pairs that are ranked correctly; None where there are
     none.
     """
+    held_out: tuple[HeldOut, ...] = ()
+    """The same by domain, with intervals."""
 
 
 def ranking_loss(
@@ -107,6 +111,18 @@ def ranking_loss(
     """
     ranked = torch.nn.functional.logsigmoid(chosen - rejected).mean()
     return -ranked + centring * (chosen + rejected).square().mean()
+
+
+def batch_loss(
+    rewards: torch.Tensor, batch: Sequence[Preference], recipe: Recipe
+) -> torch.Tensor:
+    """The loss of the rewards of all chosen, then of all rejected texts."""
+    n = len(batch)
+    if recipe.objective == "ranking":
+        return ranking_loss(rewards[:n], rewards[n:], recipe.centring)
+    true = [one.chosen_reward for one in batch] + [one.rejected_reward for one in batch]
+    target = torch.tensor(true, dtype=rewards.dtype, device=rewards.device)
+    return torch.nn.functional.mse_loss(rewards, target)
 
 
 def train(
@@ -120,49 +136,77 @@ def train(
             nothing is written.
     """
     with new_folder(out) as folder:
-        return _train(preferences, recipe, folder, watch)
+        kept, held_out = _split(preferences, recipe)
+        return _train(kept, held_out, recipe, folder, watch)
+
+
+def train_curve(
+    preferences: Sequence[Preference],
+    recipe: Recipe,
+    sizes: Sequence[int],
+    out: Path,
+    watch: Watch,
+) -> tuple[Trained, ...]:
+    """Train on growing numbers of pairs, in `out/N`; all are held against the same
+    held-out pairs, and `out/curve.json` keeps what was found.
+
+    Raises:
+        ConfigError: as `train`, or there are fewer pairs than the largest size.
+    """
+    with new_folder(out) as folder:
+        kept, held_out = _split(preferences, recipe)
+        if max(sizes) > len(kept):
+            raise ConfigError(
+                f"--sizes: wanted at most {len(kept)}, the pairs to train on, got {max(sizes)}"
+            )
+        # A smaller number of pairs is a part of every larger one.
+        order = generator(recipe.seed, "curve").permutation(len(kept))
+        found: list[Trained] = []
+        for size in sorted({*sizes}):
+            part = [kept[i] for i in order[:size]]
+            inside = folder / str(size)
+            inside.mkdir()
+            found.append(_train(part, held_out, recipe, inside, watch))
+        curve = json.dumps([asdict(one) for one in found], indent=2)
+        (folder / CURVE).write_text(curve + "\n", encoding="utf-8")
+    return tuple(found)
 
 
 def _train(
-    preferences: Sequence[Preference], recipe: Recipe, folder: Path, watch: Watch
+    kept: Sequence[Preference],
+    held_out: Sequence[Preference],
+    recipe: Recipe,
+    folder: Path,
+    watch: Watch,
 ) -> Trained:
     if recipe.base == SCRATCH:
         recipe = replace(recipe, rank=0)
-    kept, held_out = _split(preferences, recipe)
     if not kept:
         raise ConfigError(
             "--data: wanted preferences of more tasks: none are left to train on"
+        )
+    if recipe.objective == "regression" and any(
+        None in (one.chosen_reward, one.rejected_reward) for one in kept
+    ):
+        raise ConfigError(
+            "--data: train.objective=regression needs the true rewards: build the file again"
         )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(recipe.seed, "reward classifier") % 2**63)
         scorer = _begun(kept, recipe)
         losses = _fit(scorer, kept, recipe, watch)
     tenth = max(1, len(losses) // 10)
+    table = held_out_table(scorer, held_out, recipe.batch_size)
     trained = Trained(
         n_pairs=len(kept),
         n_held_out=len(held_out),
         first_loss=float(np.mean(losses[:tenth])),
         last_loss=float(np.mean(losses[-tenth:])),
-        accuracy=ranked_right(scorer, held_out, recipe.batch_size)
-        if held_out
-        else None,
+        accuracy=table[-1].accuracy if table else None,
+        held_out=table,
     )
-    _write(scorer, preferences, recipe, trained, folder)
+    _write(scorer, [*kept, *held_out], recipe, trained, folder)
     return trained
-
-
-def ranked_right(
-    scorer: Scorer, preferences: Sequence[Preference], batch_size: int
-) -> float:
-    """The share of preferences whose chosen text gets the higher reward."""
-    right = 0
-    with torch.inference_mode():
-        for i in range(0, len(preferences), batch_size):
-            batch = preferences[i : i + batch_size]
-            chosen = scorer.rewards([one.chosen for one in batch])
-            rejected = scorer.rewards([one.rejected for one in batch])
-            right += int((chosen > rejected).sum())
-    return right / len(preferences)
 
 
 def _split(
@@ -227,9 +271,7 @@ def _fit(
             rewards = scorer.rewards(
                 [one.chosen for one in batch] + [one.rejected for one in batch]
             )
-            loss = ranking_loss(
-                rewards[: len(batch)], rewards[len(batch) :], recipe.centring
-            )
+            loss = batch_loss(rewards, batch, recipe)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()

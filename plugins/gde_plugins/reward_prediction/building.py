@@ -245,8 +245,8 @@ def write_preferences(
     """Write `train.jsonl` with `n_pairs` preferences from as many tasks as needed.
 
     A line holds `domain`, `task`, `origins` of the task, `chosen` and `rejected`, the
-    texts laid out as in Shen et al. (2026), appendix C.2.1. No task is one of the
-    test's. Without any preference, no file is written.
+    texts laid out as in Shen et al. (2026), appendix C.2.1, and their true rewards. No
+    task is one of the test's. Without any preference, no file is written.
 
     Args:
         order: of the test's tasks.
@@ -413,7 +413,12 @@ def preferences(pair: Pair, n: int, rng: np.random.Generator) -> Iterator[Prefer
     for place in rng.choice(len(better), min(n, len(better)), replace=False):
         chosen = beginnings[better[place]]
         rejected = beginnings[worse[place]]
-        yield {"chosen": _text(chosen), "rejected": _text(rejected)}
+        yield {
+            "chosen": _text(chosen),
+            "rejected": _text(rejected),
+            "chosen_reward": chosen.worth,
+            "rejected_reward": rejected.worth,
+        }
 
 
 def _text(beginning: _Beginning) -> str:

@@ -224,11 +224,13 @@ def regret(one: Trajectory) -> float:
     With certified distances d to the goal, it is the steps taken and still needed over
     those needed at first, less 1: (t + d(t)) / d(0) - 1. The last decision of an
     episode that does not reach the goal is left out, as no record tells where it led.
-    Elsewhere the best earns 1, and it is 1 less the success.
+    Elsewhere the best earns 1, at the end, and it is 1 less what was earned.
     """
+    last = one.turns[-1]
     distances = [-turn.value for turn in one.turns if turn.value is not None]
     if len(distances) < len(one.turns):
-        return 1 - (one.success or 0.0)
+        earned = last.reward if last.terminated else 0.0
+        return 1 - min(1.0, max(earned, one.success or 0.0))
     if one.succeeded:
         return len(distances) / distances[0] - 1
     return (len(distances) - 1 + distances[-1]) / distances[0] - 1

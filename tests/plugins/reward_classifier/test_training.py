@@ -23,9 +23,16 @@ from gde.request.settings import build  # noqa: E402
 from gde.testing import check_plugin, check_reward_model  # noqa: E402
 from gde_plugins.reward_classifier import plugin  # noqa: E402
 from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
-from gde_plugins.reward_classifier.scorer import Scorer  # noqa: E402
+from gde_plugins.reward_classifier.held_out import held_out_table, ranked_right  # noqa: E402
+from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
 from gde_plugins.reward_classifier.texts import Preference, beginnings, read_preferences  # noqa: E402
-from gde_plugins.reward_classifier.training import ranked_right, ranking_loss, train  # noqa: E402
+from gde_plugins.reward_classifier.training import (  # noqa: E402
+    CURVE,
+    batch_loss,
+    ranking_loss,
+    train,
+    train_curve,
+)
 
 QUICK = {
     "learning_rate": 0.01,
@@ -163,7 +170,7 @@ def test_adapters_leave_the_base_alone(trained: Path, tmp_path: Path) -> None:
     )
     assert found.accuracy is not None and found.accuracy > 0.8
     scorer = Scorer.load(adapted, "", "cpu")
-    assert ranked_right(scorer, PREFERENCES, 8) > 0.8
+    assert np.mean(ranked_right(scorer, PREFERENCES, 8)) > 0.8
     with pytest.raises(
         ConfigError,
         match="wanted the folder of the model that was adapted, got '/no/such'",
@@ -367,3 +374,51 @@ def test_a_recipe_is_read_from_a_plan_that_settings_override(tmp_path: Path) -> 
 
 def test_the_plugin_keeps_its_contract() -> None:
     check_plugin(plugin)
+
+
+def test_a_learning_curve_is_held_against_the_same_pairs(tmp_path: Path) -> None:
+    recipe = Recipe(**{**QUICK, "epochs": 2})  # type: ignore[arg-type]
+    out = tmp_path / "curve"
+    small, large = train_curve(PREFERENCES, recipe, [36, 10], out, ignore)
+    assert (small.n_pairs, large.n_pairs) == (10, 36)
+    assert (small.n_held_out, large.n_held_out) == (12, 12)
+    written = json.loads((out / CURVE).read_text())
+    assert [each["accuracy"] for each in written] == [small.accuracy, large.accuracy]
+    assert read_card(out / "36")["n_pairs"] == 36
+    with pytest.raises(ConfigError, match="--sizes: wanted at most 36"):
+        train_curve(PREFERENCES, recipe, [37], tmp_path / "more", ignore)
+    assert not (tmp_path / "more").exists()
+
+
+def test_a_regression_is_of_the_true_rewards(tmp_path: Path) -> None:
+    recipe = Recipe(**{**QUICK, "learning_rate": 0.002}, objective="regression")  # type: ignore[arg-type]
+    told = [replace(PREFERENCES[0], chosen_reward=1.0, rejected_reward=0.25)]
+    predicted = torch.tensor([1.5, 0.25])
+    # The chosen text comes first.
+    assert batch_loss(predicted, told, recipe).item() == pytest.approx(0.5**2 / 2)
+    with pytest.raises(ConfigError, match="needs the true rewards"):
+        train(PREFERENCES, recipe, tmp_path / "untold", ignore)
+
+    told = [
+        replace(one, chosen_reward=1.0, rejected_reward=0.0) for one in PREFERENCES[:30]
+    ]
+    found = train(told, recipe, tmp_path / "model", ignore)
+    assert found.last_loss < found.first_loss
+    assert read_card(tmp_path / "model")["recipe"]["objective"] == "regression"
+
+
+def test_held_out_pairs_stand_beside_the_longer_text() -> None:
+    class Backwards:
+        """Gives each text less the more it has."""
+
+        def rewards(self, texts: Sequence[str]) -> torch.Tensor:
+            return -torch.tensor([float(len(one)) for one in texts])
+
+    short, long = text(0).rpartition("\n<ACTION>")[0], text(0)
+    pairs = [Preference(long, short, "a", f"{i}") for i in range(8)]
+    pairs += [Preference(short, long, "b", f"{i}") for i in range(3)]
+    rows = {one.domain: one for one in held_out_table(Backwards(), pairs, 4)}  # type: ignore[arg-type]
+    assert (rows["a"].accuracy, rows["a"].longer, rows["a"].tasks) == (0, 1, 8)
+    assert (rows["b"].accuracy, rows["b"].longer, rows["b"].interval) == (1, 0, None)
+    assert rows["all"].accuracy == pytest.approx(3 / 11)
+    assert rows["all"].interval is not None

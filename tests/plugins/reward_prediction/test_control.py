@@ -40,8 +40,13 @@ def test_regret_counts_the_steps_that_brought_nothing() -> None:
     assert regret(episode(2.0, 3.0, 2.0, 1.0, success=1.0)) == 1
     # Where the last decision led is not recorded: one step away so far.
     assert regret(episode(2.0, 3.0, success=0.0)) == 1
-    # Without certified distances, what was earned counts.
+    # Without certified distances, what was earned at the end counts.
     assert regret(episode(None, None, success=0.25)) == 0.75
+    bought = episode(None, success=0.0)
+    (turn,) = bought.turns
+    assert regret(replace(bought, turns=(replace(turn, reward=0.5),))) == 1
+    end = replace(turn, reward=0.5, terminated=True)
+    assert regret(replace(bought, turns=(end,))) == 0.5
 
 
 def points(regrets: list[float]) -> list[Point]:

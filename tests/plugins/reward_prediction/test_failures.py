@@ -31,7 +31,7 @@ def cells(record: Record) -> list[int]:
     return [int(text.removeprefix("cell ")) for text in path]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in HARD if kind != "disordered"])
+@pytest.mark.parametrize("kind", ["near-miss", "undone", "noisy"])
 def test_the_truth_is_the_share_of_the_way_and_no_failure_ends_at_the_goal(
     kind: Failure,
 ) -> None:
@@ -76,14 +76,14 @@ def test_hard_pairs_of_the_blocks_world() -> None:
     domain = find_domain("blocksworld")
     maker = Maker(domain, Recipe(pairs="hard"))
     orders = 0
-    for index in range(6):
+    for index in range(3):
         pair = maker.pair(index)
         assert [one.world["failure"] for one in pair.negatives] == [*HARD]
         assert pair.positive.success == 1
         for record in pair.records:
             truth = [0.0, *(step.shaped for step in record.steps)]
             # Every step leads one action nearer or farther, or the goal still holds.
-            n_at_first = record.world["distance"]
+            n_at_first = int(str(record.world["distance"]))
             changes = [(b - a) * n_at_first for a, b in pairwise(truth)]
             assert all(
                 abs(each) == pytest.approx(1) or abs(each) < 1e-9 for each in changes
@@ -94,7 +94,7 @@ def test_hard_pairs_of_the_blocks_world() -> None:
         way = pair.positive.expert_actions
         disordered = pair.negatives[1]
         orders += disordered.expert_actions != way[: len(disordered.expert_actions)]
-    assert orders == 6
+    assert orders == 3
     maker.close()
 
 

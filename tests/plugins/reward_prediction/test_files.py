@@ -145,7 +145,7 @@ def test_the_table_has_a_row_a_step_and_tells_what_it_lacks(tmp_path: Path) -> N
         ("d-0000", "negative_0", 0),
         ("d-0000", "negative_0", 1),
     ]
-    assert len(rows) == 10
+    assert len(rows) == 16
     assert rows[-1] == {
         "domain": "d", "task": "d-0002", "side": "positive", "goal": "reach it", "step": 1, "action": "act 1",
         "observation": "s\u00e9en 1", "admissible": ["a", "b"], "raw": 1.0, "shaped": 1.0, "is_expert": True,
