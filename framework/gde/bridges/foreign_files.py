@@ -10,6 +10,12 @@ from gde.errors import GdeError
 
 AT_MOST = 4 * 2**30
 """Bytes, unpacked: a log is held in memory."""
+SMALL = 2**25
+"""Bytes, unpacked, that any archive may have."""
+RATIO = 200
+"""How many times its own size a larger archive may unpack to. Logs reach a tenth of
+it, texts of one letter five times as much.
+"""
 LONGEST = 200
 """Characters of a reason."""
 
@@ -48,7 +54,14 @@ def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
         raise GdeError(
             f"{path}: wanted {wanted}, got a zip archive without {' or '.join(one_of)}"
         )
-    _refuse_beyond(path, sum(entry.file_size for entry in entries))
+    unpacked = sum(entry.file_size for entry in entries)
+    _refuse_beyond(path, unpacked)
+    ratio = unpacked // path.stat().st_size
+    if unpacked > SMALL and ratio > RATIO:
+        raise GdeError(
+            f"{path}: wanted {wanted}, got an archive that unpacks to {ratio} times its size;"
+            " if it is no bomb, make a .json of it with `inspect log convert`"
+        )
 
 
 def _refuse_beyond(path: Path, size: int) -> None:

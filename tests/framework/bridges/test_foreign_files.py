@@ -172,6 +172,16 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_read(
         read_lm_eval(large)
 
 
+def test_an_archive_that_unpacks_to_much_more_than_a_log_is_refused(
+    tmp_path: Path,
+) -> None:
+    bomb = archive(tmp_path / "a.eval", header="0" * 2**26)
+    with pytest.raises(
+        GdeError, match=r"an archive that unpacks to \d+ times its size"
+    ):
+        check_archive(bomb, "a log", HEADERS)
+
+
 def test_a_reason_is_one_short_line() -> None:
     said = what_is_wrong(ValueError("first\n  second " + "x" * 10_000))
     assert said.startswith("first second x")
