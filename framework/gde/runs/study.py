@@ -138,7 +138,7 @@ def read_study(folder: Path) -> Study:
         raise RunFolderError(f"{path}: wanted a study's tables, got {first}") from error
     results = {}
     for name in stored.runs:
-        if Path(name).name != name:
+        if Path(name).name != name or name in ("", ".."):
             raise RunFolderError(f"{path}: {name!r} is no name of a run")
         results[name] = RunFolder.open(folder / name).read_result()
     return Study(

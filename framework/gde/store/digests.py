@@ -56,7 +56,15 @@ def digest(file: Path) -> str:
 
 
 def matches(journal: Database, folder: Path, file: Path) -> bool:
-    """Whether a file is the one whose digest was kept, if one was."""
+    """Whether a file is the one whose digest was kept, if one was.
+
+    Raises:
+        RunFolderError: it is no plain file of the folder: the record, which names it,
+        may come from anyone.
+    """
+    is_below = file.is_relative_to(folder) and ".." not in file.parts
+    if not is_below or file.is_symlink() or (file.exists() and not file.is_file()):
+        raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
     name = file.relative_to(folder).as_posix()
     rows = journal.signed("files", "SELECT * FROM files WHERE name = ?", (name,))
     return all(row["digest"] == digest(file) for row in rows)

@@ -154,7 +154,12 @@ class RunFolder:
         Raises:
             RunFolderError: there is no such folder, it holds no run, or links.
         """
-        if not path.is_dir():
+        try:
+            is_folder = path.is_dir()
+        # A file of others may name it, in any number of characters.
+        except OSError:
+            is_folder = False
+        if not is_folder:
             raise RunFolderError(
                 f"no run folder {path}: give a folder that `gde eval` made"
             )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import openai
+from aiohttp import ClientError
 
 from gde.data.completion import ChatRequest, Completion, FirstAnswer, ModelInfo
 from gde.data.json import Json
@@ -97,6 +98,7 @@ class OpenAIModel:
                     answer = await self._ask(client, request)
             except (
                 openai.OpenAIError,
+                ClientError,
                 TooLong,
                 CutOff,
                 ValueError,
@@ -124,7 +126,14 @@ class OpenAIModel:
             problem = f"the answer is no chat completion: {str(answer)[:150]}"
             advice = "Give the base URL of the API, which often ends in /v1"
             raise GdeError(self._in_one_line(f"{problem}. {advice}"))
-        completion = with_tokens(read_answer(answer), answer)
+        try:
+            completion = with_tokens(read_answer(answer), answer)
+        except RecursionError as error:
+            raise GdeError(
+                self._in_one_line(
+                    "the answer is nested too deeply. See the server's log"
+                )
+            ) from error
         return replace(completion, effort=sent_effort(request, self._config))
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
@@ -171,7 +180,7 @@ class OpenAIModel:
             client, _ = await self._connected()
             try:
                 names = [model.id async for model in client.models.list()]
-            except (openai.OpenAIError, TooLong, ValueError):
+            except (openai.OpenAIError, ClientError, TooLong, ValueError):
                 # Some servers have no list of models.
                 names = []
             if problem := misnamed(config.model, names):
@@ -198,7 +207,8 @@ class OpenAIModel:
             response = await self._post(client, request)
         try:
             return json.loads(response.content)
-        except ValueError as error:
+        # Of JSON that is nested without end, Python only says that it goes too deep.
+        except (ValueError, RecursionError) as error:
             text = str(response.text)
             if text.lstrip().startswith("{"):
                 raise CutOff(

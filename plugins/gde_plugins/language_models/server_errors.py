@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import openai
+from aiohttp import ClientError
 
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import CutOff, TooLong
@@ -88,6 +89,12 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
 
     if isinstance(error, openai.APIConnectionError):
         return Trouble(message=_explain_connection(error), away=True, passing=True)
+
+    if isinstance(error, ClientError):
+        said = getattr(error, "message", "") or str(error)
+        advice = "Correct the URL, or see the server's log"
+        message = f"the answer is no HTTP ({said}). {advice}"
+        return Trouble(message=message, away=True, passing=True)
 
     message = str(error) or type(error).__name__
     return Trouble(message=message, away=False, passing=False)

@@ -160,6 +160,12 @@ def link_of_folder(run: Path, treasure: Path) -> None:
     (run / "activations").symlink_to(treasure.parent)
 
 
+def link_of_report(run: Path, _: Path) -> None:
+    """A digest would be computed of what has no end."""
+    (run / "report.html").unlink()
+    (run / "report.html").symlink_to("/dev/zero")
+
+
 def pipe(run: Path, _: Path) -> None:
     (run / "result.json").unlink()
     os.mkfifo(run / "result.json")
@@ -215,6 +221,9 @@ HOSTILE = [
     says("UPDATE episodes SET final_state = '7'"),
     says("UPDATE turns SET status = 'glorious'"),
     says("UPDATE turns SET optimal = '7'"),
+    says("UPDATE files SET name = '/dev/zero' WHERE name = 'report.html'"),
+    says("UPDATE files SET name = '../treasure' WHERE name = 'report.html'"),
+    link_of_report,
 ]
 
 

@@ -141,6 +141,40 @@ async def _never_ends(send: Send) -> None:
         await send(b"10000\r\n" + b" " * 65536 + b"\r\n")
 
 
+def sends(data: bytes) -> Behaviour:
+    async def behave(send: Send) -> None:
+        await send(data)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00\xff\xfegarbage\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        b"HTTP/1.1 200 OK\r\nx: " + b"a" * 100_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_an_outage_in_one_line(data: bytes) -> None:
+    (error,), _ = ask(sends(data), retries=0)
+    assert isinstance(error, Unavailable)
+    assert "the answer is no HTTP" in one_line(error)
+
+
+@pytest.mark.parametrize("levels", [300, 450, 900, 100_000])
+def test_answers_that_are_nested_deeply_are_read_or_refused(levels: int) -> None:
+    content = b'[{"text":' * levels + b'"here"' + b"}]" * levels
+    body = json.dumps(answer()).encode().replace(b'"here"', content)
+    (found,), _ = ask(says(200, body), retries=0)
+    if isinstance(found, Completion):
+        assert found.text == "here"
+    else:
+        one_line(found)
+
+
 def test_an_answer_that_drips_meets_the_deadline_of_the_whole() -> None:
     began = time.monotonic()
     (error,), _ = ask(_drips, timeout=0.3)
