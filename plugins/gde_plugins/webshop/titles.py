@@ -1,14 +1,13 @@
 """Words that say what kind of product a title names."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from gde.errors import ConfigError, MissingExtra
+from gde_plugins.webshop.index import WORD
 
 Nouns = Callable[[str], Sequence[str]]
 """Takes a title; gives its nouns in lower case."""
-WORD = re.compile(r"[^\W_]+")
 IDLE = "a an and by for from in of on or our the to with"
 STOP_WORDS = frozenset(IDLE.split())
 NOUNS = frozenset({"NOUN", "PROPN"})
