@@ -156,6 +156,10 @@ def _crossed_agent(
         return
 
     config = catalogue.find("agent", agent.name).offer.config
+    if MODEL.table in agent.config and not names_models(config):
+        raise ConfigError(
+            f"agent {agent.name!r} uses no language model: leave out --model, or take another agent (`gde list agents`)"
+        )
     for values, chosen in _crossed(config, agent.config, AGENT):
         # A plan in which nothing varies keeps its values as they were written.
         one = plan

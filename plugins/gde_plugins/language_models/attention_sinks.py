@@ -17,6 +17,8 @@ FUSED_SINKS = "gde_fused_sinks"
 """Name of this attention in transformers."""
 EXACT = (torch.float32, torch.float64)
 """In 16 bits the kernel rounds less often than transformers, so its numbers differ."""
+QUERIES = 64
+"""Queries that are answered together, by those keys alone that one of them may see."""
 
 
 def fuse_sinks(model: Any) -> None:
@@ -36,30 +38,58 @@ def _attend(
     attention_mask: Tensor,
     *,
     scaling: float,
+    sliding_window: int | None,
     s_aux: Tensor,
     **_unused: Any,
 ) -> tuple[Tensor, None]:
     """Return (B, T, heads, width) outputs, and no attention weights.
 
     Args:
-        query: (B, heads, T, width).
+        query: (B, heads, T, width), of the last tokens.
         key: (B, heads of keys, S, width).
         value: as `key`.
         attention_mask: (B, 1, T, S), added to the logits.
         scaling: of the logits.
+        sliding_window: number of keys that a query may see; None for all before it.
         s_aux: (heads,) sinks.
     """
+    length = query.shape[2]
+    earlier = key.shape[2] - length
+    outputs = []
+    for start in range(0, length, QUERIES):
+        end = min(start + QUERIES, length)
+        first = max(0, earlier + start + 1 - sliding_window) if sliding_window else 0
+        seen = slice(first, earlier + end)
+        output = _with_sinks(
+            query[:, :, start:end],
+            key[:, :, seen],
+            value[:, :, seen],
+            attention_mask[:, :, start:end, seen],
+            scaling,
+            s_aux,
+        )
+        outputs.append(output)
+    return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
+
+
+def _with_sinks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    scaling: float,
+    sinks: Tensor,
+) -> Tensor:
     rows, heads, length, _ = query.shape
-    mask = attention_mask.expand(rows, heads, length, -1)
-    sinks = s_aux.view(1, heads, 1, 1).expand(rows, heads, length, 1)
+    of_keys = mask.expand(rows, heads, length, -1)
+    of_sinks = sinks.view(1, heads, 1, 1).expand(rows, heads, length, 1)
 
     one_more_key = (0, 0, 0, 1)
-    output = scaled_dot_product_attention(
+    return scaled_dot_product_attention(
         query,
         pad(key, one_more_key),
         pad(value, one_more_key),
-        attn_mask=torch.cat([mask, sinks], dim=-1),
+        attn_mask=torch.cat([of_keys, of_sinks], dim=-1),
         scale=scaling,
         enable_gqa=True,
     )
-    return output.transpose(1, 2).contiguous(), None

@@ -137,6 +137,11 @@ def test_a_list_of_agents_that_names_none_is_refused(
             ("model.batch_size=3",),
             "model.batch_size: agent 'random' uses no language model",
         ),
+        (
+            "random",
+            ("agent.model=nano",),
+            "agent 'random' uses no language model: leave out --model",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused(
