@@ -117,7 +117,8 @@ def test_a_folder_of_three_products_gives_pairs(tmp_path: Path) -> None:
     maker = Maker(find_domain("webshop"), Recipe(), {"data": str(data)})
     pair = maker.pair(0)
     assert pair.positive.actions[-1] == "click[buy now]"
-    assert max(step.raw for step in pair.negative.steps) == 0
+    (failure,) = pair.negatives
+    assert max(step.raw for step in failure.steps) == 0
 
 
 def test_wishes_are_in_the_released_order(tmp_path: Path) -> None:
