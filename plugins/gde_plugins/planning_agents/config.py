@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.completion import Effort, History
-from gde.offers import ModelName, RewardName
+from gde.offers import GeneralModelName, ModelName, RewardName
 
 World = Literal["simulator", "model"]
 Share = Annotated[float, Interval(ge=0, le=1)]
@@ -16,8 +16,8 @@ Share = Annotated[float, Interval(ge=0, le=1)]
 class ReactConfig:
     """Prompts and sampling of the language model."""
 
-    model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, hf:PATH_OR_ID or openai:MODEL@URL."""
+    model: Annotated[GeneralModelName, MinLen(1)] = "nano"
+    """The language model: hf:PATH_OR_ID or openai:MODEL@URL."""
     retries: Annotated[int, Ge(0)] = 2
     """Maximum number of retries per turn after an unusable answer; each names the error."""
     history: History = 10

@@ -24,5 +24,7 @@ class ProfileConfig:
     """Seeds for each level of the BabyAI questions."""
     pairs: Count = 100
     """Episodes that the model judges as a reward model."""
+    texts: Count = 30
+    """Text worlds, without and with a reward model."""
     models: tuple[ModelName, ...] = ()
     """Other language models that the same agent asks, a column each."""

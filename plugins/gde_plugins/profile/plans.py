@@ -17,7 +17,7 @@ ANCHORS: Mapping[str, Choice] = {
     "optimal": Choice(name="optimal"),
 }
 """Scripted agents that play the same worlds, by the names of their columns."""
-PLAYED = ("grids", "keys", "fog")
+PLAYED = ("grids", "keys", "fog", "texts")
 """The runs that the anchors play too."""
 LANGUAGE = "gpt-oss"
 """The agent that reads any world as text and asks a language model."""
@@ -103,8 +103,14 @@ def _own(
         environment = Choice(name=f"babyai-{task}", config=levels)
         yield task, replace(questions, environment=environment)
 
-    if agent.name == LANGUAGE:
+    texts = plan("textworld", config.texts, "success")
+    if agent.name != LANGUAGE:
+        yield "texts", texts
+    else:
         model = agent.config.get("model", "nano")
+        asking = Choice(name="react", config={"model": model})
+        yield "texts", replace(texts, agent=asking)
+        yield "texts-reward", replace(texts, agent=replace(asking, name="react-reward"))
         judge = Choice(name="judge", config={"model": model})
         judging = plan("rewardbench", config.pairs, "epic", domain="blocksworld")
         yield (

@@ -15,6 +15,7 @@ SEEKS = "Keys and fog"
 BELIEVES = "What it believes"
 WANTS = "What it is after"
 ANSWERS = "BabyAI questions"
+TEXTS = "Text worlds"
 JUDGES = "As a judge of progress"
 REGRET = "reward_regret.auc"
 JOINS = "What its acting follows"
@@ -174,6 +175,8 @@ ASKED = (
         "decompose.comprehension.above_blind",
         ANSWERS,
     ),
+    _row("Success rate", "texts", "success", TEXTS),
+    _row("Success rate with a reward model", "texts-reward", "success", TEXTS),
     _row(
         "EPIC distance of the judge", "judge", "epic", JUDGES, where={"reward": "judge"}
     ),

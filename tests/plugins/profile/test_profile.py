@@ -25,7 +25,9 @@ from gde_plugins.profile.plans import ANCHORS, PLAYED
 from gde_plugins.profile.rows import ASKED, ERRS, found
 from gde_plugins.profile.study import Profile
 
-SMALL = {"grids": 1, "worlds": 12, "keys": 6, "questions": 1, "pairs": 2}
+SMALL = {"grids": 1, "worlds": 12, "keys": 6, "questions": 1, "pairs": 2, "texts": 1}
+OF_MODELS = ("judge", "texts-reward")
+"""What only language models are asked."""
 NOISY = Request(name="profile", settings=SMALL, agent=Choice(name="noisy"))
 
 
@@ -70,6 +72,8 @@ def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
         assert other.environment == plans[name].environment
         if name == "judge":
             assert other.rewards[0].config["model"] == model
+        elif name.startswith("texts"):
+            assert other.agent.config == {"model": model}
         else:
             assert other.agent.config == {"effort": "low", "model": model}
 
@@ -147,7 +151,7 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.mark.extended
 def test_a_scripted_agent_has_numbers_or_reasons_and_anchors(noisy: Study) -> None:
     by_name = {(row.source, row.quantity): row for row in noisy.rows}
-    assert len(by_name) == len([each for each in ASKED if each.plan != "judge"])
+    assert len(by_name) == len([each for each in ASKED if each.plan not in OF_MODELS])
     for row in noisy.rows:
         assert row.ours.value is not None or row.ours.reason
     success = by_name["grids", "Success rate"]
