@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
 from gde.bridges.inspect_logs import write_inspect
@@ -41,7 +42,12 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
         "inspect": write_inspect,
     }
     try:
-        return writers[form](run, out)
+        # Beside it first: what fails half-way would stand in the way of another try.
+        with TemporaryDirectory(dir=out.parent, prefix=".export.") as place:
+            unfinished = Path(place) / out.name
+            n = writers[form](run, unfinished)
+            unfinished.rename(out)
+        return n
     except OSError as error:
         raise ConfigError(f"--out {out}: {error.strerror or error}") from error
 

@@ -138,7 +138,7 @@ def write_inspect(run: Path, out: Path) -> int:
     """
     if out.suffix not in ENDINGS:
         raise ConfigError(
-            f"--out {out}: wanted a name that ends in {' or '.join(ENDINGS)}"
+            f"--out {out.name}: wanted a name that ends in {' or '.join(ENDINGS)}"
         )
     try:
         from inspect_ai.log import (

@@ -89,6 +89,12 @@ def signed_tables() -> Sequence[str]:
     return [name for name in schema.tables() if name != "head"]
 
 
+def is_full(error: Exception) -> bool:
+    """Whether the disk took no more: also a reader writes, beside the file."""
+    code = getattr(error, "sqlite_errorname", "")
+    return code.startswith(("SQLITE_FULL", "SQLITE_IOERR_SHM", "SQLITE_IOERR_WRITE"))
+
+
 def is_damage(error: Exception) -> bool:
     """Whether an error comes from a damaged file, not from a wrong query."""
     code = getattr(error, "sqlite_errorname", "")

@@ -135,9 +135,13 @@ class Database:
             reason = schema.mismatch(version, found)
             if not reason:
                 reason = head.lost(journal._connection, published)
-        except (sqlite3.Error, RunFolderError) as error:
+        except (sqlite3.Error, RunFolderError, RunFailed) as error:
             if journal is not None:
                 journal.close()
+            if isinstance(error, RunFailed):
+                raise
+            if checksums.is_full(error):
+                raise _no_room(path, error) from error
             raise RunFolderError(
                 f"{path}: {error}; the file is damaged or cannot be read"
             ) from error
@@ -280,6 +284,8 @@ class Database:
         try:
             return self._connection.execute(text, values).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
+            if checksums.is_full(error):
+                raise _no_room("run.sqlite", error) from error
             if not checksums.is_damage(error):
                 raise
             raise RunFolderError(
@@ -331,3 +337,9 @@ class Database:
         ((pages,),) = self.query("PRAGMA page_count")
         ((page_size,),) = self.query("PRAGMA page_size")
         return int(pages * page_size)
+
+
+def _no_room(path: Path | str, error: Exception) -> RunFailed:
+    return RunFailed(
+        f"cannot open {path}: {error}; free disk space, then run the command again"
+    )

@@ -295,3 +295,18 @@ def test_a_package_that_is_missing_is_named_with_its_extra(
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtra, match=rf"gde-eval\[{extra}\]"):
             export_file(run, form, tmp_path / "out.eval")  # type: ignore[arg-type]
+
+
+def test_an_export_that_fails_leaves_nothing_behind(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def fails(_: object, path: Path, **options: object) -> None:
+        path.write_text("begun")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pandas.DataFrame, "to_parquet", fails)
+    with pytest.raises(ConfigError, match="No space left on device"):
+        export_file(run, "parquet", tmp_path / "turns.parquet")
+    assert [*tmp_path.iterdir()] == []

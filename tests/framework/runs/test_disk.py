@@ -110,23 +110,37 @@ def test_a_disk_that_fails_stops_the_run_and_it_goes_on(
         assert again.communicate()[1] and again.returncode == 0
 
 
-FULL = """mount -t tmpfs -o size=400k none "$1" || exit 99
-shift; "$@"; echo "code $?" >&2
+FULL = """mount -t tmpfs -o size=400k none "$RUN_DISK" || exit 99
+"$@"; echo "code $?" >&2
 mount -o remount,size=64m none "$RUN_DISK" || exit 99
 "$PYTHON" -m gde resume "$RUN_DISK/run"; echo "code $?" >&2
 """
 
 
-@pytest.mark.slow
-def test_a_full_disk_stops_the_run_and_it_goes_on(tmp_path: Path) -> None:
-    """A file system in memory that is full, in a name space of its own, and grows
-    afterwards.
-    """
+FULL_LATER = """mount -t tmpfs -o size=4m none "$RUN_DISK" || exit 99
+"$@"; echo "code $?" >&2
+dd if=/dev/zero of="$RUN_DISK/fill" bs=4k
+"$PYTHON" -m gde rescore "$RUN_DISK/run"; echo "code $?" >&2
+rm "$RUN_DISK/fill"
+"$PYTHON" -m gde rescore "$RUN_DISK/run"; echo "code $?" >&2
+"""
+
+
+def test_a_disk_that_was_filled_since_is_no_damage(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
+    said = on_small_disk(FULL_LATER, disk, evaluation(4, disk / "run"))
+    codes = [line for line in said.splitlines() if line.startswith("code ")]
+    assert codes == ["code 0", "code 3", "code 0"], said
+    assert "free disk space, then run the command again" in said
+    assert "damaged" not in said and "Traceback" not in said
+
+
+def on_small_disk(script: str, disk: Path, arguments: list[str]) -> str:
+    """What gde and a script say that mounts a disk in a name space of its own."""
     disk.mkdir()
     environment = {**os.environ, "RUN_DISK": str(disk), "PYTHON": sys.executable}
-    command = ["unshare", "-rm", "sh", "-c", FULL, "sh", str(disk)]
-    command += [sys.executable, "-m", "gde", *evaluation(400, disk / "run")]
+    command = ["unshare", "-rm", "sh", "-c", script, "sh"]
+    command += [sys.executable, "-m", "gde", *arguments]
     if (
         shutil.which("unshare") is None
         or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode
@@ -135,6 +149,16 @@ def test_a_full_disk_stops_the_run_and_it_goes_on(tmp_path: Path) -> None:
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     if ended.returncode == 99:
         pytest.skip("may not mount")
-    codes = [line for line in ended.stderr.splitlines() if line.startswith("code ")]
-    assert codes == ["code 3", "code 0"], ended.stderr
-    assert str(disk / "run") in ended.stderr and "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+@pytest.mark.slow
+def test_a_full_disk_stops_the_run_and_it_goes_on(tmp_path: Path) -> None:
+    """A file system in memory that is full, in a name space of its own, and grows
+    afterwards.
+    """
+    disk = tmp_path / "disk"
+    said = on_small_disk(FULL, disk, evaluation(400, disk / "run"))
+    codes = [line for line in said.splitlines() if line.startswith("code ")]
+    assert codes == ["code 3", "code 0"], said
+    assert str(disk / "run") in said and "Traceback" not in said
