@@ -33,7 +33,8 @@ def command(
     The site has leaderboards and all pages, and needs no server. Its folder `dataset`
     can be uploaded to Hugging Face's hub; anyone can read it with `gde import`.
     """
-    from gde.bridges.site.site import INDEX, publish
+    from gde.bridges.site.dataset import INDEX
+    from gde.bridges.site.site import publish
     from gde.errors import ConfigError
 
     if not LICENCE.fullmatch(licence):

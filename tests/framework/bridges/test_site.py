@@ -80,6 +80,24 @@ def test_a_published_run_says_the_same_and_is_its_readers_own(
     assert (tmp_path / "mine" / "duel" / "contest.toml").is_file()
 
 
+@pytest.mark.parametrize("name", ["Index.html", "dataset", "a|b", "a\nb"])
+def test_names_that_a_site_cannot_have_are_refused(
+    name: str, site: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(site.parent / "single", tmp_path / name)
+    with pytest.raises(ConfigError, match="rename the folder"):
+        publish([tmp_path / name], tmp_path / "site")
+    assert not (tmp_path / "site").exists()
+
+
+def test_runs_whose_tables_would_have_one_name_are_refused(
+    site: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(site.parent / "single", tmp_path / "duel.a")
+    with pytest.raises(ConfigError, match="two runs are called duel/a"):
+        publish([tmp_path / "duel.a", site.parent / "duel"], tmp_path / "site")
+
+
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

@@ -5,6 +5,7 @@
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import file_digest
@@ -25,6 +26,12 @@ CHECKSUMS = "checksums.json"
 RUNS = "runs"
 TURNS = "turns"
 HERE = "gde.bridges.site"
+INDEX = "index.html"
+DATASET = "dataset"
+TAKEN = (INDEX, DATASET)
+"""What lies beside the folders of the runs."""
+UNFIT = re.compile(r'[<>:"|?*\\\n]')
+"""Characters that the hub, Markdown tables or other systems refuse in a name."""
 MARKS = (CONTEST, STUDY_TABLES)
 AGAIN = "get it again from where it is published"
 LIMIT = 2**24
@@ -35,24 +42,33 @@ def collected(sources: Sequence[Path]) -> dict[str, Path]:
     """The runs in some folders by their future names, sorted.
 
     Raises:
-        ConfigError: two runs would have one name.
+        ConfigError: two runs would have one name, or one the name of a file of the site.
         RunFolderError: a folder holds no run, or one that is not finished.
     """
     found: dict[str, Path] = {}
     for source in sources:
         base = source.resolve().name
+        if base.casefold() in TAKEN or UNFIT.search(base):
+            raise ConfigError(
+                f"{source}: rename the folder, {base!r} cannot be published"
+            )
         runs = library(source)
         if not runs:
             raise RunFolderError(f"{source} is no run folder and holds none")
         for below, path in runs.items():
             name = base if path == source else f"{base}/{below}"
-            if name in found:
+            if _config_name(name) in {_config_name(each) for each in found}:
                 raise ConfigError(
                     f"two runs are called {name}: rename the folder of one of them"
                 )
             RunFolder.open(path).read_result()
             found[name] = path
     return dict(sorted(found.items()))
+
+
+def _config_name(name: str) -> str:
+    """The name of a run's table on Hugging Face's hub, which has no slashes."""
+    return name.replace("/", ".")
 
 
 def copy_marks(sources: Sequence[Path], folder: Path) -> None:
@@ -82,7 +98,7 @@ def write_dataset(
         table.parent.mkdir(parents=True, exist_ok=True)
         export_file(path, "parquet", table)
 
-    configs = {name.replace("/", "."): f"{TURNS}/{name}.parquet" for name in runs}
+    configs = {_config_name(name): f"{TURNS}/{name}.parquet" for name in runs}
     card = template("card.md.j2", HERE).render(
         licence=licence, configs=configs, states=states
     )

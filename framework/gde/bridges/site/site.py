@@ -11,7 +11,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gde.bridges.site.dataset import (
+    DATASET,
     HERE,
+    INDEX,
     RUNS,
     collected,
     copy_marks,
@@ -34,9 +36,6 @@ from gde.runs.study import STUDY_TABLES, read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.rows import to_json
-
-DATASET = "dataset"
-INDEX = "index.html"
 
 
 @dataclass(frozen=True, kw_only=True)
