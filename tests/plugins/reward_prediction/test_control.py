@@ -92,12 +92,12 @@ def test_the_truth_is_compared_where_it_is_certified() -> None:
 def test_the_truth_has_no_regret_and_the_verdicts_say_so(tmp_path: Path) -> None:
     settings = {
         "domains": "blocksworld",
-        "compared": "monotonic+goal-words+random+shuffled+unrepeated",
+        "compared": "monotonic+goal-words+random+unrepeated",
         "rewards": "mine",
     }
     mine = Choice(name="constant", alias="mine")
     found = reproduce(
-        Request(name="reward-control", settings=settings, scale=0.1, rewards=(mine,)),
+        Request(name="reward-control", settings=settings, scale=0.16, rewards=(mine,)),
         tmp_path / "study",
     )
     assert found.status == "ok" and len(found.figures) == 1
@@ -115,4 +115,4 @@ def test_the_truth_has_no_regret_and_the_verdicts_say_so(tmp_path: Path) -> None
         assert rows[f"regret, {control}, BlocksWorld", "mine"].ours.value is not None
     predictions = [row for row in found.rows if row.table == PREDICTS]
     # The truth is no point of the correlation.
-    assert [row.ours.n for row in predictions] == [6, 6, 6]
+    assert [row.ours.n for row in predictions] == [5, 5, 5]
