@@ -74,6 +74,10 @@ class RunFolder:
         path = out or free_name(parent, label)
         if path.exists() or path.is_symlink():
             raise taken(path)
+        if not _is_utf8(path):
+            raise RunFolderError(
+                f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
+            )
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -320,6 +324,15 @@ def _measurement_row(
         place,
         *values,
     )
+
+
+def _is_utf8(path: Path) -> bool:
+    """Whether a result can name the path."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def taken(path: Path) -> RunFolderError:

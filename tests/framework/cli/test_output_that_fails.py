@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Plan, evaluate
+from gde import GdeError, Plan, evaluate
 from gde.request.catalogue import Catalogue
 from gde.runs import exporting
 from gde.store.folder import RunFolder
@@ -40,6 +40,13 @@ def test_a_name_that_is_too_long_is_refused() -> None:
 def test_a_name_that_is_no_utf_8_is_refused() -> None:
     assert gde("doctor", b"/tmp/\xff\xfe")[0] == 2
     assert gde("export", b"/tmp/\xff\xfe")[0] == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names may be any bytes on Linux")
+def test_no_run_is_made_in_such_a_folder(tmp_path: Path, catalogue: Catalogue) -> None:
+    with pytest.raises(GdeError, match="bytes that are no UTF-8: choose another"):
+        evaluate(PLAN, tmp_path / os.fsdecode(b"a\xff"), catalogue)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

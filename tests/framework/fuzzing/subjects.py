@@ -33,6 +33,7 @@ from gde.runs.comparing import compare
 from gde.runs.contest import members
 from gde.runs.exporting import FORMATS, export, summaries
 from gde.runs.importing import import_log
+from gde.runs.salvaging import salvage
 from gde.runs.spending import spending
 from gde.runs.study import read_study
 from gde.runs.verifying import verify
@@ -235,6 +236,7 @@ def _uses(run: Path, corpus: Corpus, rng: Random) -> Sequence[tuple[int, Reading
         (4, lambda: spending(run)),
         (2, lambda: compare(run, corpus.folder / RUN, corpus.catalogue)),
         (1, lambda: rescore(run, catalogue=corpus.catalogue)),
+        (2, lambda: salvage(run, run.with_name("saved"), corpus.catalogue)),
     )
 
 
