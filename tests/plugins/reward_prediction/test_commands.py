@@ -121,6 +121,7 @@ def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
         "padding": 3,
         "offset": 1,
         "overlap": 2,
+        "pairs": "published",
         "blocksworld.play_on": True,
     }
     assert json.loads(kept.read_text(encoding="utf-8")) == recipe
