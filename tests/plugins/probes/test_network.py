@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from gde_plugins.probes.fitting import design, gradients, training, weights
+from gde_plugins.probes.fitting import design, gradients, training
 from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
 from gde_plugins.probes.fitting.training import (
     Examples,
@@ -55,11 +55,7 @@ def rows(inputs: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize("hidden", [0, 16])
-@pytest.mark.parametrize("at_once", [1, 2**19])
-def test_outputs_are_those_on_materialised_rows(
-    hidden: int, at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(weights, "FLOATS_AT_ONCE", at_once)
+def test_outputs_are_those_on_materialised_rows(hidden: int) -> None:
     w, inputs = network(hidden), activations()
     expected = rows(inputs) @ np.concatenate([w.activation, w.coordinate]) + w.bias
     if w.output is not None:

@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from gde_plugins.probes.fitting.weights import FLOATS_AT_ONCE
-
+FLOATS_AT_ONCE = 2**19
+"""Number of hidden units computed together, over all turns and cells of a chunk: 2 MiB
+fit in the cache.
+"""
 Parameters = dict[str, Tensor]
 """The arrays of `CellWeights` by name, without the z-scoring."""
 
