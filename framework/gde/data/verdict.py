@@ -7,9 +7,9 @@ from gde.data.measure import Better
 
 ALPHA = 0.05
 """The level of all tests."""
-Outcome = Literal["better", "worse", "different", "none"]
-"""`different` is for a number of which neither direction is better, `none` for no
-difference shown.
+Outcome = Literal["better", "worse", "different", "none", "untested"]
+"""`different` is for a number of which neither direction is better, `none` for a test
+that shows no difference, `untested` for no test.
 """
 
 
@@ -33,7 +33,7 @@ class Verdict:
     """The size of a difference that would have been found with a power of 80 %, before
     the correction.
     """
-    outcome: Outcome = "none"
+    outcome: Outcome = "untested"
     worlds: int
     """Worlds that were compared: held-out ones, or those of a code length."""
     initialisations: int = 1
@@ -50,7 +50,9 @@ def outcome_of(difference: float, p: float | None, better: Better) -> Outcome:
         p: corrected; None without a test.
         better: the better direction of the number.
     """
-    if p is None or p >= ALPHA:
+    if p is None:
+        return "untested"
+    if p >= ALPHA:
         return "none"
     if not better:
         return "different"

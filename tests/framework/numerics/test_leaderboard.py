@@ -80,7 +80,7 @@ def test_equals_are_not_told_apart_and_p_values_are_corrected_together() -> None
     assert alone.p is not None
     assert crowd.p is not None
     assert alone.p < crowd.p
-    assert (equal.p, equal.outcome, equal.difference) == (None, "none", 0)
+    assert (equal.p, equal.outcome, equal.difference) == (None, "untested", 0)
 
 
 def test_too_few_tasks_have_a_difference_and_no_test() -> None:
@@ -90,7 +90,7 @@ def test_too_few_tasks_have_a_difference_and_no_test() -> None:
     }
     verdict = board(few)["c0", "model"].verdict
     assert verdict is not None
-    assert (verdict.p, verdict.interval, verdict.outcome) == (None, None, "none")
+    assert (verdict.p, verdict.interval, verdict.outcome) == (None, None, "untested")
     assert verdict.reason
 
 

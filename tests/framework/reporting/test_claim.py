@@ -131,6 +131,7 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
                 interval=(-1.2, 0.2),
                 p=0.2,
                 detectable=0.9,
+                outcome="none",
                 worlds=9,
             ),
             "(no difference from random weights shown; detectable: 0.90 cells)",
@@ -167,9 +168,13 @@ def test_another_variant_is_told_where_its_test_has_another_outcome(
         control = off(3.0, replace(fit, control="untrained"))
         return [*off(0.5, fit), *(replace(one, verdict=verdict) for one in control)]
 
-    none = Verdict(control="untrained", difference=-0.1, p=0.3, worlds=9)
+    none = Verdict(
+        control="untrained", difference=-0.1, p=0.3, outcome="none", worlds=9
+    )
     better = replace(none, difference=-2.5, p=0.004, outcome="better")
-    untested = replace(none, p=None, reason="3 held-out worlds; a test needs 6")
+    untested = replace(
+        none, p=None, outcome="untested", reason="3 held-out worlds; a test needs 6"
+    )
     numbers = of("mlp", none) + of("bilinear", better)
     numbers += of("ridge", none) + of("linear", untested)
     said = words(claim(with_numbers(result, *numbers)).belief)

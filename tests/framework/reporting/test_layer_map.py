@@ -36,7 +36,7 @@ def at(one: Measurement, layer: int, position: str, **where: int) -> Measurement
         interval=(-3.0, -1.0),
         p=None if outcome is None else 0.5,
         detectable=0.25,
-        outcome=outcome or "none",
+        outcome=outcome or "untested",
         worlds=9,
         reason="" if outcome else "3 worlds; a test needs 6",
     )

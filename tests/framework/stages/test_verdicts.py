@@ -171,6 +171,7 @@ def test_the_outcome_is_that_of_the_corrected_p_value(
 
 def test_a_p_value_of_one_in_twenty_is_no_finding() -> None:
     assert outcome_of(1.0, 0.05, "more") == "none"
+    assert outcome_of(1.0, None, "more") == "untested"
     assert outcome_of(1.0, 0.0499, "more") == "better"
 
 
@@ -197,7 +198,7 @@ def test_few_worlds_are_not_tested() -> None:
         tested = worlds >= 6
         assert (found.p is not None) == tested
         assert (found.interval is not None) == tested
-        assert found.outcome == ("better" if tested else "none")
+        assert found.outcome == ("better" if tested else "untested")
         assert bool(found.reason) != tested
 
 
@@ -207,7 +208,7 @@ def test_equal_scores_are_no_difference() -> None:
         control = report("untrained", np.repeat(scores, draws, axis=0))
         found = verdicts(report("none", scores), control)["none"]
         assert found is not None
-        assert (found.outcome, found.p) == ("none", None)
+        assert (found.outcome, found.p) == ("untested", None)
         assert found.difference == pytest.approx(0, abs=1e-12)
         assert found.reason
         assert "not measured" not in found.reason

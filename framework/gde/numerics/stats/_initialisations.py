@@ -14,7 +14,8 @@ from math import hypot, sqrt
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import t
+from scipy.special import nctdtrinc
+from scipy.stats import chi2, t
 
 from gde.numerics.stats._differences import rounded
 from gde.numerics.stats._estimates import (
@@ -67,13 +68,11 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     if of_clusters == of_initialisations == 0:
         return None
 
-    def half_width(confidence: float, power: float = 0.5) -> float:
-        """Half of the interval, and as much more as gives a test this power."""
+    def half_width(confidence: float) -> float:
         level = (1 + confidence) / 2
-        over_clusters = t.ppf(level, G - 1) + t.ppf(power, G - 1)
-        over_initialisations = t.ppf(level, K - 1) + t.ppf(power, K - 1)
         return hypot(
-            over_clusters * of_clusters, over_initialisations * of_initialisations
+            t.ppf(level, G - 1) * of_clusters,
+            t.ppf(level, K - 1) * of_initialisations,
         )
 
     value = float(differences.mean())
@@ -82,8 +81,23 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
         value=value,
         interval=(value - half, value + half),
         p_value=_p_value(lambda p: half_width(1 - p) - abs(value)),
-        mde=half_width(CONFIDENCE, POWER),
+        mde=hypot(
+            _detectable_errors(G - 1) * of_clusters,
+            _detectable_errors(K - 1) * of_initialisations,
+        ),
     )
+
+
+def _detectable_errors(degrees: int) -> float:
+    """The difference, in estimated standard errors, that a t test finds with a power of
+    80 %.
+
+    It follows from the noncentral t distribution. An error that is estimated on few
+    degrees of freedom is too small in most samples, so it is divided by its median.
+    """
+    critical = t.ppf((1 + CONFIDENCE) / 2, degrees)
+    median = sqrt(chi2.ppf(0.5, degrees) / degrees)
+    return float(nctdtrinc(degrees, 1 - POWER, critical)) / median
 
 
 def _p_value(excess: Callable[[float], float]) -> float:

@@ -212,7 +212,7 @@ class _Places:
             row["lead"] = _lead(one.verdict, measure)
             lines.append(verdict_text(one.verdict, one.unit))
             # The words for "better" and "worse" have these numbers already.
-            if one.verdict.outcome == "none":
+            if one.verdict.outcome in ("none", "untested"):
                 lines.append(difference_text(one.verdict, one.unit))
         row["told"] = "\n".join(lines)
         return row
