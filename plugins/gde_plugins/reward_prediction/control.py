@@ -164,7 +164,8 @@ class ControlStudy:
             at_random = _regrets(runs[f"random-{domain.name}"].evidence)
             for control in self._controls:
                 condition = _condition(control, domain)
-                scores.setdefault(RANDOM, {})[condition] = at_random
+                if at_random:
+                    scores.setdefault(RANDOM, {})[condition] = at_random
                 for label in self._labels(domain):
                     run = runs[_name(control, domain, label)]
                     if regrets := _regrets(run.evidence):
