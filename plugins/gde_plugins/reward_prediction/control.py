@@ -18,7 +18,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import played
 from gde.numerics.leaderboard import OVERALL, Scores, Standing, leaderboard
-from gde.numerics.stats import CONFIDENCE, spearman
+from gde.numerics.stats import CONFIDENCE, Finding, spearman
 from gde.offers import Capability
 from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run, scaled
@@ -244,6 +244,15 @@ def rank_correlation(
     2000), and the p value of its permutations.
     """
     n = len(points)
+    if not n:
+        reason = "not measured: no reward model has both numbers"
+        nothing = Finding(reason=reason)
+        return (
+            replace(
+                nothing.statistic("rank_correlation", "correlation", 0), where=where
+            ),
+            replace(nothing.significance("rank_correlation.p", 0), where=where),
+        )
     found = spearman(
         [one.epic for one in points],
         [one.regret for one in points],
