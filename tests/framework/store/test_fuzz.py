@@ -26,7 +26,7 @@ SEED, FIRST = os.environ.get("GDE_SEED", "1"), int(os.environ.get("GDE_FIRST", 0
 A_PROCESS = 2_000
 """Inputs of one process at most."""
 MEMORY = 300e6
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
