@@ -158,11 +158,11 @@ class RunFolder:
         Raises:
             RunFolderError: there is no such folder, it holds no run, or links.
         """
+        # A file of others may name it, in any number of characters.
         try:
             is_folder = path.is_dir()
-        # A file of others may name it, in any number of characters.
-        except OSError:
-            is_folder = False
+        except OSError as error:
+            raise RunFolderError(f"{path}: {error.strerror}") from error
         if not is_folder:
             raise RunFolderError(
                 f"no run folder {path}: give a folder that `gde eval` made"
