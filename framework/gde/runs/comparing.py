@@ -42,6 +42,7 @@ from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.model_use import models_used
+from gde.store.checksums import decoding
 from gde.store.folder import RunFolder
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]
@@ -326,7 +327,8 @@ def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditi
 
         for world, part in parts.items():
             for trajectory in part.trajectories:
-                condition = planned[trajectory.key.condition]
+                with decoding("episodes"):
+                    condition = planned[trajectory.key.condition]
                 # A world in several conditions belongs to none, so nothing is broken
                 # down.
                 if condition_of.setdefault(world, condition) != condition:
