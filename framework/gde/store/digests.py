@@ -62,7 +62,8 @@ def matches(journal: Database, folder: Path, file: Path) -> bool:
         RunFolderError: it is no plain file of the folder: the record, which names it,
         may come from anyone.
     """
-    is_below = file.is_relative_to(folder) and ".." not in file.parts
+    is_below = file.is_relative_to(folder)
+    is_below = is_below and ".." not in file.relative_to(folder).parts
     if not is_below or file.is_symlink() or (file.exists() and not file.is_file()):
         raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
     name = file.relative_to(folder).as_posix()
