@@ -65,7 +65,7 @@ def trajectories(n_tasks: int, n_turns: int) -> list[Transcript]:
     return [
         Transcript.of(_played(base, record, n_turns))
         for pair in pairs
-        for record in (pair.positive, pair.negative)
+        for record in pair.records
     ]
 
 
