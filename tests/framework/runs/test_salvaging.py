@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from whole_plan import whole_plan
 
-from gde import Choice, GdeError, Plan, evaluate, load_evidence, report, resume
+from gde import GdeError, evaluate, load_evidence, report, resume
 from gde.data.result import Result
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.salvaging import LIST, Salvage, salvage
@@ -41,15 +42,7 @@ def parts() -> Catalogue:
 def whole(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Path:
     """A finished run with answers, activations, probes, rewards and a result."""
     run = tmp_path_factory.mktemp("salvaging") / "run"
-    plan = Plan(
-        environment="corridor",
-        agent="asking",
-        metrics=["success"],
-        probes=[Choice(name="moves", config={"layer": [1]})],
-        rewards=[Choice(name="progress-judge", config={"model": "appraising"})],
-        episodes=6,
-    )
-    evaluate(plan, run, parts)
+    evaluate(whole_plan(6), run, parts)
     return run
 
 

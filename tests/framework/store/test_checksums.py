@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole_plan import whole_plan
 
-from gde import Choice, GdeError, Plan, evaluate, load_evidence, rescore, resume
+from gde import GdeError, Plan, evaluate, load_evidence, rescore, resume
 from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import summaries
@@ -33,15 +34,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     a result.
     """
     run = tmp_path_factory.mktemp("checksums") / "run"
-    plan = Plan(
-        environment="corridor",
-        agent="asking",
-        metrics=["success"],
-        probes=[Choice(name="moves", config={"layer": [1]})],
-        rewards=[Choice(name="progress-judge", config={"model": "appraising"})],
-        episodes=4,
-    )
-    evaluate(plan, run, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    evaluate(whole_plan(4), run, catalogue)
     with closing(
         sqlite3.connect(run / "run.sqlite")
     ) as connection:  # all in one file, as it is sent around

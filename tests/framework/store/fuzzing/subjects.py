@@ -17,13 +17,13 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import tomli_w
+from whole_plan import whole_plan
 
 from fuzzing.damage import altered, altered_cell, damaged
-from gde import Plan, evaluate, load_evidence, rescore
+from gde import evaluate, load_evidence, rescore
 from gde.bridges.inspect_logs import read_inspect, write_inspect
 from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.bridges.site.dataset import check as check_dataset
-from gde.data.plan import Choice
 from gde.errors import MissingExtra
 from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue, load_plugins
@@ -86,22 +86,14 @@ def make_corpus(folder: Path) -> None:
     """Fill a folder with real files of every format."""
     folder.mkdir()
     catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
-    plan = Plan(
-        environment="corridor",
-        agent="asking",
-        metrics=["success"],
-        probes=[Choice(name="moves", config={"layer": [1]})],
-        rewards=[Choice(name="progress-judge", config={"model": "appraising"})],
-        episodes=3,
-    )
     run = folder / RUN
-    evaluate(plan, run, catalogue)
+    evaluate(whole_plan(3), run, catalogue)
     with closing(Journal.open(run / "run.sqlite")) as journal:
         journal.write([("DELETE FROM episodes WHERE episode = '0/2/0'", ())])
         shutil.copytree(run, folder / GOING)
         (folder / GOING / "result.json").unlink()
     shutil.rmtree(run)
-    evaluate(plan, run, catalogue)
+    evaluate(whole_plan(3), run, catalogue)
 
     for name in ("run.sqlite", "result.json", "plan.toml"):
         shutil.copyfile(run / name, folder / name)
