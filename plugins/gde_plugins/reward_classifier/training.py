@@ -1,5 +1,6 @@
 """Training on preferences: a contrastive ranking loss with centred rewards (Shen et al.
-2026, eq. 13), or a regression of true rewards. The folder of a trained model is there completely or not at all.
+2026, eq. 13), or a regression of true rewards. The folder of a trained model is there
+completely or not at all.
 """
 
 import json

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 OFFERED = ("words", "minilm")
@@ -59,10 +59,7 @@ def digest(embedder: str) -> str:
             file = part / name
             if file.is_file():
                 with file.open("rb") as weights:
-                    found = sha256()
-                    while block := weights.read(1 << 20):
-                        found.update(block)
-                return found.hexdigest()[:DIGITS]
+                    return file_digest(weights, "sha256").hexdigest()[:DIGITS]
     return ""
 
 

@@ -50,11 +50,8 @@ def near_miss(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Follow the demonstration but for its last step, then take any other steps."""
     while len(play.way) > 1:
         play.follow()
-    while len(play.steps) < n_steps and not play.over:
-        _stray(play, rng)
-        if play.reached:
-            return False
-    return not play.steps[-1].is_expert
+    missed = _never_reached(play, n_steps, lambda: _stray(play, rng))
+    return missed and not play.steps[-1].is_expert
 
 
 def disordered(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
@@ -100,38 +97,34 @@ def undone(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
 
 def noisy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Follow the demonstration in every other step on average, else act at random."""
-    while len(play.steps) < n_steps and not play.over:
+
+    def act() -> None:
         if rng.random() < NOISE or not play.way or not play.admits(play.way[0]):
             play.take(play.choose(rng))
         else:
             play.follow()
-        if play.reached:
-            return False
-    return True
+
+    return _never_reached(play, n_steps, act)
 
 
 def greedy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Take the action that names most words of the objective."""
     wanted = {*WORD.findall(play.environment.task().objective.lower())}
-    while len(play.steps) < n_steps and not play.over:
+
+    def act() -> None:
         actions = play.seen.actions or ()
         named = [len(wanted & {*WORD.findall(each.lower())}) for each in actions]
         best = [each for each, n in zip(actions, named, strict=True) if n == max(named)]
         if not best:
-            return False
+            raise Unsuitable("there is no action")
         play.take(best[int(rng.integers(len(best)))])
-        if play.reached:
-            return False
-    return True
+
+    return _never_reached(play, n_steps, act)
 
 
 def scored(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Act at random; progress is kept, and the truth is what the environment scores."""
-    while len(play.steps) < n_steps and not play.over:
-        play.take(play.choose(rng))
-        if play.reached:
-            return False
-    return True
+    return _never_reached(play, n_steps, lambda: play.take(play.choose(rng)))
 
 
 MAKERS: Mapping[Failure, Callable[[Play, int, np.random.Generator], bool]] = {
@@ -142,6 +135,15 @@ MAKERS: Mapping[Failure, Callable[[Play, int, np.random.Generator], bool]] = {
     "greedy": greedy,
     "scored": scored,
 }
+
+
+def _never_reached(play: Play, n_steps: int, act: Callable[[], None]) -> bool:
+    """Act up to a number of steps, unless the goal is reached; whether it is not."""
+    while len(play.steps) < n_steps and not play.over:
+        act()
+        if play.reached:
+            return False
+    return True
 
 
 def _stray(play: Play, rng: np.random.Generator) -> None:
