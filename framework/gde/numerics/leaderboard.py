@@ -8,6 +8,7 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
+from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.by_world import measured, split
@@ -49,6 +50,22 @@ class Standing:
     """Against the best baseline of the condition at the same tasks; None for that
     baseline, and without one. p values are Holm's over the whole leaderboard.
     """
+
+    def difference(self, measure: Measure) -> Measurement | None:
+        """The verdict as a number of a measure; None without one."""
+        verdict = self.verdict
+        if verdict is None:
+            return None
+        return Measurement(
+            name=measure.name,
+            value=verdict.difference if verdict.worlds else None,
+            unit=measure.unit,
+            n=verdict.worlds,
+            interval=verdict.interval,
+            where={measure.contender: self.contender, "against": verdict.control},
+            reason="" if verdict.worlds else verdict.reason,
+            verdict=verdict,
+        )
 
 
 def task_scores(

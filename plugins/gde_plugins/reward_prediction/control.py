@@ -40,7 +40,9 @@ VARIANTS: Mapping[str, Choice] = {
     "objects": Choice(name=FACTORY, alias="objects", config={"level": 3}),
 }
 """Reward models with settings, by label."""
-REGRET = Measure(name="regret", title="Regret", better="less", contender="reward")
+REGRET = Measure(
+    name="regret", title="Regret", unit="share", better="less", contender="reward"
+)
 BLIND = (*READING_NOTHING, "shuffled")
 """Reward models that do not read what they see."""
 BESIDE = "against the best that reads nothing"
@@ -48,6 +50,8 @@ BESIDE_RANDOM = "against random actions"
 EPIC = "EPIC distance"
 PREDICTS = "does EPIC predict regret?"
 SOURCE = "none"
+Standings = Mapping[tuple[str, str], Standing]
+"""By reward model and condition."""
 
 
 class ControlStudy:
@@ -120,15 +124,16 @@ class ControlStudy:
         scores = self._scores(runs)
         against_best = _standings(scores, BLIND)
         against_random = _standings(scores, (RANDOM,))
+        distances_in = self._distances(runs)
         rows: list[Comparison] = []
         for domain in self._domains:
-            distances = _distances(runs, domain)
+            distances = distances_in[domain.name]
             for control in self._controls:
                 condition = _condition(control, domain)
                 for label in (RANDOM, *self._labels(domain)):
                     others = {
-                        BESIDE: _beside(against_best.get((label, condition))),
-                        BESIDE_RANDOM: _beside(against_random.get((label, condition))),
+                        BESIDE: _difference(against_best, label, condition),
+                        BESIDE_RANDOM: _difference(against_random, label, condition),
                         EPIC: distances.get(label),
                     }
                     rows.append(
@@ -141,11 +146,13 @@ class ControlStudy:
                             others={k: v for k, v in others.items() if v is not None},
                         )
                     )
-        return [*rows, *self._predictions(self._points(runs))]
+        points = self._points(against_best, distances_in)
+        return [*rows, *self._predictions(points)]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
         """EPIC distance against regret: every reward model is a point."""
-        return [figure(self._points(runs))]
+        standings = _standings(self._scores(runs), BLIND)
+        return [figure(self._points(standings, self._distances(runs)))]
 
     def _rewards(self, domain: Domain) -> list[Choice]:
         """The reward models of a domain, with the truth where it is certified."""
@@ -172,16 +179,28 @@ class ControlStudy:
                         scores.setdefault(label, {})[condition] = regrets
         return scores
 
-    def _points(self, runs: Mapping[str, Run]) -> list[Point]:
+    def _distances(self, runs: Mapping[str, Run]) -> dict[str, dict[str, Measurement]]:
+        """EPIC distance by domain and reward model."""
+        found: dict[str, dict[str, Measurement]] = {}
+        for domain in self._domains:
+            measured = runs[f"epic-{domain.name}"].result.measurements
+            found[domain.name] = {
+                str(one.where["reward"]): one for one in measured if one.name == "epic"
+            }
+        return found
+
+    def _points(
+        self,
+        standings: Standings,
+        distances: Mapping[str, Mapping[str, Measurement]],
+    ) -> list[Point]:
         """Every reward model with both numbers, in every condition."""
-        standings = _standings(self._scores(runs), BLIND)
         points: list[Point] = []
         for domain in self._domains:
-            distances = _distances(runs, domain)
             for control in self._controls:
                 for label in self._labels(domain):
                     one = standings.get((label, _condition(control, domain)))
-                    epic = distances.get(label)
+                    epic = distances[domain.name].get(label)
                     if one is None or epic is None or epic.value is None:
                         continue
                     points.append(
@@ -244,21 +263,14 @@ def rank_correlation(
     2000), and the p value of its permutations.
     """
     n = len(points)
-    if not n:
-        reason = "not measured: no reward model has both numbers"
-        nothing = Finding(reason=reason)
-        return (
-            replace(
-                nothing.statistic("rank_correlation", "correlation", 0), where=where
-            ),
-            replace(nothing.significance("rank_correlation.p", 0), where=where),
+    found = Finding(reason="not measured: no reward model has both numbers")
+    if points:
+        found = spearman(
+            [one.epic for one in points],
+            [one.regret for one in points],
+            np.arange(n),
+            generator(0, "reward control"),
         )
-    found = spearman(
-        [one.epic for one in points],
-        [one.regret for one in points],
-        np.arange(n),
-        generator(0, "reward control"),
-    )
     if found.value is not None:
         found = replace(found, interval=_around(found.value, n))
     correlation = found.statistic("rank_correlation", "correlation", n)
@@ -267,10 +279,10 @@ def rank_correlation(
 
 
 def _around(correlation: float, n: int) -> tuple[float, float]:
-    z = norm.ppf((1 + CONFIDENCE) / 2)
-    error = z * sqrt((1 + correlation**2 / 2) / (n - 3))
     if abs(correlation) == 1:
         return correlation, correlation
+    z = norm.ppf((1 + CONFIDENCE) / 2)
+    error = z * sqrt((1 + correlation**2 / 2) / (n - 3))
     middle = atanh(correlation)
     return tanh(middle - error), tanh(middle + error)
 
@@ -279,15 +291,7 @@ def _regrets(evidence: Evidence) -> dict[str, float]:
     return {one.world.cluster: regret(one) for one in played(evidence)}
 
 
-def _distances(runs: Mapping[str, Run], domain: Domain) -> dict[str, Measurement]:
-    """EPIC distance by reward model."""
-    measured = runs[f"epic-{domain.name}"].result.measurements
-    return {str(one.where["reward"]): one for one in measured if one.name == "epic"}
-
-
-def _standings(
-    scores: Scores, baselines: Sequence[str]
-) -> dict[tuple[str, str], Standing]:
+def _standings(scores: Scores, baselines: Sequence[str]) -> Standings:
     board = leaderboard(scores, baselines, REGRET)
     return {
         (one.contender, one.condition): one for one in board if one.condition != OVERALL
@@ -311,21 +315,9 @@ def _regret(standing: Standing | None, label: str) -> Measurement:
     )
 
 
-def _beside(standing: Standing | None) -> Measurement | None:
-    """The verdict against a baseline; None for the baseline itself."""
-    if standing is None or standing.verdict is None:
-        return None
-    verdict = standing.verdict
-    return Measurement(
-        name="regret",
-        value=verdict.difference if verdict.worlds else None,
-        unit="share",
-        n=verdict.worlds,
-        interval=verdict.interval,
-        where={"reward": standing.contender, "against": verdict.control},
-        reason="" if verdict.worlds else verdict.reason,
-        verdict=verdict,
-    )
+def _difference(standings: Standings, label: str, condition: str) -> Measurement | None:
+    standing = standings.get((label, condition))
+    return standing.difference(REGRET) if standing else None
 
 
 def _kind(label: str) -> str:

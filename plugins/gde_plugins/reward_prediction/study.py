@@ -63,7 +63,13 @@ ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
 TABLE_2 = "Shen et al. (2026), table 2"
 BESIDE = "against the best that reads nothing"
-EPIC = Measure(name="epic", title="EPIC distance", better="less", contender="reward")
+EPIC = Measure(
+    name="epic",
+    title="EPIC distance",
+    unit="distance",
+    better="less",
+    contender="reward",
+)
 CURVED = ("statefactory", "goal-unrepeated")
 """Reward models whose rewards are drawn step by step, besides the best baseline."""
 EQ_14 = "Shen et al. (2026), eq. 14"
@@ -397,20 +403,8 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
 
 def _beside(standing: Standing | None) -> Mapping[str, Measurement]:
     """The difference from the best baseline that reads nothing, as a column."""
-    if standing is None or standing.verdict is None:
-        return {}
-    verdict = standing.verdict
-    measurement = Measurement(
-        name="epic",
-        value=verdict.difference if verdict.worlds else None,
-        unit="distance",
-        n=verdict.worlds,
-        interval=verdict.interval,
-        where={"reward": standing.contender, "against": verdict.control},
-        reason="" if verdict.worlds else verdict.reason,
-        verdict=verdict,
-    )
-    return {BESIDE: measurement}
+    difference = standing.difference(EPIC) if standing else None
+    return {BESIDE: difference} if difference else {}
 
 
 def _domain_of(one: Trajectory) -> str:
