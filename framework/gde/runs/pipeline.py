@@ -122,7 +122,6 @@ class Pipeline:
         )
 
         executor: Any = self.resources.make(ready.executor)
-        parts = shares(ready, worlds, self.journal, executor.workers)
         journal_path = self.folder.journal_path
         job = Sharing(journal_path, self.stop, self.keys_to)
 
@@ -131,7 +130,12 @@ class Pipeline:
         if isinstance(executor, WorksElsewhere):
             stopping = self.stop.calling(executor.stop)
 
-        with stopping, watching(journal_path, total, self._listeners()):
+        with (
+            self.journal.asking_alone(),
+            stopping,
+            watching(journal_path, total, self._listeners()),
+        ):
+            parts = shares(ready, worlds, self.journal, executor.workers)
             try:
                 if isinstance(executor, WorksFarAway):
                     done = executor.map(

@@ -66,6 +66,8 @@ class Share:
     """
     codes: Codes = field(default_factory=dict)
     """The code that the run is played with."""
+    asker: str | None = None
+    """As `Journal.asker`."""
 
     def episodes(self) -> Iterator[EpisodeKey]:
         """Yield its episodes in their order."""
@@ -88,7 +90,13 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     codes = playing(ready)
     for index in range(of):
         share = Share(
-            ready=ready, worlds=worlds, index=index, of=of, until=until, codes=codes
+            ready=ready,
+            worlds=worlds,
+            index=index,
+            of=of,
+            until=until,
+            codes=codes,
+            asker=journal.asker,
         )
         whole.append(share)
 
@@ -161,6 +169,7 @@ class Sharing:
         codes = _same_codes(share)
         with closing(Journal.open(self.path)) as journal:
             journal.playing = journal.keep_code(codes)
+            journal.asker = share.asker
             left = left_to(share, journal)
             with closing(
                 Resources(share.ready, journal, left=left, keys_to=self.keys_to)
@@ -227,6 +236,7 @@ class DistantSharing:
             journal.write(known)
             journal.send = ask
             journal.playing = journal.keep_code(codes)
+            journal.asker = share.asker
             with closing(
                 Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)
             ) as resources:

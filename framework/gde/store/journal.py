@@ -3,11 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from secrets import token_hex
 from textwrap import shorten
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,7 +20,7 @@ from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
-from gde.errors import RunFolderError
+from gde.errors import RunFailed, RunFolderError
 from gde.store import checksums, rows
 from gde.store.database import Database, Statement
 
@@ -38,6 +40,8 @@ SALVAGED = "salvaged"
 """The note of a run that was saved from a damaged folder: what was said of it, and
 whether it has been resumed since.
 """
+ASKER = "asker"
+"""The note of the process that alone may ask models, by a number of its own."""
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
@@ -80,6 +84,25 @@ class Journal(Database):
         """What `strata` gives, once it was read."""
         self.playing: int | None = None
         """The code that plays the episodes which this process begins."""
+        self.asker: str | None = None
+        """What `asking_alone` has noted; None outside of it."""
+
+    @contextmanager
+    def asking_alone(self) -> Iterator[None]:
+        """Let only this process and its workers ask models.
+
+        Workers may outlive a process that was killed, and would spend what the next
+        process counts as left.
+        """
+        self.asker = token_hex(8)
+        self.note(ASKER, self.asker)
+        try:
+            yield
+        finally:
+            self.asker = None
+            # Where nothing can be written, nothing can be asked either.
+            with suppress(RunFailed, sqlite3.Error):
+                self.write([("DELETE FROM facts WHERE name = ?", (ASKER,))])
 
     def note_resumed(self) -> None:
         """Note that a salvaged run is complete again."""
@@ -136,10 +159,22 @@ class Journal(Database):
             request: its identity.
             model: as the user named it.
             most: tokens of prompt and answer that it may take.
+
+        Raises:
+            RunFailed: it cannot be written, or another process asks alone.
         """
-        row = (scope, request, model, 1, 0, 0, 0, 0, *most)
-        query = f"INSERT INTO requests VALUES ({_places(10)}, 0) ON CONFLICT DO UPDATE SET sent = sent + 1"
-        await self.commit([(query, row)])
+        asker = None if self.asker is None else rows.to_json(self.asker)
+        # A process that may not ask sends null times, which the table refuses.
+        alone = f"SELECT value FROM facts WHERE name = '{ASKER}'"
+        sent = f"(SELECT 1 WHERE ?4 IS NULL OR ?4 IS ({alone}))"
+        query = f"""INSERT INTO requests VALUES (?1, ?2, ?3, {sent}, 0, 0, 0, 0, ?5, ?6, 0)
+            ON CONFLICT DO UPDATE SET sent = sent + 1"""
+        try:
+            await self.commit([(query, (scope, request, model, asker, *most))])
+        except sqlite3.IntegrityError as error:
+            raise RunFailed(
+                "another process goes on with this run: this one asks no more"
+            ) from error
 
     def settle(self, scope: str, request: str, answer: Completion) -> None:
         """Write that a request has been answered, and the tokens that this took.

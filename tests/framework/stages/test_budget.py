@@ -335,3 +335,21 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
     ):
         evaluate(replace(PLAN, max_cost=1.0), tmp_path / "run", catalogue)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_worker_that_outlives_its_run_asks_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with closing(Journal.create(path)) as run, closing(Journal.open(path)) as orphan:
+        with run.asking_alone():
+            orphan.asker = run.asker
+            asyncio.run(answer(orphan, 0))
+
+        # Nor before the next process begins, nor beside it.
+        with pytest.raises(RunFailed, match="another process goes on"):
+            asyncio.run(answer(orphan, 0))
+        with run.asking_alone():
+            asyncio.run(answer(run, 1))
+            with pytest.raises(RunFailed, match="another process goes on"):
+                asyncio.run(answer(orphan, 2))
+        assert cost_before(run, {}).calls == 2
+        assert run.noted("asker") is None
