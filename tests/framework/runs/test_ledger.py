@@ -15,6 +15,8 @@ from gde import Choice, Plan
 from gde.runs.spending import spending
 
 CALLS = 15
+PAUSE = 0.1
+"""Seconds of an answer: four at a time, 15 take .4 s."""
 RUNS = int(os.environ.get("GDE_KILLS", 3))
 """Runs, each of which is killed several times."""
 
@@ -30,7 +32,7 @@ def test_a_killed_run_asks_no_more_than_it_may(
     plan = Plan(
         environment="long-corridor",
         agent="asking-logged",
-        models=[Choice(name="", config={"log": str(log), "pause": 0.02})],
+        models=[Choice(name="", config={"log": str(log), "pause": PAUSE})],
         metrics=["success"],
         episodes=12,
         concurrency=4,
@@ -45,7 +47,8 @@ def test_a_killed_run_asks_no_more_than_it_may(
         # Workers take seconds to start on a busy machine.
         while lines(log) == asked and run.process.is_alive():
             time.sleep(0.005)
-        time.sleep(moments.uniform(0, 0.1))
+        # At most half the time that all calls take, so that the first kill finds calls left.
+        time.sleep(moments.uniform(0, 2 * PAUSE))
         if not run.kill():
             break
         kills += 1
