@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -83,7 +84,8 @@ class ChatRequest:
     capability ANSWER_FORMS takes a schema or tool.
     """
 
-    @property
+    # Each decorator of a model needs it.
+    @cached_property
     def identity(self) -> str:
         """SHA-256 of the request: equal requests must get equal completions."""
         changes = [each.identity for each in self.interventions]

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -62,6 +63,22 @@ EXAMPLE = 240
 """The most characters of the example of a class."""
 PAGE = 64
 """Episodes that are read with one query."""
+
+
+# A process that may not ask sends null times, which the table refuses.
+_ALONE = f"SELECT value FROM facts WHERE name = '{ASKER}'"
+_SENT = f"(SELECT 1 WHERE ?4 IS NULL OR ?4 IS ({_ALONE}))"
+_FIRST = "?1, ?2, ?3, 1, 0, 0, 0, 0, ?5, ?6"
+_RESERVE = f"""
+    INSERT INTO requests
+    VALUES (?1, ?2, ?3, {_SENT}, 0, 0, 0, 0, ?5, ?6, {checksums.FUNCTION}({_FIRST}))
+    ON CONFLICT DO UPDATE SET sent = sent + 1
+"""
+_SETTLE = """
+    UPDATE requests SET answered = answered + 1, told = told + ?,
+    n_prompt = n_prompt + ?, n_completion = n_completion + ?
+    WHERE scope = ? AND request = ?
+"""
 
 
 class Journal(Database):
@@ -143,11 +160,7 @@ class Journal(Database):
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn; `call` has already written its completions."""
         row = rows.turn_row(key, turn)
-        # The most frequent row comes with its checksum: a trigger would take a second
-        # statement.
-        values = ", ".join(f"?{place}" for place in range(1, len(row) + 1))
-        query = f"INSERT INTO turns VALUES ({values}, {checksums.FUNCTION}({values}))"
-        await self.commit([(query, row)])
+        await self.commit([(_signing("turns", len(row)), row)])
 
     async def reserve(
         self, scope: str, request: str, model: str, most: tuple[int, int]
@@ -164,13 +177,8 @@ class Journal(Database):
             RunFailed: it cannot be written, or another process asks alone.
         """
         asker = None if self.asker is None else rows.to_json(self.asker)
-        # A process that may not ask sends null times, which the table refuses.
-        alone = f"SELECT value FROM facts WHERE name = '{ASKER}'"
-        sent = f"(SELECT 1 WHERE ?4 IS NULL OR ?4 IS ({alone}))"
-        query = f"""INSERT INTO requests VALUES (?1, ?2, ?3, {sent}, 0, 0, 0, 0, ?5, ?6, 0)
-            ON CONFLICT DO UPDATE SET sent = sent + 1"""
         try:
-            await self.commit([(query, (scope, request, model, asker, *most))])
+            await self.commit([(_RESERVE, (scope, request, model, asker, *most))])
         except sqlite3.IntegrityError as error:
             raise RunFailed(
                 "another process goes on with this run: this one asks no more"
@@ -185,9 +193,7 @@ class Journal(Database):
         n_prompt, n_completion = answer.n_prompt, answer.n_completion
         told = n_prompt is not None and n_completion is not None
         taken = (n_prompt, n_completion) if told else (0, 0)
-        query = """UPDATE requests SET answered = answered + 1, told = told + ?,
-            n_prompt = n_prompt + ?, n_completion = n_completion + ? WHERE scope = ? AND request = ?"""
-        self.commit_soon([(query, (int(told), *taken, scope, request))])
+        self.commit_soon([(_SETTLE, (int(told), *taken, scope, request))])
 
     async def call(
         self, scope: str, turn: int | None, completion: Completion, day: str = ""
@@ -205,7 +211,7 @@ class Journal(Database):
             (query, rows.intervention_row(each)) for each in completion.interventions
         ]
         row = rows.call_row(scope, turn, completion)
-        statements.append((f"INSERT INTO calls VALUES ({_places(len(row))}, 0)", row))
+        statements.append((_signing("calls", len(row)), row))
 
         # A note for each day, not a column: all calls of a day would repeat it.
         note = f"{ASKED}{rows.to_json([_part(scope), completion.model, day])}"
@@ -578,6 +584,16 @@ def _forgetting(episode: str) -> list[Statement]:
     tables = ("turns", "replays", "activations", "rewards", "judgements", "episodes")
     query = "DELETE FROM {} WHERE episode = ?"
     return [(query.format(table), (episode,)) for table in tables]
+
+
+@cache
+def _signing(table: str, n: int) -> str:
+    """The query for a row of n values, with its checksum.
+
+    For the most frequent rows: a trigger would take a second statement.
+    """
+    values = ", ".join(f"?{place}" for place in range(1, n + 1))
+    return f"INSERT INTO {table} VALUES ({values}, {checksums.FUNCTION}({values}))"
 
 
 def _places(n: int) -> str:

@@ -1,5 +1,6 @@
 """Connections to untrusted servers: bounded answers, and no redirect of the key."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -21,14 +22,69 @@ class CutOff(Exception):
     """An answer that begins as JSON and does not end as such."""
 
 
+class Connection:
+    """A server's API, and a short way to what a run asks again and again."""
+
+    def __init__(self, api: openai.AsyncOpenAI, http_client: Any) -> None:
+        """Take openai's client, and the HTTP client that it sends with."""
+        self.api = api
+        self._http = http_client
+        headers = http_package().Headers(api.auth_headers)
+        for name, value in api.default_headers.items():
+            if isinstance(value, str):
+                headers[name] = value
+        http_client.headers = headers
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send JSON to a path of the API, and return the HTTP package's response.
+
+        openai's own method builds and checks every request anew, which takes as long as
+        sending it.
+
+        Raises:
+            openai.APIStatusError: the server refuses the request.
+            openai.APIConnectionError: it cannot be reached, or is too slow.
+        """
+        http = http_package()
+        request = self._http.build_request(
+            "POST", f"{self.api.base_url}{path}", json=body
+        )
+        try:
+            response = await self._http.send(request)
+        except http.TimeoutException as error:
+            raise openai.APITimeoutError(request=request) from error
+        except http.TransportError as error:
+            raise openai.APIConnectionError(request=request) from error
+        if not response.is_success:
+            raise _refusal(response)
+        return response
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.api.close()
+
+
+def _refusal(response: Any) -> openai.APIStatusError:
+    """Return the exception of openai's client for such a response."""
+    try:
+        body = json.loads(response.text)
+    except (ValueError, RecursionError):
+        body = response.text.strip()
+    if isinstance(body, Mapping):
+        body = body.get("error", body)
+    return openai.APIStatusError(
+        f"Error code: {response.status_code} - {body}", response=response, body=body
+    )
+
+
 def connect(
     url: str,
     key: str,
     headers: Mapping[str, str],
     seconds: float,
     most_bytes: int,
-) -> openai.AsyncOpenAI:
-    """Make a client without retries, redirects or oversized answers.
+) -> Connection:
+    """Connect without retries, redirects or oversized answers.
 
     Args:
         url: base URL of the server.
@@ -76,13 +132,14 @@ def connect(
         timeout=openai.Timeout(seconds, connect=min(seconds, CONNECTING)),
         limits=http.Limits(max_connections=MOST, max_keepalive_connections=MOST),
     )
-    return openai.AsyncOpenAI(
+    api = openai.AsyncOpenAI(
         base_url=url,
         api_key=key,
         max_retries=0,
         default_headers={**headers, "Accept-Encoding": "identity"},
         http_client=http_client,
     )
+    return Connection(api, http_client)
 
 
 @cache  # every request needs it

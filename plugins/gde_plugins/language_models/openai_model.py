@@ -19,10 +19,10 @@ from gde.parts.interventions import refuse_interventions
 from gde.parts.language_model import send_again
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import (
+    Connection,
     CutOff,
     TooLong,
     connect,
-    http_package,
 )
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.served_tokens import refuses_ids, with_tokens
@@ -65,9 +65,9 @@ class OpenAIModel:
         self._headers = headers
         self._name = config.model
         self._loop: asyncio.AbstractEventLoop | None = None
-        """Event loop of client and limit."""
-        self._session: AsyncGenerator[openai.AsyncOpenAI, None] | None = None
-        self._client: openai.AsyncOpenAI | None = None
+        """Event loop of connection and limit."""
+        self._session: AsyncGenerator[Connection, None] | None = None
+        self._connection: Connection | None = None
         self._limit: RateLimit | None = None
 
     @property
@@ -91,11 +91,11 @@ class OpenAIModel:
         refuse_interventions(request, self.info)
         tries = 0
         while True:
-            client, limit = await self._connected()
+            connection, limit = await self._connected()
             answers_before = limit.answers
             try:
                 async with limit.turn() as sent:
-                    answer = await self._ask(client, request)
+                    answer = await self._ask(connection, request)
             except (
                 openai.OpenAIError,
                 ClientError,
@@ -177,9 +177,9 @@ class OpenAIModel:
             return None
         said = str(refused.body or refused)
         if refused.status_code in MISNAMED and config.model:
-            client, _ = await self._connected()
+            connection, _ = await self._connected()
             try:
-                names = [model.id async for model in client.models.list()]
+                names = [model.id async for model in connection.api.models.list()]
             except (openai.OpenAIError, ClientError, TooLong, ValueError):
                 # Some servers have no list of models.
                 names = []
@@ -192,19 +192,19 @@ class OpenAIModel:
         return None
 
     def close(self) -> None:
-        """Forget the client; its connections end with the event loop that they belong
+        """Forget the connection, which ends with the event loop that they belong
         to.
         """
-        self._client = None
+        self._connection = None
         self._session = None
         self._loop = None
         self._limit = None
 
-    async def _ask(self, client: openai.AsyncOpenAI, request: ChatRequest) -> object:
+    async def _ask(self, connection: Connection, request: ChatRequest) -> object:
         """Return the server's JSON or other text, within the time limit of an answer."""
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
-            response = await self._post(client, request)
+            response = await self._post(connection, request)
         try:
             return json.loads(response.content)
         # Of JSON that is nested without end, Python only says that it goes too deep.
@@ -216,17 +216,12 @@ class OpenAIModel:
                 ) from error
             return text
 
-    async def _post(self, client: openai.AsyncOpenAI, request: ChatRequest) -> Any:
+    async def _post(self, connection: Connection, request: ChatRequest) -> Any:
         """Send a request, which asks for token ids unless the server refuses that."""
         while True:
-            body = await self._body(client, request)
+            body = await self._body(connection, request)
             try:
-                # Without the client's method for chat completions: it walks through
-                # every message to check it, and makes typed objects of the answer,
-                # which takes as long as the request itself.
-                return await client.post(
-                    "/chat/completions", cast_to=http_package().Response, body=body
-                )
+                return await connection.post("chat/completions", body)
             except openai.APIStatusError as error:
                 if IDS not in body or not refuses_ids(error):
                     raise
@@ -235,28 +230,28 @@ class OpenAIModel:
                 without = (*self._config.without, IDS)
                 self._config = replace(self._config, without=without)
 
-    async def _connected(self) -> tuple[openai.AsyncOpenAI, RateLimit]:
-        """Return the client of the running event loop, and its rate limit."""
+    async def _connected(self) -> tuple[Connection, RateLimit]:
+        """Return the connection of the running event loop, and its rate limit."""
         loop = asyncio.get_running_loop()
-        if self._client is None or self._limit is None or self._loop is not loop:
+        if self._connection is None or self._limit is None or self._loop is not loop:
             self._loop = loop
             self._session = self._sessions()
             self._limit = RateLimit(loop.time)
             try:
-                self._client = await anext(self._session)
+                self._connection = await anext(self._session)
             except ValueError as error:
                 raise GdeError(
                     self._in_one_line(f"{error}. Correct the URL")
                 ) from error
-        return self._client, self._limit
+        return self._connection, self._limit
 
-    async def _sessions(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
-        """Yield the client.
+    async def _sessions(self) -> AsyncGenerator[Connection, None]:
+        """Yield the connection.
 
         When an event loop ends it closes its open generators, and so the connections.
         """
         config = self._config
-        client = connect(
+        connection = connect(
             config.url,
             self._key or "none",
             self._headers,
@@ -264,20 +259,20 @@ class OpenAIModel:
             config.max_bytes,
         )
         try:
-            yield client
+            yield connection
         finally:
-            await client.close()
+            await connection.close()
 
     async def _body(
-        self, client: openai.AsyncOpenAI, request: ChatRequest
+        self, connection: Connection, request: ChatRequest
     ) -> dict[str, Any]:
         if not self._name:
-            self._name = await self._only_model(client)
+            self._name = await self._only_model(connection)
         return request_body(request, self._name, self._config)
 
-    async def _only_model(self, client: openai.AsyncOpenAI) -> str:
+    async def _only_model(self, connection: Connection) -> str:
         try:
-            names = [model.id async for model in client.models.list()]
+            names = [model.id async for model in connection.api.models.list()]
         except openai.APIStatusError as error:
             if error.status_code not in NO_LIST:
                 raise
