@@ -1,6 +1,6 @@
 """EPIC distance of predicted rewards from the true ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,14 +19,17 @@ from gde.numerics.episodes import (
 )
 from gde.numerics.stats import Floats, cluster_mean
 from gde_plugins.reward_baselines.account import account
-from gde_plugins.reward_baselines.models import is_recorded, truth, unknown
+from gde_plugins.reward_baselines.models import (
+    is_recorded,
+    is_success,
+    truth,
+    unknown,
+)
 
 EPIC = "epic"
 UNJUDGED = "epic.unjudged"
 ONE_SIDED = "epic.one_sided"
 UNIT = "distance"
-SIDE = "side"
-"""The label of a recorded world that tells a success from a failure."""
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
 
@@ -117,7 +120,7 @@ def _unmeasurable(
 def _of_model(
     evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces
 ) -> Iterator[Measurement]:
-    tasks = _tasks([one for one in trajectories if str(one.key) in traces])
+    tasks = by_task([one for one in trajectories if str(one.key) in traces])
     distances = {
         place: _of_task(episodes, traces)
         for place, episodes in tasks.items()
@@ -132,7 +135,7 @@ def _of_model(
         reason = "the reward model gave rewards for none of the episodes"
         yield unmeasured(EPIC, UNIT, reason)
 
-    all_tasks = _tasks(trajectories)
+    all_tasks = by_task(trajectories)
     if any(is_recorded(one) for one in trajectories):
         one_sided = {place: float(place not in distances) for place in all_tasks}
         yield over_worlds(evidence, ONE_SIDED, "share", one_sided)
@@ -150,11 +153,11 @@ def _is_complete(episodes: Sequence[Trajectory]) -> bool:
     """
     if not is_recorded(episodes[0]):
         return True
-    sides = {_side(one) for one in episodes}
+    sides = {is_success(one) for one in episodes}
     return len(sides) == 2
 
 
-def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
+def by_task(trajectories: Iterable[Trajectory]) -> dict[Place, list[Trajectory]]:
     """The episodes of each task, whose series are joined."""
     return by_world((_task(one), one) for one in trajectories)
 
@@ -163,12 +166,6 @@ def _task(one: Trajectory) -> Place:
     if is_recorded(one):
         return Place(one.world.cluster, one.world.cluster)
     return Place.of(one)
-
-
-def _side(one: Trajectory) -> str | bool:
-    """Success or failure: the label of the record, else the end of the episode."""
-    side = one.world.labels.get(SIDE)
-    return side if isinstance(side, str) else bool(one.succeeded)
 
 
 def _of_task(trajectories: Sequence[Trajectory], traces: Traces) -> float:

@@ -61,6 +61,19 @@ def is_recorded(trajectory: Trajectory) -> bool:
     )
 
 
+SIDE = "side"
+"""The label of a recorded world: positive for a success, negative for a failure."""
+
+
+def is_success(trajectory: Trajectory) -> bool:
+    """Whether the episode is a success, as its record says or else by its end.
+
+    A recorded failure may have reached the goal and undone it.
+    """
+    side = trajectory.world.labels.get(SIDE)
+    return side == "positive" if side else bool(trajectory.succeeded)
+
+
 def unknown(trajectory: Trajectory) -> str:
     """Why the episode has no true rewards; empty when it has."""
     return "" if is_recorded(trajectory) else no_progress(trajectory)

@@ -155,6 +155,33 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
         MetricOffer(
+            name="step-order",
+            summary="are steps of progress, and harmful ones, told from all others?",
+            config=NoConfig,
+            make=_step_order,
+            needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
+            measures=(
+                Measure(
+                    name="step_order.progress",
+                    title="Steps of progress told from others (AUC)",
+                    unit="share",
+                    better="more",
+                    group="Reward models",
+                    headline=True,
+                    contender="reward",
+                ),
+                Measure(
+                    name="step_order.harm",
+                    title="Harmful steps told from others (AUC)",
+                    unit="share",
+                    better="more",
+                    group="Reward models",
+                    headline=True,
+                    contender="reward",
+                ),
+            ),
+        ),
+        MetricOffer(
             name="reward-regret",
             summary="does the regret that a reward model sees in an episode tell its success?",
             config=NoConfig,
@@ -178,6 +205,12 @@ def _epic(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.reward_baselines.epic import epic
 
     return epic
+
+
+def _step_order(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.reward_baselines.step_order import step_order
+
+    return step_order
 
 
 def _reward_regret(_: NoConfig, __: "Context") -> "Metric":

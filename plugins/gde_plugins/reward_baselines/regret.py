@@ -13,6 +13,7 @@ from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import played, unmeasured
 from gde.numerics.stats import unpaired_difference
 from gde.seeding import generator
+from gde_plugins.reward_baselines.models import is_success
 
 AUC = "reward_regret.auc"
 UNJUDGED = "no reward model has judged an episode"
@@ -44,7 +45,7 @@ def _measured(
     for model, judged in traces.items():
         known = [one for one in episodes if str(one.key) in judged]
         last = np.array([judged[str(one.key)].values[-1] for one in known])
-        succeeded = np.array([one.succeeded for one in known], dtype=bool)
+        succeeded = np.array([is_success(one) for one in known])
         where = {"reward": model}
         if succeeded.all() or not succeeded.any():
             side = "fails" if succeeded.all() else "succeeds"

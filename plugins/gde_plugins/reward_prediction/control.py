@@ -31,6 +31,7 @@ from gde_plugins.reward_prediction.baselines import (
 from gde_plugins.reward_prediction.config import ControlConfig
 from gde_plugins.reward_prediction.control_figure import Point, figure
 from gde_plugins.reward_prediction.domains import Domain, find_domain, offer_of
+from gde_plugins.reward_prediction.measured import BESIDE
 
 RANDOM = "random actions"
 ORACLE = "oracle"
@@ -45,7 +46,6 @@ REGRET = Measure(
 )
 BLIND = (*READING_NOTHING, "shuffled")
 """Reward models that do not read what they see."""
-BESIDE = "against the best that reads nothing"
 BESIDE_RANDOM = "against random actions"
 EPIC = "EPIC distance"
 PREDICTS = "does EPIC predict regret?"

@@ -10,8 +10,7 @@ from statistics import mean
 from gde.data.estimate import Estimate
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
-from gde.data.json import Json, Labels
-from gde.data.measure import Measure
+from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
@@ -39,7 +38,7 @@ from gde_plugins.reward_prediction.baselines import (
     planning,
 )
 from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.cost import estimates, n_trajectories
+from gde_plugins.reward_prediction.cost import HARD, estimates, n_trajectories
 from gde_plugins.reward_prediction.domains import (
     DOMAINS,
     Domain,
@@ -48,6 +47,13 @@ from gde_plugins.reward_prediction.domains import (
 )
 from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
 from gde_plugins.reward_prediction.figures import curves, leaderboards
+from gde_plugins.reward_prediction.hard import hard_plan, hard_rows
+from gde_plugins.reward_prediction.measured import (
+    EPIC,
+    beside_best,
+    find_number,
+    unmeasured,
+)
 from gde_plugins.reward_prediction.published import (
     ABLATIONS,
     GAINS,
@@ -62,14 +68,6 @@ TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
 TABLE_2 = "Shen et al. (2026), table 2"
-BESIDE = "against the best that reads nothing"
-EPIC = Measure(
-    name="epic",
-    title="EPIC distance",
-    unit="distance",
-    better="less",
-    contender="reward",
-)
 CURVED = ("statefactory", "goal-unrepeated")
 """Reward models whose rewards are drawn step by step, besides the best baseline."""
 EQ_14 = "Shen et al. (2026), eq. 14"
@@ -125,6 +123,8 @@ class RewardPredictionStudy:
                 embedders.setdefault(row_of(embedder), embedder)
             metrics += map(_probe, embedders.values())
         plans = {NAME: self._plan(share, rewards, metrics)}
+        if config.hard:
+            plans[HARD] = hard_plan(config, self._domains, share)
         if config.agents:
             plans.update(planning(config, self._domains, share, agent))
         return plans
@@ -144,6 +144,11 @@ class RewardPredictionStudy:
         labels = {one.label for one in ablations(self._config)} | ABLATIONS.keys()
         main = [one for one in measured if one.where.get("reward") not in labels]
         rows = [*self._table(main, board, TABLE_1, TABLE)]
+        if self._config.hard:
+            hard = runs[HARD]
+            board_of_hard = self._board(hard.evidence)
+            found = hard.result.measurements
+            rows += hard_rows(main, found, board_of_hard, self._domains)
         if self._config.ablations:
             ablated = [one for one in measured if one.where.get("reward") in labels]
             ablated += self._as_in_table_1(runs)
@@ -241,7 +246,7 @@ class RewardPredictionStudy:
                     ours=ours,
                     source=row.source,
                     table=table,
-                    others=_beside(standings.get((label, domain.name))),
+                    others=beside_best(standings.get((label, domain.name))),
                 )
             yield Comparison(
                 quantity=f"{title}, overall",
@@ -249,7 +254,7 @@ class RewardPredictionStudy:
                 ours=_overall(label, found),
                 source=row.source,
                 table=table,
-                others=_beside(standings.get((label, OVERALL))),
+                others=beside_best(standings.get((label, OVERALL))),
             )
 
     def _found(
@@ -261,19 +266,16 @@ class RewardPredictionStudy:
         is_judged: bool,
     ) -> Measurement:
         """The distance of a reward model in a domain, or why there is none."""
-        where = {"reward": label}
-        if len(self._domains) > 1:
-            where["domain"] = domain.name
         if domain in self._domains:
-            for one in measured:
-                if one.name == "epic" and dict(one.where) == where:
-                    return one
+            one = find_number(measured, "epic", label, domain, self._domains)
+            if one is not None:
+                return one
 
         reason = f"this reward model was not in the run: add --reward {label}=..."
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
-        return _unmeasured("epic", "distance", reason, where)
+        return unmeasured("epic", "distance", reason, where)
 
     def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
         """StateFactory's numbers as those of the ablations that are its settings."""
@@ -316,7 +318,7 @@ class RewardPredictionStudy:
             if domain not in {each.name for each in self._domains}:
                 unnamed = f"its domain was not run: --set study.domains={domain}"
                 reason = self._unavailable.get(domain, unnamed)
-        return _unmeasured("success", "share", reason)
+        return unmeasured("success", "share", reason)
 
 
 def _probe(embedder: str) -> Choice:
@@ -326,20 +328,12 @@ def _probe(embedder: str) -> Choice:
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
     if without.value is None or rewarded.value is None:
-        return _unmeasured("gain", "share", without.reason or rewarded.reason)
+        return unmeasured("gain", "share", without.reason or rewarded.reason)
     return Measurement(
         name="gain",
         value=rewarded.value - without.value,
         unit="share",
         n=min(without.n, rewarded.n),
-    )
-
-
-def _unmeasured(
-    name: str, unit: str, reason: str, where: Labels | None = None
-) -> Measurement:
-    return Measurement(
-        name=name, value=None, unit=unit, n=0, where=where or {}, reason=reason
     )
 
 
@@ -376,7 +370,7 @@ def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
         yield Comparison(
             quantity=f"triplet accuracy of {name}",
             paper=TRIPLETS.get(name),
-            ours=found.get(name) or _unmeasured("triplets", "share", lacking),
+            ours=found.get(name) or unmeasured("triplets", "share", lacking),
             source=EQ_14,
             table=ABLATED,
         )
@@ -388,7 +382,7 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
     missing = [name for name, one in found.items() if one.value is None]
     if missing:
         reason = f"without {', '.join(missing)}"
-        return _unmeasured("epic", "distance", reason, where)
+        return unmeasured("epic", "distance", reason, where)
     values = [one.value for one in found.values() if one.value is not None]
     interval = mean_interval(values, [one.interval for one in found.values()])
     return Measurement(
@@ -399,12 +393,6 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
         interval=interval,
         where=where,
     )
-
-
-def _beside(standing: Standing | None) -> Mapping[str, Measurement]:
-    """The difference from the best baseline that reads nothing, as a column."""
-    difference = standing.difference(EPIC) if standing else None
-    return {BESIDE: difference} if difference else {}
 
 
 def _domain_of(one: Trajectory) -> str:

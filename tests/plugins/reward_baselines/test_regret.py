@@ -72,3 +72,16 @@ def test_what_cannot_be_told_has_a_reason() -> None:
     assert alike.where == {"reward": "m"}
     assert alike.reason == "no episode fails, so there is nothing to tell apart"
     check_metric(lambda: reward_regret)
+
+
+def test_a_recorded_failure_that_reached_its_goal_is_none_the_less_a_failure() -> None:
+    evidence = run(lambda succeeded: float(succeeded))
+    # All reach the goal on their way, and the record tells which end as a failure.
+    undone = []
+    for one in evidence.trajectories:
+        side = "positive" if one.succeeded else "negative"
+        (turn,) = one.turns
+        world = replace(one.world, labels={"side": side})
+        undone.append(replace(one, world=world, turns=(replace(turn, success=1.0),)))
+    (told,) = reward_regret(replace(evidence, trajectories=tuple(undone)))
+    assert told.value == pytest.approx(1)

@@ -12,7 +12,6 @@ from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.config import ControlConfig
 from gde_plugins.reward_prediction.control import (
-    BESIDE,
     BESIDE_RANDOM,
     PREDICTS,
     ControlStudy,
@@ -20,6 +19,7 @@ from gde_plugins.reward_prediction.control import (
     regret,
 )
 from gde_plugins.reward_prediction.control_figure import Point
+from gde_plugins.reward_prediction.measured import BESIDE
 
 EPISODE = next(one for one in sample_evidence(6).trajectories if one.turns)
 
