@@ -100,8 +100,10 @@ def conclude(
     # The numbers are stored before the reports, which may fail.
     code = run.journal.keep_code(codes(run.ready.metrics))
     made_with = {one.source: code for one in measured}
+    digests.forget_reports(run.journal)
     run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
     result = _with_report_failures(run, result, remarked)
+    run.journal.note(digests.REPORTED, True)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -158,10 +160,12 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     # The result tells already which metrics cannot speak.
     evidence, _ = _with_remarks(run, evidence)
     digests.forget_reports(run.journal)
-    return [
+    pages = [
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
     ]
+    run.journal.note(digests.REPORTED, True)
+    return pages
 
 
 def _with_remarks(
@@ -295,7 +299,6 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     """Render the reports; record failures without losing the numbers."""
     seconds = run.ready.plan.part_seconds
     failures: list[Failure] = []
-    digests.forget_reports(run.journal)
     for chosen in run.ready.reporters:
         if chosen.absent:
             continue

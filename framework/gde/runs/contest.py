@@ -30,7 +30,6 @@ from gde.runs.spending import Question, charge
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import (
     CONTEST,
-    RESULT,
     RunFolder,
     free_copy,
     free_name,
@@ -265,10 +264,9 @@ def _concluded(path: Path, catalogue: Catalogue) -> Contest:
 
 def _finished(run: Path) -> bool:
     """Whether a run is finished."""
-    if not (run / RESULT).is_file():
-        return False
+    folder = RunFolder.open(run)
     # An interrupted run may have a result, too.
-    return RunFolder.open(run).read_result().status == "ok"
+    return folder.is_reported and folder.read_result().status == "ok"
 
 
 @contextmanager

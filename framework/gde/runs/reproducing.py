@@ -323,12 +323,12 @@ def _finished(
     if not (path / RESULT).is_file():
         return resume(path, catalogue, watch, plan=plan)
 
-    # Somebody may have scored the run by other metrics since.
+    # Somebody may have scored the run by other metrics since, or killed its reporters.
     folder = RunFolder.open(path)
     result = folder.read_result()
     if result.subject.failed:
         return resume(path, catalogue, watch, plan=plan, retry_failed=True)
-    if result.plan_hash == plan_hash(folder.plan()):
+    if result.plan_hash == plan_hash(folder.plan()) and folder.is_reported:
         return result
     return rescore(path, catalogue=catalogue)
 

@@ -13,6 +13,8 @@ from gde.store.checksums import ADVICE
 from gde.store.database import Database, Statement
 from gde.store.received import ARRAYS, RESULT
 
+REPORTED = "reported"
+"""The note of a run all of whose reports were rendered from its present result."""
 BLOCK = 2**20
 """Bytes that are read at once."""
 
@@ -35,7 +37,12 @@ def forgetting(name: str) -> Statement:
 def forget_reports(journal: Database) -> None:
     """Delete the digests of all reports: a reporter may write any file anew."""
     query = "DELETE FROM files WHERE name <> ? AND name NOT LIKE ?"
-    journal.write([(query, (RESULT, f"%{ARRAYS}"))])
+    journal.write(
+        [
+            (query, (RESULT, f"%{ARRAYS}")),
+            ("DELETE FROM facts WHERE name = ?", (REPORTED,)),
+        ]
+    )
 
 
 def keeping(folder: Path, file: Path) -> Statement:

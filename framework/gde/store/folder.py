@@ -180,6 +180,14 @@ class RunFolder:
         return (self.path / RESULT).is_file()
 
     @property
+    def is_reported(self) -> bool:
+        """Whether it has a result, and all reports of it: a kill may come between."""
+        if not self.is_finished:
+            return False
+        with closing(self.journal(write=False)) as journal:
+            return bool(journal.noted(digests.REPORTED))
+
+    @property
     def journal_path(self) -> Path:
         return self.path / JOURNAL
 
