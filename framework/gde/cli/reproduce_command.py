@@ -144,7 +144,7 @@ def _show(study: "Study", as_json: bool) -> None:
         return
     for line in asked_lines(study.models):
         tell(line)
-    if study.results and not study.claim:
+    if study.results:
         tell(study.extent)
     for sentence in study.claim:
         tell(sentence)

@@ -75,9 +75,10 @@ class Study:
         subjects = [result.subject for result in self.results.values()]
         agents = ", ".join(dict.fromkeys(each.agent for each in subjects))
         n_episodes = sum(each.episodes for each in subjects)
+        whole = "full" if self.claim else "published"
         return (
             f"Agents: {agents}; {n_episodes:,} episodes in {len(subjects)} runs, "
-            f"{self.scale:g} of the published size."
+            f"{self.scale:g} of the {whole} size."
         )
 
     @property

@@ -1,15 +1,27 @@
 """The figure of a profile: every share with its interval, and the anchors' points."""
 
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import cycle
 from typing import Any
 
 from gde.data.figure import Figure
 from gde.parts.reproduction import Comparison
-from gde.reporting.figures.drawing import BLUE, numbers
+from gde.reporting.figures.drawing import BLUE, TOLD, numbers
+from gde.reporting.wording import quantity
+from gde_plugins.profile.published import COLUMNS
 
-ORDER = ("random", "noisy", "optimal", "by chance")
-SHAPES = ("diamond", "cross", "triangle", "square")
+AS_PUBLISHED = "published model"
+SHAPES = {
+    "random": "diamond",
+    "noisy": "cross",
+    "optimal": "triangle",
+    "by chance": "square",
+    "random weights": "stroke",
+    "shuffled labels": "wedge",
+    "reads nothing": "arrow",
+    AS_PUBLISHED: "M-1,-1L1,1M-1,1L1,-1",
+}
+"""Column to the shape of its points; the last one is an x."""
 MODELS = ("circle", "triangle-down", "triangle-right", "triangle-left")
 
 
@@ -23,16 +35,22 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
         label = f"{row.table}: {row.quantity}"
         own.append({"row": label, **numbers(row.ours)})
         for name, one in row.others.items():
-            if one.value is not None:
-                others.append({"row": label, "agent": name, "value": one.value})
+            if one.value is None:
+                continue
+            agent = AS_PUBLISHED if name in COLUMNS else name
+            told = f"{name}: {quantity(one.value, one.unit)}"
+            point = {"row": label, "agent": agent, "value": one.value, "told": told}
+            others.append(point)
 
     # Layers with data of their own would each begin an order of their own.
     order = [row["row"] for row in own]
     axis = {"labelLimit": 320}
     y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": axis}
     x = {"field": "value", "type": "quantitative", "title": "share"}
-    of_models = islice(cycle(MODELS), len(models))
-    scale = {"domain": [*ORDER, *models], "range": [*SHAPES, *of_models]}
+    shapes = {**SHAPES, **dict(zip(models, cycle(MODELS), strict=False))}
+    drawn = {one["agent"] for one in others}
+    shown = {name: shape for name, shape in shapes.items() if name in drawn}
+    scale = {"domain": [*shown], "range": [*shown.values()]}
     shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
     points = {"type": "point", "filled": True, "color": BLUE, "size": 60}
     whiskers = {"type": "rule", "color": BLUE}
@@ -51,14 +69,25 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
             {"mark": points, "encoding": {"y": y, "x": x}},
             {
                 "data": {"values": others},
-                "mark": {"type": "point", "color": "#777", "size": 45},
-                "encoding": {"y": y, "x": x, "shape": shape},
+                "mark": {
+                    "type": "point",
+                    "color": "#777",
+                    "size": 45,
+                    "ariaRoleDescription": TOLD,
+                },
+                "encoding": {
+                    "y": y,
+                    "x": x,
+                    "shape": shape,
+                    "description": {"field": "told"},
+                },
             },
         ],
     }
     return Figure(
         title="One agent in all parts",
         caption="Shares with 95 % intervals. Grey: other agents and models in the "
-        "same worlds, and what random actions would give.",
+        "same worlds, what random actions would give, controls of the probes, and "
+        "models as published, in the worlds of their publications.",
         spec=spec,
     )

@@ -10,7 +10,8 @@ from gde_plugins.profile.config import ProfileConfig
 
 SIZES = (7, 9, 11)
 DENSITIES = (0.2, 0.6, 1.0)
-LEVELS = ("GoToObj", "GoToLocal", "PickupLoc", "UnlockLocal")
+LEVELS = ("GoToRedBall", "GoToLocal", "PutNextLocal", "PickupLoc")
+"""Levels in one room, all of the published class `moderate`."""
 ANCHORS: Mapping[str, Choice] = {
     "random": Choice(name="random"),
     "noisy": Choice(name="noisy"),

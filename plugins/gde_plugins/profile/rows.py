@@ -8,6 +8,8 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, beside
 from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, READS_WORLDS
+from gde_plugins.profile.published import PUBLISHED
+from gde_plugins.profile.published import column as published
 
 DOES = "What it does"
 ERRS = "Why it errs"
@@ -214,6 +216,14 @@ def _beside(
     for column, one in others.items():
         if one.value is not None:
             yield column, one
+
+    # The baseline beside the judge has the same name, and is no model.
+    if READS_NOTHING in asked.where.values():
+        return
+    for model, value in PUBLISHED.get((asked.plan, asked.name), {}).items():
+        unit = found(measured, asked.name, asked.where).unit
+        printed = Measurement(name=asked.name, value=value, unit=unit, n=0)
+        yield published(model), printed
 
 
 def lacking(refused: Mapping[str, str]) -> Iterator[Comparison]:

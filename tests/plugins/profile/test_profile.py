@@ -21,7 +21,9 @@ from gde.runs.study import Study, study_json
 from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
+from gde_plugins.profile.figure import AS_PUBLISHED, figure
 from gde_plugins.profile.plans import ANCHORS, PLAYED
+from gde_plugins.profile.published import PUBLISHED, column
 from gde_plugins.profile.rows import ASKED, ERRS, found
 from gde_plugins.profile.study import Profile
 
@@ -83,6 +85,23 @@ def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
         {"grids": run, beside("grids", model): run}
     )
     assert found[0].others[model].value == 0.25
+
+
+def test_published_models_are_points_of_the_figure() -> None:
+    result = replace(sample_result(), measurements=(measured("success", 0.25),))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    rows = Profile(ProfileConfig()).compare({"keys": run})
+    assert rows[0].others[column("gpt-oss-20b")].value == 1.0
+
+    points = figure(rows, ()).spec["layer"][-1]
+    (point,) = points["data"]["values"]
+    assert point["agent"] == AS_PUBLISHED
+    assert point["told"] == "gpt-oss-20b, published: 100.0\u00a0%"
+    assert points["encoding"]["shape"]["scale"]["domain"] == [AS_PUBLISHED]
+
+
+def test_every_published_number_is_of_a_row() -> None:
+    assert {*PUBLISHED} <= {(asked.plan, asked.name) for asked in ASKED}
 
 
 def test_models_after_the_first_stand_beside() -> None:

@@ -13,10 +13,12 @@ from gde.reporting.wording import symbol
 
 STYLE: Mapping[str, Json] = {
     "background": None,
-    "font": "system-ui, sans-serif",
+    # What vl_convert measures text with: in a wider font labels would be cut off.
+    "font": "Arial, Helvetica, Liberation Sans, sans-serif",
     "view": {"stroke": None},
     "axis": {
         "labelLimit": 260,
+        "labelFlush": False,
         "labelColor": "#7a838b",
         "titleColor": "#7a838b",
         "gridColor": "#8888",

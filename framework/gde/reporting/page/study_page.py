@@ -1,10 +1,12 @@
 """The page of a reproduced study: its figures, and the printed numbers beside ours."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from gde.parts.reproduction import Comparison
-from gde.reporting.asked import asked_lines
+from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.figures.drawing import picture
+from gde.reporting.page.html import NAME
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import template
 from gde.reporting.wording import counted, heading, number
@@ -13,16 +15,25 @@ from gde.runs.study import Study
 
 def study_page(study: Study) -> str:
     """The page's HTML. Equal studies give equal text."""
+    # The first run of a profile is of the agent itself.
+    first = next(iter(study.results.values()), None)
+    agent = agent_text(first.subject, first.models) if first else ""
     return template("study.html.j2").render(
         study=study,
+        agent=agent,
         asked=asked_lines(study.models),
-        tables=comparison_tables(study.rows),
+        tables=comparison_tables(study.rows, study.results),
         figures=[picture(figure) for figure in study.figures],
     )
 
 
-def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
-    """Headings with the tables of their rows, in order of first appearance."""
+def comparison_tables(
+    rows: Sequence[Comparison], runs: Collection[str] = ()
+) -> list[tuple[str, Table]]:
+    """Headings with the tables of their rows, in order of first appearance.
+
+    A row whose source is one of the runs leads to the report of that run.
+    """
     by_heading: dict[str, list[Comparison]] = {}
     for row in rows:
         by_heading.setdefault(row.table, []).append(row)
@@ -36,7 +47,12 @@ def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
 
         # Where nothing was published, two columns would be empty.
         is_published = any(row.paper is not None for row in own)
-        lines = tuple(_row(row, list(rules), is_published) for row in own)
+        lines = []
+        for row in own:
+            line = _row(row, list(rules), is_published)
+            if row.source in runs:
+                line = replace(line, link=f"{row.source}/{NAME}")
+            lines.append(line)
         columns = ("ours", *rules, "n")
         if is_published:
             columns = ("paper", "ours", "difference", *rules, "n")

@@ -40,6 +40,8 @@ class Row:
     hint: str
     """Small print under the head."""
     cells: tuple[Cell, ...]
+    link: str = ""
+    """The page that the small print leads to."""
 
 
 @dataclass(frozen=True, kw_only=True)
