@@ -61,10 +61,11 @@ def rank(
 
     numbers = {name: _number(result, measure) for name, result in results.items()}
     sign = 1 if measure.better == "less" else -1
-    with_value: dict[str, float] = {}
+    with_value: dict[str, tuple[float, int]] = {}
     for name, number in numbers.items():
         if number is not None and number.value is not None:
-            with_value[name] = sign * number.value
+            # Of equals, the one with the most worlds can be tested against.
+            with_value[name] = sign * number.value, -number.n
     order = sorted(with_value, key=with_value.__getitem__)
     order += [name for name in results if name not in with_value]
 

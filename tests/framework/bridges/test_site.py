@@ -57,6 +57,18 @@ def test_runs_in_the_same_worlds_are_ranked_together(site: Path) -> None:
     assert str(site.parent) not in index
 
 
+def test_a_contest_is_compared_once(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def twice(*_: object) -> None:
+        raise AssertionError("its own page has compared the runs")
+
+    monkeypatch.setattr("gde.bridges.site.site.compare_all", twice)
+    publish([site.parent / "duel"], tmp_path / "site")
+    index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert "2 variants in grid by success rate" in index
+
+
 def test_a_site_is_not_written_over_and_not_left_half_done(
     site: Path, tmp_path: Path
 ) -> None:

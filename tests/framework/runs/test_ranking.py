@@ -88,6 +88,13 @@ PAIRS = (
 )
 
 
+def test_of_equals_the_one_with_the_most_worlds_is_the_best() -> None:
+    few = result(1.0)
+    few = replace(few, measurements=(replace(few.measurements[0], n=5),))
+    ranked = rank({"few": few, "many": result(1.0), "worst": result(0.2)}, (), FOLDER)
+    assert [one.variant for one in ranked] == ["many", "few", "worst"]
+
+
 def test_variants_that_no_test_tells_apart_share_a_rank() -> None:
     ranked = rank(THREE, PAIRS, FOLDER)
     assert [(one.variant, one.rank) for one in ranked] == [("b", 1), ("c", 1), ("a", 3)]

@@ -6,7 +6,7 @@ its runs, so that the links between them hold.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -32,6 +32,7 @@ from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare_all
 from gde.runs.contest import Contest, read_contest
+from gde.runs.differences import Compared
 from gde.runs.study import STUDY_TABLES, read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
@@ -74,13 +75,14 @@ def publish(
         runs = {name: copies / name for name in originals}
         for name, path in runs.items():
             _write(site / name / NAME, _report(path, catalogue))
-        groups = _write_groups(copies, site, catalogue)
+        contests = _contests(copies, catalogue)
+        groups = _write_groups(copies, site, contests)
 
         states = [state(name, path) for name, path in runs.items()]
         write_dataset(runs, site / DATASET, states, licence)
         style, script = source("style.css"), source("site.js", HERE)
         index = template("index.html.j2", HERE).render(
-            boards=_boards(runs, copies, catalogue),
+            boards=_boards(runs, copies, contests, catalogue),
             groups=groups,
             states=states,
             licence=licence,
@@ -98,13 +100,19 @@ def _report(path: Path, catalogue: Catalogue) -> str:
     return page(folder.plan(), folder.read_result(), load_evidence(path, catalogue))
 
 
-def _write_groups(copies: Path, site: Path, catalogue: Catalogue) -> Mapping[str, str]:
+def _contests(copies: Path, catalogue: Catalogue) -> Sequence[Contest]:
+    listed = sorted(copies.rglob(CONTEST))
+    return [read_contest(each.parent, catalogue) for each in listed]
+
+
+def _write_groups(
+    copies: Path, site: Path, contests: Sequence[Contest]
+) -> Mapping[str, str]:
     """Write the pages of contests, studies and profiles; return addresses by name."""
     written = {}
-    for listed in sorted(copies.rglob(CONTEST)):
-        name = listed.parent.relative_to(copies)
-        found = contest_page(read_contest(listed.parent, catalogue))
-        _write(site / name / NAME, found)
+    for found in contests:
+        name = found.folder.relative_to(copies)
+        _write(site / name / NAME, contest_page(found))
         written[str(name)] = f"{name}/{NAME}"
     for tables in sorted(copies.rglob(STUDY_TABLES)):
         name = tables.parent.relative_to(copies)
@@ -114,9 +122,18 @@ def _write_groups(copies: Path, site: Path, catalogue: Catalogue) -> Mapping[str
 
 
 def _boards(
-    runs: Mapping[str, Path], copies: Path, catalogue: Catalogue
+    runs: Mapping[str, Path],
+    copies: Path,
+    contests: Sequence[Contest],
+    catalogue: Catalogue,
 ) -> Sequence[Board]:
     """Rank the runs that were played in the same worlds."""
+    # The runs of a contest alone are compared already.
+    known: dict[frozenset[Path], Sequence[Compared]] = {}
+    for each in contests:
+        members = frozenset(each.folder / variant for variant in each.results)
+        known[members] = each.compared
+
     groups: dict[str, list[str]] = {}
     for name, path in runs.items():
         plan = RunFolder.open(path).plan()
@@ -126,12 +143,13 @@ def _boards(
     boards = []
     for names in groups.values():
         results = {name: RunFolder.open(runs[name]).read_result() for name in names}
-        found = Contest(folder=copies, results=results)
-        if len(names) > 1:
-            # Runs without a common measurement have no leaderboard.
+        paths = [runs[name] for name in names]
+        compared = known.get(frozenset(paths), ())
+        # Runs without a common measurement have no leaderboard.
+        if len(names) > 1 and not compared:
             with suppress(GdeError):
-                compared = compare_all([runs[name] for name in names], catalogue)
-                found = replace(found, compared=compared)
+                compared = compare_all(paths, catalogue)
+        found = Contest(folder=copies, results=results, compared=tuple(compared))
         ranked = ranking(found) if found.compared else None
         if ranked is not None:
             boards.append(Board(title=ranked.title, table=ranking_table(ranked)))
