@@ -110,9 +110,13 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def types(session: nox.Session) -> None:
-    """The types of framework, plugins and examples, strictly."""
-    install(session, "-e", ".[dev]")
+    """The types of framework, plugins and examples, strictly; and the Python of the
+    pages, by mypy and pyright.
+    """
+    install(session, "-e", ".[dev]", "pyright[nodejs]")
     session.run("mypy")
+    pages = "tests/contract/test_documented_types.py"
+    session.run("pytest", "-m", "extended", pages)
     session.run(
         "mypy",
         "--strict",

@@ -1,9 +1,11 @@
 """The Python of the pages passes strict type checks, as a user's own would."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,20 @@ EXCERPTS = {"plugin-tutorial.md"}
 """Pages that show parts of the examples, which are checked where they stand."""
 
 
-@pytest.mark.extended
-def test_the_python_of_the_pages_passes_mypy(tmp_path: Path) -> None:
+@pytest.fixture
+def modules(tmp_path: Path) -> list[Path]:
+    """The Python of the pages, a file for each page that has any."""
     pages = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
-    modules = [
+    written = [
         write_module(page, tmp_path) for page in pages if page.name not in EXCERPTS
     ]
+    return [module for module in written if module is not None]
 
+
+@pytest.mark.extended
+def test_the_python_of_the_pages_passes_mypy(
+    modules: list[Path], tmp_path: Path
+) -> None:
     done = subprocess.run(
         [
             sys.executable,
@@ -33,7 +42,7 @@ def test_the_python_of_the_pages_passes_mypy(tmp_path: Path) -> None:
             # packages have no types.
             "--disable-error-code=import-not-found",
             "--disable-error-code=import-untyped",
-            *(str(module) for module in modules if module is not None),
+            *map(str, modules),
         ],
         cwd=tmp_path,
         env=os.environ | {"MYPYPATH": f"{ROOT / 'framework'}:{ROOT / 'plugins'}"},
@@ -42,6 +51,24 @@ def test_the_python_of_the_pages_passes_mypy(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.extended
+@pytest.mark.skipif(find_spec("pyright") is None, reason="nox -s types installs it")
+def test_the_python_of_the_pages_passes_pyright(
+    modules: list[Path], tmp_path: Path
+) -> None:
+    config = {
+        "extraPaths": [str(ROOT / "framework"), str(ROOT / "plugins")],
+        "reportMissingImports": False,
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout
+    assert modules
 
 
 def write_module(page: Path, folder: Path) -> Path | None:
