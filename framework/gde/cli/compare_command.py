@@ -200,14 +200,14 @@ def _probe_lines(row: "ProbeRow") -> list[tuple[str, ...]]:
 
 def _checked(one: "Check") -> str:
     """The outcome of a check in one line."""
-    from gde.reporting.wording import bounds, quantity
+    from gde.reporting.wording import bounds, difference_quantity
 
     outcome = "not worse" if one.passed else "worse"
     if one.p is None and not one.passed:
         outcome = f"not tested, {one.reason}"
     interval = bounds(one.interval, one.unit)
     p = "" if one.p is None else f", p {_probability(one.p)}"
-    numbers = f"{quantity(one.difference, one.unit)} {interval}".rstrip()
+    numbers = f"{difference_quantity(one.difference, one.unit)} {interval}".rstrip()
     return f"{one.title}: {outcome} ({numbers}{p})"
 
 

@@ -10,12 +10,12 @@ from gde.reporting.findings import Beside, Probed, headlines, probed
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     bounds,
+    difference_quantity,
     inline,
     labels_text,
     number,
     place_text,
     plural,
-    quantity,
 )
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared, Row
@@ -140,8 +140,7 @@ def verdicts(found: Contest) -> list[str]:
 
 def _sentence(row: Row, one: Compared, found: Contest) -> str:
     a, b = variants(one, found)
-    # A difference of two shares is in percentage points, not in per cent.
-    by = quantity(abs(row.difference), row.unit).replace("%", "points")
+    by = difference_quantity(abs(row.difference), row.unit)
     direction = "above" if row.difference > 0 else "below"
     worlds = plural(row.n, "world")
     apart = f"{b} {by} {direction} {a} on average over {worlds}"

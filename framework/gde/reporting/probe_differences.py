@@ -7,9 +7,9 @@ from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.reporting.wording import (
     bounds,
+    difference_quantity,
     outcome_text,
     place_text,
-    quantity,
     verdict_text,
 )
 from gde.runs.differences import ProbeRow
@@ -65,6 +65,6 @@ def difference(row: ProbeRow) -> str:
     one = row.between
     if one is None or one.p is None:
         return ""
-    size = quantity(one.difference, row.a.unit)
+    size = difference_quantity(one.difference, row.a.unit)
     sign = "+" if one.difference > 0 else ""
     return f"{sign}{size} {bounds(one.interval, row.a.unit)}".strip()

@@ -112,6 +112,11 @@ def quantity(value: float, unit: str, digits: int = 1) -> str:
     return f"{text}{SPACE}{symbol(unit)}".rstrip()
 
 
+def difference_quantity(value: float, unit: str) -> str:
+    """A difference with its unit: of two shares in percentage points, not per cent."""
+    return quantity(value, unit).replace("%", "points")
+
+
 def bounds(interval: Interval | None, unit: str, digits: int = 1) -> str:
     """The interval without its unit; empty for None."""
     if interval is None:
@@ -149,24 +154,23 @@ def outcome_text(verdict: Verdict, name: str, unit: str) -> str:
         return f"no difference from {name} shown{_power_text(verdict, unit)}"
 
     # "Better by" and "worse by" say the direction, so the size has no sign.
-    difference = verdict.difference
     interval = verdict.interval
-    if difference < 0:
-        difference = -difference
-        if interval is not None:
-            low, high = interval
-            interval = (-high, -low)
+    if verdict.difference < 0 and interval is not None:
+        low, high = interval
+        interval = (-high, -low)
     relation = (
         "differs from" if verdict.outcome == "different" else f"{verdict.outcome} than"
     )
-    size = f"{quantity(difference, unit)} {bounds(interval, unit)}".strip()
+    apart = difference_quantity(abs(verdict.difference), unit)
+    size = f"{apart} {bounds(interval, unit)}".strip()
     p_value = number(verdict.p, "probability")
     return f"{relation} {name} by {size}, p{SPACE}{p_value}"
 
 
 def difference_text(verdict: Verdict, unit: str) -> str:
     """The difference of a test with its sign, interval and p value."""
-    size = f"{quantity(verdict.difference, unit)} {bounds(verdict.interval, unit)}"
+    apart = difference_quantity(verdict.difference, unit)
+    size = f"{apart} {bounds(verdict.interval, unit)}"
     text = f"difference {size.strip()}"
     if verdict.p is None:
         return text
@@ -177,7 +181,7 @@ def _power_text(verdict: Verdict, unit: str) -> str:
     """What a test without a finding would have found."""
     if verdict.detectable is None:
         return ""
-    detectable = quantity(verdict.detectable, unit)
+    detectable = difference_quantity(verdict.detectable, unit)
     return f"; detectable: {detectable}"
 
 
