@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gde import Figure
-from gde.reporting.figures.drawing import BLUE, numbers, svg
+from gde.reporting.figures.drawing import BLUE, numbers, svg_file
 from gde.store.folder import RunFolder
 
 CHANGES = ("patching agent", "steering agent", "steering agent by means")
@@ -25,14 +25,11 @@ REASON = "the same in all answers"
 NOTE = ["reaches one token,", REASON]
 DOSE = 1.0
 GREY = "#8a929a"
-HEAD = "<svg "
-STANDING = '<svg xmlns="http://www.w3.org/2000/svg" '
 
 
 def main(run: Path, file: Path) -> None:
     """Write the figure of a run."""
-    drawn = svg(figure(run)).replace(HEAD, STANDING, 1)
-    file.write_text(f"{drawn}\n", encoding="utf-8")
+    file.write_text(svg_file(figure(run)), encoding="utf-8")
 
 
 def figure(run: Path) -> Figure:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel, TruthReader
-    from gde_plugins.reward_baselines.config import ConstantConfig
+    from gde_plugins.reward_baselines.config import ConstantConfig, FunctionsConfig
 
 
 @hookimpl
@@ -103,8 +103,9 @@ def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """The EPIC distance of reward models from the truth, and their regrets."""
+    """Distances of reward models from the truth, and their regrets."""
     from gde.data.measure import Measure
+    from gde_plugins.reward_baselines.config import FunctionsConfig
 
     return (
         MetricOffer(
@@ -150,6 +151,33 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     unit="share",
                     better="less",
                     group="Reward models",
+                    contender="reward",
+                ),
+            ),
+        ),
+        MetricOffer(
+            name="reward-functions",
+            summary="EPIC (Gleave et al. 2021) and DARD (Wulfe et al. 2022) of reward models as functions",
+            config=FunctionsConfig,
+            make=_functions,
+            needs=frozenset({Capability.REWARD_TRACE, Capability.MDP}),
+            measures=(
+                Measure(
+                    name="functions.epic",
+                    title="EPIC distance of reward functions",
+                    unit="distance",
+                    better="less",
+                    group="Reward models",
+                    headline=True,
+                    contender="reward",
+                ),
+                Measure(
+                    name="functions.dard",
+                    title="DARD distance of reward functions",
+                    unit="distance",
+                    better="less",
+                    group="Reward models",
+                    headline=True,
                     contender="reward",
                 ),
             ),
@@ -205,6 +233,12 @@ def _epic(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.reward_baselines.epic import epic
 
     return epic
+
+
+def _functions(config: "FunctionsConfig", context: "Context") -> "Metric":
+    from gde_plugins.reward_baselines.functions import Functions
+
+    return Functions(config, context)
 
 
 def _step_order(_: NoConfig, __: "Context") -> "Metric":

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ import torch
 
 from gde.errors import ConfigError
 from gde.files import new_folder
+from gde.reporting.figures.drawing import svg_file
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
+from gde_plugins.reward_classifier.curve_figure import curve_figure
 from gde_plugins.reward_classifier.held_out import HeldOut, held_out_table
 from gde_plugins.reward_classifier.scorer import (
     CARD,
@@ -35,6 +38,7 @@ UNKNOWN, PAD = "[unknown]", "[pad]"
 WORD = re.compile(r"\w+|[^\w\s]")
 LONGEST = 2048
 CURVE = "curve.json"
+DRAWN = "curve.svg"
 
 
 def scratch_tokenizer(texts: Iterable[str]) -> Any:
@@ -149,7 +153,8 @@ def train_curve(
     watch: Watch,
 ) -> tuple[Trained, ...]:
     """Train on growing numbers of pairs, in `out/N`; all are held against the same
-    held-out pairs, and `out/curve.json` keeps what was found.
+    held-out pairs. `out/curve.json` keeps what was found, and `out/curve.svg` shows it
+    where the packages to draw are installed.
 
     Raises:
         ConfigError: as `train`, or there are fewer pairs than the largest size.
@@ -170,6 +175,11 @@ def train_curve(
             found.append(_train(part, held_out, recipe, inside, watch))
         curve = json.dumps([asdict(one) for one in found], indent=2)
         (folder / CURVE).write_text(curve + "\n", encoding="utf-8")
+        if find_spec("vl_convert"):
+            drawn = svg_file(
+                curve_figure([(one.n_pairs, one.held_out) for one in found])
+            )
+            (folder / DRAWN).write_text(drawn, encoding="utf-8")
     return tuple(found)
 
 

@@ -23,11 +23,13 @@ from gde.request.settings import build  # noqa: E402
 from gde.testing import check_plugin, check_reward_model  # noqa: E402
 from gde_plugins.reward_classifier import plugin  # noqa: E402
 from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
+from gde_plugins.reward_classifier.curve_figure import curve_figure  # noqa: E402
 from gde_plugins.reward_classifier.held_out import held_out_table, ranked_right  # noqa: E402
 from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
 from gde_plugins.reward_classifier.texts import Preference, beginnings, read_preferences  # noqa: E402
 from gde_plugins.reward_classifier.training import (  # noqa: E402
     CURVE,
+    DRAWN,
     batch_loss,
     ranking_loss,
     train,
@@ -385,6 +387,15 @@ def test_a_learning_curve_is_held_against_the_same_pairs(tmp_path: Path) -> None
     written = json.loads((out / CURVE).read_text())
     assert [each["accuracy"] for each in written] == [small.accuracy, large.accuracy]
     assert read_card(out / "36")["n_pairs"] == 36
+    assert (out / DRAWN).read_text().startswith("<svg xmlns=")
+    figure = curve_figure([(one.n_pairs, one.held_out) for one in (small, large)])
+    rows = figure.spec["data"]["values"]  # type: ignore[index, call-overload]
+    points = [(row["pairs"], row["accuracy"], row["longer"]) for row in rows]  # type: ignore[index, call-overload, union-attr]
+    (table,) = small.held_out
+    assert points == [
+        (10, small.accuracy, table.longer),
+        (36, large.accuracy, table.longer),
+    ]
     with pytest.raises(ConfigError, match="--sizes: wanted at most 36"):
         train_curve(PREFERENCES, recipe, [37], tmp_path / "more", ignore)
     assert not (tmp_path / "more").exists()

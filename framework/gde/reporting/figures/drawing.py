@@ -105,6 +105,16 @@ def svg(figure: Figure) -> str:
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', renamed, drawn)
 
 
+def svg_file(figure: Figure) -> str:
+    """Draw a figure as the content of an SVG file.
+
+    Raises:
+        ValueError: as `svg`.
+    """
+    namespace = '<svg xmlns="http://www.w3.org/2000/svg" '
+    return svg(figure).replace("<svg ", namespace, 1) + "\n"
+
+
 def numbers(one: Measurement) -> dict[str, Any]:
     """Value and interval as fields of a row.
 
