@@ -38,11 +38,11 @@ class Functions:
     shaping cancels; n counts worlds.
 
     A reward model is asked about every pair of states and every action: an episode
-    begins in the first, takes the action and is in the second, and its last reward is
-    that of the transition. So EPIC (Gleave et al. 2021) also has transitions that never
-    happen; DARD (Wulfe et al. 2022) weights those that do. States are the reachable
-    ones, uniformly. Reward models that read the truth are left out: they need the
-    values of a whole episode.
+    comes to the first by a shortest way, takes the action and is in the second, and its
+    last reward is that of the transition. So EPIC (Gleave et al. 2021) also has
+    transitions that never happen; DARD (Wulfe et al. 2022) weights those that do.
+    States are the reachable ones, uniformly. Reward models that read the truth are left
+    out: they need the values of a whole episode.
     """
 
     def __init__(self, config: FunctionsConfig, context: Context) -> None:
@@ -94,13 +94,13 @@ class Functions:
 
 @dataclass(frozen=True)
 class Scene:
-    """A world, with what is seen in each of its reachable states."""
+    """A world, with the ways to its reachable states."""
 
     begun: Trajectory
     """An episode in it."""
     mdp: TabularMDP
-    turns: dict[int, Turn]
-    """By the index of their state."""
+    ways: dict[int, tuple[Turn, ...]]
+    """A shortest way to each state, by its index; the last turn is in the state."""
 
     @cached_property
     def setting(self) -> Setting:
@@ -109,7 +109,7 @@ class Scene:
         Raises:
             GdeError: some of the states that the model leads to were not reached.
         """
-        states = [*self.turns]
+        states = [*self.ways]
         whole = Setting.uniform(self.mdp)
         transition = whole.transition[np.ix_(states, range(self.mdp.n_actions), states)]
         if not np.allclose(transition.sum(axis=2), 1):
@@ -120,7 +120,7 @@ class Scene:
     @property
     def true(self) -> Floats:
         """(S,) or (S, A) the reward of the model."""
-        reward: Floats = self.mdp.reward[[*self.turns]]
+        reward: Floats = self.mdp.reward[[*self.ways]]
         return reward
 
     async def judged(self, model: RewardSource) -> Floats:
@@ -129,13 +129,13 @@ class Scene:
         Raises:
             GdeError: a transition has none.
         """
-        S = len(self.turns)
+        S = len(self.ways)
         rewards = np.zeros((S, self.mdp.n_actions, S))
-        for i, before in enumerate(self.turns.values()):
+        for i, way in enumerate(self.ways.values()):
             for a, action in enumerate(self.mdp.actions):
-                first = replace(before, decision=Decision.act(action))
-                for j, after in enumerate(self.turns.values()):
-                    turns = (first, replace(after, index=1))
+                before = _decided(way, action)
+                for j, (*_, there) in enumerate(self.ways.values()):
+                    turns = (*before, replace(there, index=len(before)))
                     trace = await model.rewards(replace(self.begun, turns=turns))
                     if trace.failure:
                         raise GdeError(f"a transition has no reward: {trace.failure}")
@@ -161,27 +161,33 @@ def explored(evidence: Evidence, one: Trajectory, most: int) -> Scene:
         ):
             raise GdeError("the environment gives no model and no snapshots")
         start = environment.snapshot()
-        seen = _turn(environment, environment.restore(start))
-        turns = {_index(seen): seen}
-        to_try = [start] if seen.observation.actions else []
-        for snapshot in to_try:
+        seen = _turn(environment, environment.restore(start), 0)
+        ways: dict[int, tuple[Turn, ...]] = {_index(seen): (seen,)}
+        to_try = [(start, ways[_index(seen)])]
+        for snapshot, way in to_try:
             for action in environment.restore(snapshot).actions or ():
                 environment.restore(snapshot)
                 outcome = environment.step(action)
-                seen = _turn(environment, outcome.observation)
-                if _index(seen) in turns:
+                seen = _turn(environment, outcome.observation, len(way))
+                if _index(seen) in ways:
                     continue
-                if len(turns) == most:
+                if len(ways) == most:
                     raise GdeError(f"a world has more than {most} states: raise states")
-                turns[_index(seen)] = seen
+                ways[_index(seen)] = (*_decided(way, action), seen)
                 if not outcome.terminated:
-                    to_try.append(environment.snapshot())
-    return Scene(one, mdp, turns)
+                    to_try.append((environment.snapshot(), ways[_index(seen)]))
+    return Scene(one, mdp, ways)
 
 
-def _turn(environment: HasMDP, seen: Observation) -> Turn:
+def _decided(way: tuple[Turn, ...], action: str) -> tuple[Turn, ...]:
+    """The way with the action that is taken at its end."""
+    *before, last = way
+    return (*before, replace(last, decision=Decision.act(action)))
+
+
+def _turn(environment: HasMDP, seen: Observation, index: int) -> Turn:
     return Turn(
-        index=0,
+        index=index,
         observation=seen,
         decision=UNDECIDED,
         reward=0.0,

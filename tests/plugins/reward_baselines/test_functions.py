@@ -45,14 +45,17 @@ class Known:
         self._failure = failure
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        before, after = trajectory.turns
+        *_, before, after = trajectory.turns
+        assert [one.index for one in trajectory.turns] == [
+            *range(len(trajectory.turns))
+        ]
         assert before.state is not None and after.state is not None
         assert before.state.index is not None and after.state.index is not None
         assert before.decision.action is not None
         value = self._reward(
             before.state.index, before.decision.action, after.state.index
         )
-        values = np.array([0.0, value])
+        values = np.array([*[0.0] * (len(trajectory.turns) - 1), value])
         return RewardTrace(model="m", episode="e", values=values, failure=self._failure)
 
 
