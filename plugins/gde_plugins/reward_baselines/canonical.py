@@ -34,11 +34,13 @@ class Setting:
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> "Setting":
         """Uniform over states and actions, with the dynamics and the discount of a
-        process.
+        process; a terminal state is never left.
         """
         S = mdp.n_states
         A = mdp.n_actions
         transition = np.stack([matrix.toarray() for matrix in mdp.transition], axis=1)
+        if mdp.terminal is not None:
+            transition[mdp.terminal] = np.eye(S)[mdp.terminal][:, None, :]
         return cls(transition, np.full(S, 1 / S), np.full(A, 1 / A), mdp.discount)
 
 

@@ -166,3 +166,12 @@ def test_a_process_is_compared_with_all_states_and_actions_alike() -> None:
     assert epic_distance(
         reward, shaped(full_reward(reward, where), potential, 0.5), where
     ) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_terminal_state_is_never_left() -> None:
+    ring = csr_array(np.roll(np.eye(3), 1, axis=1))
+    ends = np.array([False, False, True])
+    mdp = TabularMDP.of((ring,), np.zeros(3), terminal=ends)
+    where = Setting.uniform(mdp)
+    assert where.transition[:, 0].argmax(axis=1).tolist() == [1, 2, 2]
+    assert (where.transition.sum(axis=2) == 1).all()
