@@ -5,9 +5,9 @@ JSON object.
 
 `share` is all that a probe of the middle layer takes, over generation: at most 0.15 is
 wanted. Its parts are finding the tokens ("retokenize") and a forward pass up to that
-layer ("capture"). Where a run checks the weights, one pass through all layers gives
-activations and log-probabilities ("scored"). The model has the size of nano, and random
-weights, so that answers are as long as they may be; both generate and replay in
+layer ("capture"). Where a run checks the weights, a pass through all layers scores the
+tokens of some turns ("scored"), as replays do. The model has the size of nano, and
+random weights, so that answers are as long as they may be; both generate and replay in
 float32.
 """
 
@@ -27,6 +27,7 @@ from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.context import OutsideRun
 from gde.parts.language_model import LanguageModel, Retokenizer
+from gde.stages.replaying import SCORED
 from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.plugin import make_nano
 
@@ -88,9 +89,10 @@ def bench(model: Retokenizer, length: int) -> dict[str, float]:
     sequences = [whole(each) for each in found]
     middle = CaptureRequest(layers=(model.info.n_layers // 2,), positions=POSITIONS)
     capture, _ = timed(lambda: model.capture(sequences, middle))
-    with_scores = []
-    for sequence, answer in zip(sequences, answers, strict=True):
-        with_scores.append(replace(sequence, scored=len(answer.tokens)))
+    with_scores = [*sequences]
+    for turn in range(0, TURNS, SCORED):
+        n_tokens = len(answers[turn].tokens)
+        with_scores[turn] = replace(sequences[turn], scored=n_tokens)
     scored, _ = timed(lambda: model.capture(with_scores, middle))
 
     n_tokens = sum(len(answer.tokens) for answer in answers)

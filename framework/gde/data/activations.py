@@ -128,6 +128,10 @@ class ActivationRecord:
     A position that the sequence lacks is absent."""
     logprobs: tuple[float, ...] = ()
     """Log-probabilities of the scored tokens, before temperature."""
+    deficits: tuple[float, ...] = ()
+    """How far each of them is below that of the likeliest token; empty where the
+    model's own settings change what is drawn at temperature 0.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

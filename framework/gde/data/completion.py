@@ -156,6 +156,10 @@ class Completion:
     """The reasoning effort that a server was sent, whose template writes it into the
     prompt; None where it was sent none.
     """
+    likeliest: bool | None = field(default=None, compare=False)
+    """Whether a server was asked for the likeliest token at every place; None where
+    that is not known. The record tells it of a model, not of an answer.
+    """
     interventions: "tuple[Intervention, ...]" = ()
     """Changes of the residual stream during the answer, which a replay repeats. The run
     fills them in.

@@ -145,10 +145,13 @@ def _opened(
     Wanted parts must be installed. Others of the run may be missing, e.g. its objects
     if `given` is None.
     """
-    folder = RunFolder.to_write(Path(path))
     catalogue = catalogue or Catalogue.default()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
-    with only_writer(folder.path), closing(folder.journal()) as journal:
+    with (
+        RunFolder.to_write(Path(path)) as folder,
+        only_writer(folder.path),
+        closing(folder.journal()) as journal,
+    ):
         refuse(journal.faults())
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)

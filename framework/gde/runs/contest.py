@@ -33,6 +33,7 @@ from gde.store.folder import (
     RunFolder,
     free_copy,
     free_name,
+    kept_unless_refused,
     result_json,
     taken,
 )
@@ -115,22 +116,29 @@ def contest(
     return _concluded(out, catalogue)
 
 
-def to_write(path: Path) -> Path:
+@contextmanager
+def to_write(path: Path) -> Iterator[Path]:
     """The folder of a run or contest, or a copy where it was not made here.
+
+    A refused request leaves no copy.
 
     Raises:
         RunFolderError: it is neither, or cannot be copied.
     """
     if not is_contest(path):
-        return RunFolder.to_write(path).path
+        with RunFolder.to_write(path) as folder:
+            yield folder.path
+        return
     runs = members(path)
     if all(RunFolder.open(run).is_own for run in runs.values()):
-        return path
+        yield path
+        return
     copy = free_copy(path)
-    for name, run in runs.items():
-        RunFolder.open(run).copied(copy / name)
-    write_whole(copy / CONTEST, _listed(runs))
-    return copy
+    with kept_unless_refused(copy):
+        for name, run in runs.items():
+            RunFolder.open(run).copied(copy / name)
+        write_whole(copy / CONTEST, _listed(runs))
+        yield copy
 
 
 def is_contest(path: Path) -> bool:
@@ -173,21 +181,21 @@ def resume_contest(
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
-    path = to_write(path)
-    for run in members(path).values():
-        if retry_failed or not _finished(run):
-            with _all_to_resume(path):
-                resume(
-                    run,
-                    catalogue,
-                    watch,
-                    retry_failed=retry_failed,
-                    keys_to=keys_to,
-                    settings=settings,
-                    executor=executor,
-                    accept_code=accept_code,
-                )
-    return _concluded(path, catalogue)
+    with to_write(path) as own:
+        for run in members(own).values():
+            if retry_failed or not _finished(run):
+                with _all_to_resume(own):
+                    resume(
+                        run,
+                        catalogue,
+                        watch,
+                        retry_failed=retry_failed,
+                        keys_to=keys_to,
+                        settings=settings,
+                        executor=executor,
+                        accept_code=accept_code,
+                    )
+        return _concluded(own, catalogue)
 
 
 def rescore_contest(
@@ -200,10 +208,10 @@ def rescore_contest(
 ) -> Contest:
     """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
-    path = to_write(path)
-    for run in members(path).values():
-        rescore(run, metrics, catalogue, watch, keys_to=keys_to)
-    return _concluded(path, catalogue)
+    with to_write(path) as own:
+        for run in members(own).values():
+            rescore(run, metrics, catalogue, watch, keys_to=keys_to)
+        return _concluded(own, catalogue)
 
 
 def report_contest(
@@ -212,9 +220,9 @@ def report_contest(
     """Render the reports of every run as `report` does; return the files to open."""
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
-    path = to_write(path)
-    for run in members(path).values():
-        files += report(run, reporters, catalogue)
+    with to_write(path) as own:
+        for run in members(own).values():
+            files += report(run, reporters, catalogue)
     return files
 
 

@@ -165,15 +165,15 @@ def resume(
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
         be served; a setting could change a result; or the code is another one.
     """
-    folder = RunFolder.to_write(Path(path))
-    if settings or executor:
-        _amend(folder, settings, executor, catalogue)
     hosts = keys_to if plan is None else None
-    return _beside_loops(
-        lambda stop: _resume(
-            folder, plan, catalogue, watch, stop, retry_failed, hosts, accept_code
+    with RunFolder.to_write(Path(path)) as folder:
+        if settings or executor:
+            _amend(folder, settings, executor, catalogue)
+        return _beside_loops(
+            lambda stop: _resume(
+                folder, plan, catalogue, watch, stop, retry_failed, hosts, accept_code
+            )
         )
-    )
 
 
 def _evaluate(

@@ -7,8 +7,15 @@ activations.
 
 Where the server gives log-probabilities, they tell whether it has the same weights.
 Almost every model is sure of most tokens, so only the others are compared. Rounding in
-16 bits moves one in four of them by more than `CLOSE`, other weights almost all. The
-pass that gives the log-probabilities here reads the activations too.
+16 bits moves one in four of them by more than `CLOSE`, other weights almost all.
+
+Where it gives none and was asked for the likeliest tokens, its tokens must be the
+likeliest here. Rounding in 16 bits chooses another among tokens that are almost alike,
+which `FAR` allows for.
+
+The pass that gives the log-probabilities here reads the activations too. It goes
+through all layers, so only every `SCORED`th turn of an episode is judged by itself, and
+those between share its verdict.
 """
 
 import math
@@ -48,6 +55,20 @@ FEWEST_COMPARED = 10
 """Fewer tokens do not tell."""
 BATCH = 64
 """Turns that are written together without any log-probabilities."""
+FAR = 0.5
+"""How far a served token may be below the likeliest one here. Rounding in 16 bits gave
+at most .25 (SmolLM2-135M, 1,440 tokens).
+"""
+FEWEST_FAR = 3
+"""Fewer tokens beyond it do not tell."""
+LEAST_FAR = 0.005
+"""Least share of them that does. `nano:plain` has 1.8 % for `nano`."""
+DRAWN = 500
+"""Tokens at temperature 0 of consecutive turns that are judged together."""
+SCORED = 4
+"""Of so many consecutive turns of an episode, one is scored: a pass through all layers
+takes up to twice the time of one to the middle.
+"""
 SHOWN = 12
 """Characters of a hash that identifies weights."""
 Floats = NDArray[np.float64]
@@ -60,6 +81,8 @@ class _Tried:
     replay: Replay
     differences: Floats = field(default_factory=lambda: np.zeros(0))
     """(N,) absolute ones, of the compared tokens."""
+    deficits: Floats = field(default_factory=lambda: np.zeros(0))
+    """(T,) of the tokens at temperature 0, below the likeliest ones here."""
     record: ActivationRecord | None = None
     """What the pass read that gave the log-probabilities."""
 
@@ -123,11 +146,13 @@ def retokenize(
         GdeError: the model cannot replay the answers of others.
     """
     known_rows = known(journal, weights)
+    likeliest = journal.asked_likeliest(name)
 
     def tried() -> Iterator[_Tried]:
         for row, completion in _answers(trajectories, name):
             if row not in known_rows:
-                yield _tried(model(), row, completion, request)
+                asked = replace(completion, likeliest=likeliest)
+                yield _tried(model(), row, asked, request)
 
     for group in _groups(tried()):
         replays = _judged(group)
@@ -182,14 +207,18 @@ def _tried(
 
     tokens = found.prompt_tokens + found.tokens
     replay = Replay(row=row, tokens=tokens, positions=found.positions)
-    if not completion.logprobs:
+    _, turn = row
+    tells = completion.logprobs or completion.likeliest
+    if turn % SCORED or not tells:
         return _Tried(replay=replay)
     sequence = TokenSequence(
         tokens=tokens, positions=found.positions, scored=len(found.tokens)
     )
     (record,) = model.capture([sequence], request)
-    differences = _differences(completion.logprobs, record.logprobs)
-    return _Tried(replay=replay, differences=differences, record=record)
+    if completion.logprobs:
+        differences = _differences(completion.logprobs, record.logprobs)
+        return _Tried(replay=replay, differences=differences, record=record)
+    return _Tried(replay=replay, deficits=np.array(record.deficits), record=record)
 
 
 def _check_number(logprobs: Sequence[float], tokens: Sequence[int]) -> None:
@@ -231,7 +260,9 @@ def _groups(tried: Iterable[_Tried]) -> Iterator[list[_Tried]]:
             group = [replace(each, record=None) for each in group]
 
         n_compared = sum(len(each.differences) for each in group)
-        if n_compared >= COMPARED or (not n_compared and len(group) == BATCH):
+        n_drawn = sum(len(each.deficits) for each in group)
+        tells = n_compared >= COMPARED or n_drawn >= DRAWN
+        if tells or (not n_compared + n_drawn and len(group) == BATCH):
             if whole:
                 yield whole
             whole = group
@@ -244,17 +275,36 @@ def _judged(group: Sequence[_Tried]) -> list[Replay]:
     """The replays of a group; without tokens if other weights have answered."""
     replays = [each.replay for each in group]
     differences = np.concatenate([each.differences for each in group])
-    share = float((differences <= CLOSE).mean()) if len(differences) else 1.0
-    if len(differences) < FEWEST_COMPARED or share >= FEWEST_CLOSE:
+    deficits = np.concatenate([each.deficits for each in group])
+    reason = _too_different(differences) or _too_unlikely(deficits)
+    if not reason:
         return replays
 
-    median = float(np.median(differences))
-    reason = (
-        f"of {len(differences)} uncertain tokens, {share:.0%} have log-probabilities within {CLOSE}"
-        f" of the server's; the median difference is {median:.2g}"
-    )
     judged = []
     for replay in replays:
         refused = Replay(row=replay.row, status="other weights", reason=reason)
         judged.append(refused if replay.status == "replayed" else replay)
     return judged
+
+
+def _too_different(differences: Floats) -> str:
+    """Why log-probabilities are not those of the same weights; empty if they may be."""
+    share = float((differences <= CLOSE).mean()) if len(differences) else 1.0
+    if len(differences) < FEWEST_COMPARED or share >= FEWEST_CLOSE:
+        return ""
+    median = float(np.median(differences))
+    return (
+        f"of {len(differences)} uncertain tokens, {share:.0%} have log-probabilities within {CLOSE}"
+        f" of the server's; the median difference is {median:.2g}"
+    )
+
+
+def _too_unlikely(deficits: Floats) -> str:
+    """Why tokens are not the likeliest of the same weights; empty if they may be."""
+    n_far = int((deficits > FAR).sum())
+    if n_far < FEWEST_FAR or n_far < LEAST_FAR * len(deficits):
+        return ""
+    return (
+        f"of {len(deficits)} tokens at temperature 0, {n_far} are not the likeliest here, by"
+        f" {float(deficits.max()):.2g} in log-probability (penalties of the server do the same)"
+    )

@@ -34,6 +34,7 @@ GIVEN = (
     "answered_by",
     "positions",
     "effort",
+    "likeliest",
     *TUPLES,
 )
 """Fields of a completion that the model gave; the others say in which run and for whom

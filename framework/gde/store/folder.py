@@ -9,8 +9,8 @@ import re
 import shutil
 import sqlite3
 from binascii import crc32
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
@@ -25,7 +25,7 @@ from gde.data.measure import Measure
 from gde.data.model_use import ModelUse
 from gde.data.plan import Choice, Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
-from gde.errors import RunFolderError
+from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.files import umask, write_whole
 from gde.request.planfile import read_plan, write_plan
 from gde.store import digests, head, received
@@ -94,17 +94,24 @@ class RunFolder:
         return cls(path)
 
     @classmethod
-    def to_write(cls, path: Path) -> "RunFolder":
+    @contextmanager
+    def to_write(cls, path: Path) -> Iterator["RunFolder"]:
         """The folder of an earlier run, or where this user's gde did not make it here, a
         copy beside it.
 
-        The copy keeps nothing of the plan that says where and how the run is done.
+        The copy keeps nothing of the plan that says where and how the run is done. A
+        refused request leaves none.
 
         Raises:
             RunFolderError: as `open`, or the copy cannot be made.
         """
         folder = cls.open(path)
-        return folder if folder.is_own else folder.copied(free_copy(path))
+        if folder.is_own:
+            yield folder
+            return
+        copy = folder.copied(free_copy(path))
+        with kept_unless_refused(copy.path):
+            yield copy
 
     @property
     def is_own(self) -> bool:
@@ -369,6 +376,18 @@ def free_name(parent: Path, label: str) -> Path:
 def free_copy(path: Path) -> Path:
     """A free name beside a folder for its copy."""
     return _free(path.with_name(f"{path.resolve().name}-copy"))
+
+
+@contextmanager
+def kept_unless_refused(copy: Path) -> Iterator[None]:
+    """Delete a copy for a request that is refused; finished work is kept."""
+    try:
+        yield
+    except RunFailed:
+        raise
+    except GdeError:
+        shutil.rmtree(copy, ignore_errors=True)
+        raise
 
 
 def _free(path: Path) -> Path:

@@ -57,6 +57,10 @@ ASKED = "asked "
 """How the name of a note begins that says on which day a part asked a model; part,
 model and day follow as JSON.
 """
+LIKELIEST = "asked for the likeliest tokens "
+"""How the name of a note begins that says whether a part asked a server for them; part,
+model and whether follow as JSON.
+"""
 CLASSES = 3
 """Classes of unusable answers that a result shows."""
 EXAMPLE = 240
@@ -96,7 +100,7 @@ class Journal(Database):
         few.
         """
         self._asked: set[str] = set()
-        """The notes of days that this process has written."""
+        """The notes on asked models that this process has written."""
         self._strata: dict[str, dict[str, str]] | None = None
         """What `strata` gives, once it was read."""
         self.playing: int | None = None
@@ -213,16 +217,19 @@ class Journal(Database):
         row = rows.call_row(scope, turn, completion)
         statements.append((_signing("calls", len(row)), row))
 
-        # A note for each day, not a column: all calls of a day would repeat it.
-        note = f"{ASKED}{rows.to_json([_part(scope), completion.model, day])}"
-        is_new = day and note not in self._asked
-        if is_new:
-            statements.append(
-                ("INSERT OR IGNORE INTO facts VALUES (?, '{}', 0)", (note,))
-            )
+        # Notes, not columns: all calls of a day would repeat them.
+        notes = set()
+        who = (_part(scope), completion.model)
+        if day:
+            notes.add(f"{ASKED}{rows.to_json([*who, day])}")
+        if completion.likeliest is not None:
+            notes.add(f"{LIKELIEST}{rows.to_json([*who, completion.likeliest])}")
+        new = notes - self._asked
+        note_query = "INSERT OR IGNORE INTO facts VALUES (?, '{}', 0)"
+        statements += [(note_query, (note,)) for note in sorted(new)]
+
         await self.commit(statements)
-        if is_new:
-            self._asked.add(note)
+        self._asked |= new
 
     async def end(
         self, key: EpisodeKey, ending: Ending, failure: str, final: State | None
@@ -412,6 +419,15 @@ class Journal(Database):
                 part, model, day = json.loads(row["name"].removeprefix(ASKED))
                 days.setdefault((part, model), []).append(str(day))
         return {place: (min(found), max(found)) for place, found in days.items()}
+
+    def asked_likeliest(self, model: str) -> bool:
+        """Whether all episodes asked a server's model for the likeliest tokens."""
+        told = []
+        for likeliest in (True, False):
+            name = f"{LIKELIEST}{rows.to_json(['', model, likeliest])}"
+            found = self.signed("facts", "SELECT * FROM facts WHERE name = ?", (name,))
+            told.append(bool(found))
+        return told == [True, False]
 
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""

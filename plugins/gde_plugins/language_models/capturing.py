@@ -46,6 +46,13 @@ class _Prefix(NamedTuple):
     """Number of last tokens that are scored."""
 
 
+class _Scores(NamedTuple):
+    """As in an `ActivationRecord`."""
+
+    logprobs: tuple[float, ...] = ()
+    deficits: tuple[float, ...] = ()
+
+
 class _DeepEnoughError(Exception):
     """Ends a forward pass after the deepest requested layer."""
 
@@ -140,22 +147,29 @@ def _capture_batch(
     records: list[dict[tuple[int, str], Stream]] = [{} for _ in batch]
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
     reading = visiting(layers, _readers(batch, wanted, records))
-    logprobs: tuple[float, ...] = ()
+    scores = _Scores()
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
         if scored := batch[0].scored:
-            logprobs = _logprobs(model, ids.to(model.device), scored)
+            scores = _score(model, ids.to(model.device), scored)
         else:
             model.get_decoder()(input_ids=ids.to(model.device), use_cache=False)
-    return [ActivationRecord(values=values, logprobs=logprobs) for values in records]
+    return [ActivationRecord(values=values, **scores._asdict()) for values in records]
 
 
-def _logprobs(model: Any, ids: Tensor, scored: int) -> tuple[float, ...]:
-    """Run a pass over (1, N) tokens; return log-probabilities of the last ones."""
+def _score(model: Any, ids: Tensor, scored: int) -> _Scores:
+    """Run a pass over (1, N) tokens, and score the last ones."""
     # The logits at a token are those of the next one.
     output = model(input_ids=ids, use_cache=False, logits_to_keep=scored + 1)
-    every = output.logits[0, :-1].double().log_softmax(dim=-1)
-    of_tokens = every.gather(-1, ids[0, -scored:, None])[:, 0]
-    return tuple(of_tokens.tolist())
+    logits = output.logits[0, :-1].float()
+    of_tokens = logits.gather(-1, ids[0, -scored:, None])[:, 0]
+
+    logprobs = (of_tokens - logits.logsumexp(dim=-1)).clamp(max=0)
+    deficits = logits.amax(dim=-1) - of_tokens
+    # A server that follows the checkpoint draws others than the likeliest tokens.
+    is_plain = model.generation_config.repetition_penalty in (None, 1.0)
+    return _Scores(
+        tuple(logprobs.tolist()), tuple(deficits.tolist()) if is_plain else ()
+    )
 
 
 def _readers(

@@ -34,7 +34,12 @@ from gde_plugins.language_models.server_check import (
     without_refused,
 )
 from gde_plugins.language_models.server_errors import message_of, read_trouble
-from gde_plugins.language_models.server_requests import IDS, request_body, sent_effort
+from gde_plugins.language_models.server_requests import (
+    IDS,
+    asks_likeliest,
+    request_body,
+    sent_effort,
+)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
@@ -134,7 +139,11 @@ class OpenAIModel:
                     "the answer is nested too deeply. See the server's log"
                 )
             ) from error
-        return replace(completion, effort=sent_effort(request, self._config))
+        return replace(
+            completion,
+            effort=sent_effort(request, self._config),
+            likeliest=asks_likeliest(request, self._config),
+        )
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
         """Ask once, and leave out harmless fields that the server refuses.

@@ -49,6 +49,17 @@ def sent_effort(request: ChatRequest, config: OpenAIConfig) -> str | None:
     return None if EFFORT in config.without else _effort(request, config)
 
 
+def asks_likeliest(request: ChatRequest, config: OpenAIConfig) -> bool:
+    """Return whether the server is asked for the likeliest token at every place.
+
+    Not where it enforces a form, or is sent fields that may do anything.
+    """
+    temperature = _first(config.temperature, request.sampling.temperature)
+    is_sent = "temperature" not in config.without
+    is_free = request.form is None and not config.body
+    return temperature == 0 and is_sent and is_free
+
+
 def _effort(request: ChatRequest, config: OpenAIConfig) -> str:
     return request.effort if config.effort == "auto" else config.effort
 

@@ -29,7 +29,8 @@ from gde import (
 from gde.errors import RunFolderError, UnknownName
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.adding import current_plan
-from gde.store.folder import RunFolder
+from gde.runs.contest import rescore_contest
+from gde.store.folder import CONTEST, RunFolder
 from gde.store.journal import Journal
 from gde.store.ownership import mark
 
@@ -399,3 +400,28 @@ def test_a_damaged_result_is_made_again_but_not_added_to(
 def test_a_run_without_rewards_stays_one(run: Result, asking: Catalogue) -> None:
     assert load_evidence(run.run, asking).reward_traces == ()
     assert replace(now(run.run), reporters=()).rewards == ()
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda run, parts: probe(run, ["nobody-offers-it"], parts),
+        lambda run, parts: rescore(run, ["nobody-offers-it"], parts),
+        lambda run, parts: report(run, ["nobody-offers-it"], parts),
+        lambda run, parts: resume(run, parts, settings=["env.length=9"]),
+        lambda run, parts: rescore_contest(run.parent, ["nobody-offers-it"], parts),
+    ],
+    ids=["probe", "rescore", "report", "resume", "contest"],
+)
+def test_a_refusal_leaves_no_copy_of_a_folder_from_elsewhere(
+    tmp_path: Path,
+    run: Result,
+    asking: Catalogue,
+    refused: Callable[[Path, Catalogue], object],
+) -> None:
+    foreign = copytree(tmp_path / "run", tmp_path / "in" / "contest" / "run")
+    (foreign.parent / CONTEST).write_text('version = 1\nvariants = ["run"]\n')
+    before = {*(tmp_path / "in").rglob("*")}
+    with pytest.raises(GdeError):
+        refused(foreign, asking)
+    assert {*(tmp_path / "in").rglob("*")} == before

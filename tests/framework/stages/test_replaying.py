@@ -2,6 +2,7 @@
 whatever cannot be replayed has a reason.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -26,11 +27,17 @@ REQUEST = CaptureRequest(layers=(0,), positions=("pre",))
 MINE = "mine"
 
 
+@pytest.fixture(autouse=True)
+def _every_turn_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replaying, "SCORED", 1)
+
+
 @dataclass
 class Local(PlantedModel):
-    """Gives the log-probabilities that it is told; refuses the answer `lost`."""
+    """Gives the scores that it is told; refuses the answer `lost`."""
 
     logprobs: tuple[float, ...] = ()
+    deficits: tuple[float, ...] = ()
     tried: int = 0
     passes: int = 0
 
@@ -41,7 +48,7 @@ class Local(PlantedModel):
         return replace(
             completion,
             prompt_tokens=(1, 2),
-            tokens=(3,) * len(self.logprobs),
+            tokens=(3,) * len(self.logprobs or self.deficits),
             positions={"pre": (0, 1)},
         )
 
@@ -50,7 +57,8 @@ class Local(PlantedModel):
     ) -> list[ActivationRecord]:
         self.passes += len(sequences)
         found = super().capture(sequences, request)
-        return [replace(each, logprobs=self.logprobs) for each in found]
+        scores = {"logprobs": self.logprobs, "deficits": self.deficits}
+        return [replace(each, **scores) for each in found]  # type: ignore[arg-type]
 
 
 def said(
@@ -191,6 +199,83 @@ def test_activations_that_wait_too_long_for_a_verdict_are_read_later(
     assert len(read_replays(journal, MINE, "0/0/0")) == 30
 
 
+def test_turns_between_those_that_are_scored_share_their_verdict(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replaying, "SCORED", 4)
+    many = UNSURE * 25
+    answers = [said(logprobs=many)] * 9 + [said(logprobs=near(1.0) * 25)] * 8
+    model = Local(logprobs=many)
+    found = captured(journal, answers, model)
+    assert [*found] == [0, 4, 8]
+    assert model.passes == 5
+    assert set(read_replays(journal, MINE, "0/0/0")) == set(range(9))
+
+
+def ask(journal: Journal, *likeliest: bool | None) -> None:
+    """Note answers of the served model that were asked for in these ways."""
+
+    async def write() -> None:
+        for turn, each in enumerate(likeliest):
+            await journal.call("0/0/0", turn, said(request=str(turn), likeliest=each))
+
+    asyncio.run(write())
+
+
+@pytest.mark.parametrize(
+    ("deficits", "asked", "kept"),
+    [
+        ((0.0,) * 17 + (0.6,) * 3, (True, True), False),
+        ((0.0,) * 17 + (0.4,) * 3, (True, True), True),
+        ((0.0,) * 18 + (0.6,) * 2, (True, True), True),
+        ((0.0,) * 700 + (0.6,) * 3, (True, True), True),
+        # Perhaps they are not the likeliest of the server either.
+        ((0.0,) * 17 + (0.6,) * 3, (True, False), True),
+        ((0.0,) * 17 + (0.6,) * 3, (None,), True),
+    ],
+)
+def test_tokens_at_temperature_0_must_be_almost_the_likeliest(
+    journal: Journal,
+    deficits: tuple[float, ...],
+    asked: tuple[bool | None, ...],
+    kept: bool,
+) -> None:
+    ask(journal, *asked)
+    found = replayed(journal, [said()], Local(deficits=deficits))
+    assert found == ({0} if kept else set())
+    said_of_it = unread(journal, MINE)
+    wanted = "of 20 tokens at temperature 0, 3 are not the likeliest here, by 0.6"
+    assert (wanted in said_of_it) != kept
+
+
+def test_where_the_server_gives_log_probabilities_they_alone_tell(
+    journal: Journal,
+) -> None:
+    ask(journal, True)
+    model = Local(logprobs=UNSURE * 3, deficits=(9.0,) * 12)
+    assert replayed(journal, [said(logprobs=UNSURE * 3)], model) == {0}
+
+
+def test_long_answers_at_temperature_0_are_judged_apart(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by as many tokens as tell, however many turns these are."""
+    monkeypatch.setattr(replaying, "DRAWN", 20)
+    ask(journal, True)
+
+    @dataclass
+    class Changing(Local):
+        def capture(
+            self, sequences: Sequence[TokenSequence], request: CaptureRequest
+        ) -> list[ActivationRecord]:
+            n_far = 3 if self.passes else 0
+            self.deficits = (0.0,) * (20 - n_far) + (2.0,) * n_far
+            return super().capture(sequences, request)
+
+    model = Changing(deficits=(0.0,) * 20)
+    assert replayed(journal, [said()] * 3, model) == {0}
+
+
 def test_tokens_that_both_are_sure_of_tell_nothing(journal: Journal) -> None:
     answers = [said(logprobs=[-0.1])] * 200
     assert len(replayed(journal, answers, Local(logprobs=(-0.0,)))) == 200
@@ -236,6 +321,9 @@ def test_one_answer_tells_of_other_weights_where_it_is_long_enough() -> None:
     assert other.startswith("weights are not those that were served: of 12 uncertain")
     assert problem_of(Local(logprobs=UNSURE), said(logprobs=near(1.0))) == ""
     assert "351 tokens there and 347 here" in problem_of(model, said("lost"))
+    unlikely = Local(deficits=(2.0,) * 12)
+    assert "12 are not the likeliest" in problem_of(unlikely, said(likeliest=True))
+    assert problem_of(unlikely, said(likeliest=False)) == ""
 
 
 def test_a_model_that_cannot_retokenize_is_named(journal: Journal) -> None:

@@ -1,5 +1,6 @@
 """Replayed activations are the model's hidden states."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,29 @@ def test_captured_activations_equal_the_hidden_states(
         assert reference.model.norm(last).detach().numpy() == pytest.approx(
             states[4][0, 2:5].numpy(), rel=1e-4, abs=1e-4
         )
+
+
+def test_scores_are_those_of_the_logits(tiny: TransformersModel) -> None:
+    (sequence,) = sequences(1)
+    (record,) = tiny.capture([replace(sequence, scored=3)], ALL)
+    model, ids = tiny._model, torch.tensor([sequence.tokens])
+    with torch.no_grad():
+        logits = model(input_ids=ids).logits[0, -4:-1].log_softmax(dim=-1)
+    of_tokens = logits[torch.arange(3), ids[0, -3:]]
+    assert record.logprobs == pytest.approx(of_tokens.tolist(), abs=1e-5)
+    below = logits.amax(dim=-1) - of_tokens
+    assert record.deficits == pytest.approx(below.tolist(), abs=1e-5)
+    assert min(record.deficits) > 0
+
+
+def test_a_checkpoint_with_a_penalty_does_not_say_what_is_likeliest(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny._model
+    monkeypatch.setattr(model.generation_config, "repetition_penalty", 1.05)
+    (sequence,) = sequences(1)
+    (record,) = Reader(model, 1).capture([replace(sequence, scored=3)], ALL)
+    assert (len(record.logprobs), record.deficits) == (3, ())
 
 
 def test_on_a_cpu_company_changes_no_bit(tiny: TransformersModel) -> None:

@@ -7,6 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,13 @@ from typing import Any
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.data.completion import (
+    AnswerForm,
+    ChatRequest,
+    Completion,
+    Message,
+    Sampling,
+)
 from gde.errors import GdeError, Unavailable
 from gde.parts.language_model import WhiteBox
 from gde.testing import check_language_model
@@ -184,6 +191,18 @@ def test_token_ids_are_kept_and_with_them_the_effort_that_was_sent(
     assert (dict(found.positions), found.effort) == ({}, "medium")
     assert ask(server, effort="minimal").effort == "minimal"
     assert ask(server, without=("reasoning_effort",)).effort is None
+
+
+def test_an_answer_says_whether_the_likeliest_tokens_were_asked_for(
+    server: Server,
+) -> None:
+    assert ask(server, temperature=0).likeliest
+    assert not ask(server, temperature=0.1).likeliest
+    # Whatever the server then takes, or makes of it.
+    assert not ask(server, temperature=0, without=("temperature",)).likeliest
+    assert not ask(server, temperature=0, body={"repetition_penalty": 1.1}).likeliest
+    form = AnswerForm(kind="json")
+    assert not ask(server, replace(REQUEST, form=form), temperature=0).likeliest
 
 
 @pytest.mark.parametrize("status", [400, 422])

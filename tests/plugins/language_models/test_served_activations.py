@@ -259,6 +259,29 @@ def test_log_probabilities_tell_nano_from_its_sibling(
         assert read_replays(journal, "w", "0/0/0") == {}
 
 
+def test_at_temperature_0_the_likeliest_tokens_tell_nano_from_its_sibling(
+    local: Path, tmp_path: Path
+) -> None:
+    """Also where the server gives neither ids nor log-probabilities."""
+    known = {
+        tuple((each.role, each.content) for each in answer.prompt): answer
+        for answer in answers(local)
+    }
+    with serving(known) as url:
+        served = plan("nano", f"openai:nano@{url}")
+        own = evaluate(served, tmp_path / "own")
+        (probe,) = served.probes
+        assert isinstance(probe, Choice)
+        config = {**probe.config, "weights": "nano:plain"}
+        other = replace(served, probes=(replace(probe, config=config),))
+        refused = evaluate(other, tmp_path / "other")
+    assert own.status == "ok", own.failures
+    assert refused.status != "ok"
+    for failure in refused.failures:
+        assert "weights are not those that were served" in failure.reason
+        assert "tokens at temperature 0" in failure.reason
+
+
 def test_an_answer_that_its_tokens_do_not_give_back_is_not_replayed(
     local: Path, nano: TransformersModel, tmp_path: Path
 ) -> None:
