@@ -106,7 +106,7 @@ class GdeEnvironment(vf.MultiTurnEnv):  # type: ignore[misc]
         """Begin the world of the rollout."""
         host = await Host.begin(self._worlds.make, self._worlds.blocks)
         judge = Judge()
-        begun = await host.call(begin_world, int(state["info"]["seed"]), judge)
+        begun = await host.call(begin_world, int(state["info"]["seed"]), False, judge)
         state[EPISODE] = Episode(
             host=host,
             judge=judge,

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from gde.errors import FAULTS
 from gde.parts.environment import Environment
 
 OutputT = TypeVar("OutputT")
+Ts = TypeVarTuple("Ts")
 Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
 
 
@@ -73,7 +74,9 @@ class Host:
             thread.close()
             raise
 
-    async def call(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
+    async def call(
+        self, function: Callable[[Any, Unpack[Ts]], OutputT], *arguments: Unpack[Ts]
+    ) -> OutputT:
         """Give the output of function(environment, *arguments)."""
         if self.thread is None:
             return _called(function, self.environment, *arguments)
