@@ -1,6 +1,7 @@
-"""Makes the figures of the gallery from runs: `python docs/gallery.py [FOLDER]`.
+"""Makes the gallery from runs: `python docs/gallery.py [FOLDER]`.
 
-Every figure is drawn by the function that reports use; nothing is edited afterwards.
+Figures are drawn by the functions that reports use, and pages are those of a contest;
+nothing is edited afterwards.
 """
 
 import sys
@@ -11,6 +12,8 @@ from tempfile import TemporaryDirectory
 from gde import Choice, Figure, Plan, evaluate
 from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import svg
+from gde.reporting.page_files import write_contest_page
+from gde.runs.contest import contest
 
 HERE = Path(__file__).parent / "gallery"
 SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})
@@ -28,9 +31,10 @@ HEAD, STANDING = (
 
 
 def main(folder: Path) -> None:
-    """Write every figure as NAME.svg."""
+    """Write every figure as NAME.svg, and the pages of a contest."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as runs:
+        write_pages(Path(runs) / "contest", folder / "contest")
         for name, figure in figures(Path(runs)):
             (folder / f"{name}.svg").write_text(
                 svg(figure).replace(HEAD, STANDING, 1) + "\n", encoding="utf-8"
@@ -58,6 +62,23 @@ def figures(runs: Path) -> Iterator[tuple[str, Figure]]:
             ]
             (figure,) = breakdowns(shown, frozenset(), result.meanings)
             yield f"{name}-by-{'-'.join(keys)}", figure
+
+
+def write_pages(runs: Path, folder: Path) -> None:
+    """Write the page of a contest of scripted agents, and those of its runs."""
+    plans = {}
+    for name in ("random", "noisy", "optimal"):
+        plans[name] = Plan(
+            environment=Choice(name="grid", config={"size": [7, 9]}),
+            agent=name,
+            metrics=["success", "accuracy", "efficiency", "meg-verdict"],
+            episodes=12,
+        )
+    write_contest_page(contest(plans, runs))
+    for page in runs.rglob("*.html"):
+        copy = folder / page.relative_to(runs)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(page.read_bytes())
 
 
 if __name__ == "__main__":
