@@ -59,7 +59,7 @@ def shown(cell: Any) -> str:
 
 def test_the_notebook_runs_in_its_kernel(executed: Any) -> None:
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
-    _, measured, awaited, turns = code
+    _, _, measured, awaited, turns = code
     assert len(re.findall(r"^\d+\s+success ", shown(measured), re.MULTILINE)) == 3
     assert shown(awaited) == "'ok'"
     assert [line.split()[0] for line in shown(turns).splitlines()[2:]] == ["0.0", "1.0"]
