@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
+from gde.reporting.wording import MINUS, SPACE
 from gde_plugins.profile.rows import ERRS
 
 Found = Mapping[tuple[str, str], Comparison]
@@ -38,7 +39,12 @@ def _told(one: Measurement) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}{SPACE}%"
+
+
+def _points(difference: float) -> str:
+    """A difference of two shares with its sign."""
+    return f"{100 * difference:+.0f} points".replace("-", MINUS)
 
 
 def _does(found: Found) -> str:
@@ -80,7 +86,8 @@ def _believes(found: Found) -> str:
     beside = ""
     if verdict and verdict.p is not None:
         beside = (
-            f", {verdict.difference:+.0%} against {verdict.control}, p {verdict.p:.2g}"
+            f", {_points(verdict.difference)} against {verdict.control},"
+            f" p {verdict.p:.2g}"
         )
     return (
         f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"
@@ -110,7 +117,7 @@ def _answers(found: Found) -> str:
     ):
         one = _value(found, plan, f"{title}, above blind")
         if one and one.value is not None:
-            told.append(f"{title} {100 * one.value:+.0f} points")
+            told.append(f"{title} {_points(one.value)}")
     if not told:
         return ""
     return f"On BabyAI questions, beside the best blind answers: {', '.join(told)}."

@@ -16,12 +16,12 @@ SHAPES = {
     "noisy": "cross",
     "optimal": "triangle",
     "by chance": "square",
-    "random weights": "stroke",
-    "shuffled labels": "wedge",
+    "random weights": "M0,-1L0,1",
+    "shuffled labels": "M0,-1L0,1M-1,0L1,0",
     "reads nothing": "arrow",
     AS_PUBLISHED: "M-1,-1L1,1M-1,1L1,-1",
 }
-"""Column to the shape of its points; the last one is an x."""
+"""Column to the shape of its points; the paths are a bar, a plus and an x."""
 MODELS = ("circle", "triangle-down", "triangle-right", "triangle-left")
 
 
@@ -51,7 +51,8 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
     drawn = {one["agent"] for one in others}
     shown = {name: shape for name, shape in shapes.items() if name in drawn}
     scale = {"domain": [*shown], "range": [*shown.values()]}
-    shape = {"field": "agent", "type": "nominal", "scale": scale, "title": "beside it"}
+    legend = {"orient": "bottom", "columns": 4, "title": "beside it"}
+    shape = {"field": "agent", "type": "nominal", "scale": scale, "legend": legend}
     points = {"type": "point", "filled": True, "color": BLUE, "size": 60}
     whiskers = {"type": "rule", "color": BLUE}
     spec: dict[str, Any] = {

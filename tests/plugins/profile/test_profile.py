@@ -143,8 +143,8 @@ def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> Non
 
     (sentence,) = claim([row("Slip", 0.2, 0.1), row("Plan", 0.7, 0.3)])
     assert sentence == (
-        "Of 9 actions that were not optimal, 70 % are attributed to: plan"
-        " (random actions: 30 %)."
+        "Of 9 actions that were not optimal, 70\u00a0% are attributed to: plan"
+        " (random actions: 30\u00a0%)."
     )
 
 
