@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 from gde.errors import FAULTS
 from gde.parts.environment import Environment
@@ -75,7 +75,7 @@ class Host:
             raise
 
     async def call(
-        self, function: Callable[[Any, Unpack[Ts]], OutputT], *arguments: Unpack[Ts]
+        self, function: Callable[[Any, *Ts], OutputT], *arguments: *Ts
     ) -> OutputT:
         """Give the output of function(environment, *arguments)."""
         if self.thread is None:
