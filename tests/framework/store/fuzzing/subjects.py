@@ -329,11 +329,15 @@ def _damage_archive(data: bytes, path: Path, corpus: Corpus, rng: Random) -> Non
         texts = {name: archive.read(name) for name in archive.namelist()}
     changed = rng.choice(sorted(texts))
     texts[changed] = json.dumps(altered(json.loads(texts[changed]), rng)).encode()
-    if rng.random() < 0.02:
-        texts[changed] = b" " * 2**27 + texts[changed]
+    is_bomb = rng.random() < 0.02
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for each, content in texts.items():
-            archive.writestr(each, content)
+            with archive.open(each, "w") as file:
+                # Piece by piece, so that memory is that of the reader.
+                if is_bomb and each == changed:
+                    for _ in range(2**7):
+                        file.write(b" " * 2**20)
+                file.write(content)
 
 
 def _importing(
