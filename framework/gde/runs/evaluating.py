@@ -24,6 +24,7 @@ from gde.request.resolve import Ready, resolve, settable
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.estimating import count, estimates
+from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.runs.spending import Question, charge
 from gde.runs.stopping import Stop
@@ -34,6 +35,7 @@ from gde.stages.rollout import list_worlds
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 from gde.store.lock import only_writer
+from gde.store.seal import seal
 
 OutputT = TypeVar("OutputT")
 
@@ -283,18 +285,22 @@ def _run(
     accept_code: bool = False,
 ) -> Result:
     try:
-        with only_writer(folder.path), closing(folder.journal()) as journal:
-            refuse(journal.faults())
-            checked_hash(folder, journal)
-            if retry_failed:
-                journal.forget_failed()
-            run = Pipeline(ready, folder, journal, watch, stop, keys_to, accept_code)
-            with closing(run):
-                run.roll_out()
-                run.probe()
-                run.reward()
-                journal.note_resumed()
-                return conclude(run)
+        with only_writer(folder.path):
+            if found := finished_result(ready, folder):
+                return found
+            with closing(folder.journal()) as journal:
+                refuse(journal.faults())
+                checked_hash(folder, journal)
+                if retry_failed:
+                    journal.forget_failed()
+                run = Pipeline(
+                    ready, folder, journal, watch, stop, keys_to, accept_code
+                )
+                with closing(run):
+                    result = _complete(run)
+            if result.status == "ok":
+                seal(folder.path)
+            return result
     except (RunFailed, KeyboardInterrupt) as error:
         # The message of the command line says which run to resume.
         error.add_note(str(folder.path))
@@ -305,6 +311,15 @@ def _run(
         raise RunFailed(
             f"{folder.path} was removed during the run; no result is left"
         ) from error
+
+
+def _complete(run: Pipeline) -> Result:
+    """Go through all stages."""
+    run.roll_out()
+    run.probe()
+    run.reward()
+    run.journal.note_resumed()
+    return conclude(run)
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:

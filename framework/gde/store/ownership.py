@@ -46,7 +46,16 @@ def _tag(folder: Path) -> str:
     # A folder keeps its number when it is renamed, and no copy has it.
     here = f"{folder.stat().st_ino}\n".encode()
     plan = (folder / PLAN).read_bytes()
-    return hmac_digest(_secret(), here + plan, sha256).hex()
+    return signature(here + plan)
+
+
+def signature(content: bytes) -> str:
+    """HMAC-SHA-256 of some content with the secret of this user.
+
+    Raises:
+        RunFolderError: the secret cannot be kept.
+    """
+    return hmac_digest(_secret(), content, sha256).hex()
 
 
 def _secret() -> bytes:

@@ -161,6 +161,14 @@ def read(run: Path, catalogue: Catalogue) -> tuple[object, ...]:
     )
 
 
+def doctor(run: Path) -> tuple[str, ...]:
+    """What `gde doctor` says."""
+    try:
+        return verify(run)
+    except GdeError as error:
+        return (str(error),)
+
+
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("damage", ["flip", "cut"])
 def test_damage_is_found_or_harmless(
@@ -170,26 +178,30 @@ def test_damage_is_found_or_harmless(
     names = [
         path.relative_to(whole)
         for path in sorted(whole.rglob("*"))
-        if path.suffix in (".sqlite", ".safetensors", ".head")
-        or path.name == "result.json"
+        if path.is_file() and path.stat().st_size
     ]
+    assert {"plan.toml", "result.json", "report.html"} <= {str(name) for name in names}
     journal = Path("run.sqlite")
     for _ in range(FLIPS if damage == "flip" else max(5, FLIPS // 10)):
-        # Reading ends with a rescore, which writes.
-        run = Path(shutil.copytree(whole, tmp_path / "run"))
+        # Reading ends with a rescore, which writes, and copies what is marked wrongly.
+        place = tmp_path / "place"
+        run = Path(shutil.copytree(whole, place / "run"))
         mark(run)
         path = run / rng.choice([journal, journal, rng.choice(names)])
         data = bytearray(path.read_bytes())
         at = rng.randrange(len(data))
         data[at] ^= 1 << rng.randrange(8)
         path.write_bytes(data if damage == "flip" else path.read_bytes()[:at])
+        faults = doctor(run)
         try:
             assert read(run, catalogue) == right, (path, at, data[at])
-            found[False] += 1
+            assert faults or path.name != "report.html", (at, data[at])
+            found[bool(faults)] += 1
         except GdeError as error:
             assert "\n" not in str(error)
+            assert faults, (path, at, data[at], error)
             found[True] += 1
-        shutil.rmtree(run)
+        shutil.rmtree(place)
     assert found[True] > 0
     print(f"{damage}, seed {SEED}: {found[True]} found, {found[False]} harmless")  # noqa: T201 - for docs/faults.md
 

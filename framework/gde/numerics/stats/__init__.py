@@ -1,5 +1,8 @@
 """Statistics of clustered observations: estimates, tests of differences and of trends,
 families of tests, power.
+
+The modules write `scipy.stats.norm` and import nothing from `scipy.stats`, which takes
+half a second to load: commands that compute nothing need not wait for it.
 """
 
 from gde.numerics.stats._differences import Difference as Difference

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest, norm, permutation_test, rankdata, wilcoxon
 
 from gde.numerics.stats._estimates import (
     CONFIDENCE,
@@ -215,7 +215,7 @@ def _flipped(
 
     # Exchanging a value with zero subtracts it: that is its other sign.
     pairs = (values, np.zeros_like(values))
-    test = permutation_test(
+    test = scipy.stats.permutation_test(
         pairs,
         total,
         permutation_type="samples",
@@ -242,7 +242,7 @@ def exchange(
         difference: Floats = first.mean(axis=axis) - second.mean(axis=axis)
         return difference
 
-    test = permutation_test(
+    test = scipy.stats.permutation_test(
         (a, b),
         contrast,
         permutation_type="independent",
@@ -277,7 +277,7 @@ def signed_rank(differences: Floats) -> Finding:
     if tied and n <= ENUMERATED:
         p_value = _flipped(signed, None, 2**ENUMERATED)
     else:
-        p_value = float(wilcoxon(differences[differences != 0]).pvalue)
+        p_value = float(scipy.stats.wilcoxon(differences[differences != 0]).pvalue)
     return Finding(value=smaller, p_value=p_value)
 
 
@@ -313,7 +313,7 @@ def _correlation(differences: Floats) -> float:
 def _signed_ranks(differences: Floats) -> Floats:
     """The ranks of the differences that are not zero, with the signs of these."""
     different = differences[differences != 0]
-    signed: Floats = np.sign(different) * rankdata(np.abs(different))
+    signed: Floats = np.sign(different) * scipy.stats.rankdata(np.abs(different))
     return signed
 
 
@@ -366,7 +366,7 @@ def _adjusted_wald(differences: Floats) -> Interval:
     """
     more = np.append(differences, (1.0, -1.0))
     mean = float(more.mean())
-    quantile = norm.ppf((1 + CONFIDENCE) / 2)
+    quantile = scipy.stats.norm.ppf((1 + CONFIDENCE) / 2)
     half = float(quantile * more.std() / np.sqrt(len(more)))
 
     # No difference of two shares lies beyond these.
@@ -380,7 +380,7 @@ def _share(hits: Floats) -> Estimate:
     G = len(hits)
     interval = None
     if G >= MINIMUM_CLUSTERS:
-        test = binomtest(int(hits.sum()), G)
+        test = scipy.stats.binomtest(int(hits.sum()), G)
         low, high = test.proportion_ci(CONFIDENCE, method="wilson")
         interval = (float(low), float(high))
     return Estimate(

@@ -14,8 +14,8 @@ the interval stays in the range of the data and does not collapse for shares nea
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, norm, t
 
 from gde.data.result import Measurement
 
@@ -274,14 +274,14 @@ def expanded_bca(
 
     # Shares of 0 and 1 would give an infinite bias.
     inside = np.clip(share_below, 1 / R, 1 - 1 / R)
-    bias = norm.ppf(inside)
+    bias = scipy.stats.norm.ppf(inside)
 
     half_width = _half_width(n_clusters, confidence)
     shifted = bias + np.array([-half_width, half_width])
     # A strong acceleration would turn the denominator negative.
     acceleration = _acceleration(jackknife)
     denominator = np.maximum(1 - acceleration * shifted, 1e-3)
-    levels = norm.cdf(bias + shifted / denominator)
+    levels = scipy.stats.norm.cdf(bias + shifted / denominator)
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
@@ -296,7 +296,7 @@ def expanded_percentile(
         return None
 
     half_width = _half_width(n_clusters, confidence)
-    levels = norm.cdf([-half_width, half_width])
+    levels = scipy.stats.norm.cdf([-half_width, half_width])
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
@@ -305,7 +305,7 @@ def _half_width(n_clusters: int, confidence: float) -> float:
     """Half of the expanded interval, in standard errors: sqrt(G / (G - 1)) t[G - 1]."""
     widening = np.sqrt(n_clusters / (n_clusters - 1))
     level = (1 + confidence) / 2
-    return float(widening * t.ppf(level, n_clusters - 1))
+    return float(widening * scipy.stats.t.ppf(level, n_clusters - 1))
 
 
 def _acceleration(jackknife: Floats) -> float:
@@ -355,8 +355,8 @@ def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
     trials = min(n, value * (1 - value) / variance)
 
     level = (1 + confidence) / 2
-    t_of_trials = t.ppf(level, max(n, G) - 1)
-    t_of_clusters = t.ppf(level, G - 1)
+    t_of_trials = scipy.stats.t.ppf(level, max(n, G) - 1)
+    t_of_clusters = scipy.stats.t.ppf(level, G - 1)
     freedom = t_of_trials / t_of_clusters
     return float(trials * freedom**2)
 
@@ -370,8 +370,8 @@ def _clopper_pearson(value: float, trials: float, confidence: float) -> Interval
     # The beta distribution is not defined without hits or without misses.
     low = 0.0
     if value > 0:
-        low = float(beta.ppf(tail, hits, misses + 1))
+        low = float(scipy.stats.beta.ppf(tail, hits, misses + 1))
     high = 1.0
     if value < 1:
-        high = float(beta.ppf(1 - tail, hits + 1, misses))
+        high = float(scipy.stats.beta.ppf(1 - tail, hits + 1, misses))
     return low, high

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import hypot, sqrt
 
 import numpy as np
+import scipy
 from scipy.optimize import brentq
 from scipy.special import nctdtrinc
-from scipy.stats import chi2, t
 
 from gde.numerics.stats._differences import rounded
 from gde.numerics.stats._estimates import (
@@ -71,8 +71,8 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     def half_width(confidence: float) -> float:
         level = (1 + confidence) / 2
         return hypot(
-            t.ppf(level, G - 1) * of_clusters,
-            t.ppf(level, K - 1) * of_initialisations,
+            scipy.stats.t.ppf(level, G - 1) * of_clusters,
+            scipy.stats.t.ppf(level, K - 1) * of_initialisations,
         )
 
     value = float(differences.mean())
@@ -95,8 +95,8 @@ def _detectable_errors(degrees: int) -> float:
     It follows from the noncentral t distribution. An error that is estimated on few
     degrees of freedom is too small in most samples, so it is divided by its median.
     """
-    critical = t.ppf((1 + CONFIDENCE) / 2, degrees)
-    median = sqrt(chi2.ppf(0.5, degrees) / degrees)
+    critical = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, degrees)
+    median = sqrt(scipy.stats.chi2.ppf(0.5, degrees) / degrees)
     return float(nctdtrinc(degrees, 1 - POWER, critical)) / median
 
 
@@ -121,4 +121,4 @@ def initialisation_error(values: Floats) -> float:
     if K < 2:
         raise ValueError(f"wanted two initialisations, got {K}")
     level = (1 + CONFIDENCE) / 2
-    return float(t.ppf(level, K - 1) * np.std(values, ddof=1)) / sqrt(K)
+    return float(scipy.stats.t.ppf(level, K - 1) * np.std(values, ddof=1)) / sqrt(K)

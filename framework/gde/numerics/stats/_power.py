@@ -3,7 +3,7 @@
 from math import sqrt
 
 import numpy as np
-from scipy.stats import t
+import scipy
 
 from gde.numerics.stats._estimates import Floats
 from gde.numerics.stats._finding import Finding
@@ -29,8 +29,8 @@ def minimum_detectable(
     """
     if degrees < 1:
         raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
-    for_significance = t.ppf(1 - alpha / 2, degrees)
-    for_power = t.ppf(power, degrees)
+    for_significance = scipy.stats.t.ppf(1 - alpha / 2, degrees)
+    for_power = scipy.stats.t.ppf(power, degrees)
     return float((for_significance + for_power) * standard_error)
 
 

@@ -1,8 +1,8 @@
 """Tests of whether a quantity rises or falls with another, two-sided and clustered."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import page_trend_test, permutation_test, rankdata, t
 
 from gde.numerics.stats._differences import BATCH, PERMUTATIONS, cluster_means, rounded
 from gde.numerics.stats._estimates import (
@@ -40,8 +40,8 @@ def spearman(
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
-    ranks_x = rankdata(cluster_means(x, clusters))
-    ranks_y = rankdata(cluster_means(y, clusters))
+    ranks_x = scipy.stats.rankdata(cluster_means(x, clusters))
+    ranks_y = scipy.stats.rankdata(cluster_means(y, clusters))
     if len(ranks_x) < MINIMUM_RANKED:
         return Finding.missing(f"{len(ranks_x)} clusters", str(MINIMUM_RANKED))
     if not np.ptp(ranks_x) or not np.ptp(ranks_y):
@@ -55,7 +55,7 @@ def spearman(
         products: Floats = (permuted * second).sum(axis=axis)
         return products
 
-    test = permutation_test(
+    test = scipy.stats.permutation_test(
         (first,),
         correlation,
         permutation_type="pairings",
@@ -105,8 +105,8 @@ def page(table: ArrayLike) -> Finding:
     values = rounded(values, largest)
 
     # A fall is a rise of the reversed conditions.
-    rise = page_trend_test(values)
-    fall = page_trend_test(values[:, ::-1])
+    rise = scipy.stats.page_trend_test(values)
+    fall = scipy.stats.page_trend_test(values[:, ::-1])
     smaller = min(rise.pvalue, fall.pvalue)
     p_value = min(1.0, 2 * smaller)
     return Finding(value=float(rise.statistic), p_value=float(p_value))
@@ -143,13 +143,13 @@ def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     error = float(np.sqrt((deviations**2).sum()))
 
     level = (1 + CONFIDENCE) / 2
-    half_width = float(t.ppf(level, G - 1)) * error
+    half_width = float(scipy.stats.t.ppf(level, G - 1)) * error
     interval = (slope - half_width, slope + half_width)
 
     # Without an error, any slope but zero is certain.
     p_value = float(slope == 0)
     if error > 0:
-        p_value = float(2 * t.sf(abs(slope) / error, G - 1))
+        p_value = float(2 * scipy.stats.t.sf(abs(slope) / error, G - 1))
     return Finding(value=slope, p_value=p_value, interval=interval)
 
 
