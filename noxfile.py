@@ -109,6 +109,32 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def hashes(session: nox.Session) -> None:
+    """Write requirements.txt anew: versions of constraints.txt, with hashes, of all that
+    the installation of the README needs.
+    """
+    extras = ("--extra", "llm", "--extra", "probes", "--extra", "report")
+    how = ("--universal", "--generate-hashes", "--no-annotate", "--no-header")
+    # The build needs it, which must not come without a hash.
+    builder = Path(session.create_tmp()) / "build.in"
+    builder.write_text("hatchling\n")
+    install(session, "uv")
+    session.run(
+        "uv",
+        "pip",
+        "compile",
+        "--quiet",
+        f"--python-version={DEFAULT}",
+        *how,
+        *PINNED,
+        *extras,
+        "pyproject.toml",
+        str(builder),
+        "--output-file=requirements.txt",
+    )
+
+
+@nox.session(python=DEFAULT)
 def types(session: nox.Session) -> None:
     """The types of framework, plugins and examples, strictly; and the Python of the
     pages, by mypy and pyright.

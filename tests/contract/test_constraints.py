@@ -1,5 +1,5 @@
 """constraints.txt pins what the project depends on, within the ranges that it
-states.
+states; requirements.txt has the hashes of that.
 """
 
 import re
@@ -37,6 +37,25 @@ def test_direct_dependencies_are_pinned_within_their_ranges() -> None:
         if Version(PINS[each.name]) not in each.specifier
     ]
     assert not offenders
+
+
+def test_hashes_are_those_of_the_pins() -> None:
+    entries = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    hashed: dict[str, str] = {}
+    for entry in entries.replace("\\\n", " ").splitlines():
+        requirement, *digests = entry.split(" --hash=")
+        name, version = requirement.split(";")[0].strip().split("==")
+        hashed.setdefault(name, version)
+        assert digests
+        assert all(re.fullmatch("sha256:[0-9a-f]{64}", one.strip()) for one in digests)
+
+    pinned = PINS.keys() & hashed.keys()
+    assert {name: hashed[name] for name in pinned} == {n: PINS[n] for n in pinned}
+    extras = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], "hatchling"]
+    for extra in ("llm", "probes", "report"):
+        needed += extras[extra]
+    assert {Requirement(one).name for one in needed} <= hashed.keys()
 
 
 def test_extras_that_are_named_by_parts_exist() -> None:

@@ -11,7 +11,6 @@ import sqlite3
 from binascii import crc32
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, partial
-from operator import add
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -37,9 +36,9 @@ class State(NamedTuple):
     checksum: int
 
     @classmethod
-    def of(cls, commits: int, totals: Iterable[int]) -> Self:
+    def of(cls, commits: int, totals: Iterable[str]) -> Self:
         """The state with these totals."""
-        text = " ".join(map(str, totals))
+        text = " ".join(totals)
         return cls(commits, text, _sum(commits, text))
 
     @classmethod
@@ -80,10 +79,13 @@ class Head:
         self._connection = connection
         self._file = os.open(journal.with_name(NAME), os.O_RDWR | _NO_LINK)
         self._commits = -1
-        self._totals = [0] * len(signed_tables())
-        """Of the last commit that is known. Other connections may have written since."""
-        self._changes = list(self._totals)
-        """In the present transaction."""
+        self._totals = ["0"] * len(signed_tables())
+        """Of the last commit that is known. Other connections may have written since.
+
+        Digits, since a commit changes few of them and writes all.
+        """
+        self._changes: dict[int, int] = {}
+        """In the present transaction, by the place of their table."""
 
         # A function a table: its name would have to be passed with each row.
         for place, table in enumerate(signed_tables()):
@@ -95,32 +97,36 @@ class Head:
 
     def begin(self) -> None:
         """Forget the changes of a transaction that failed."""
-        self._changes = [0] * len(self._totals)
+        self._changes = {}
 
     def advance(self) -> State:
         """Bring the table up to date, before a commit; gives what to publish after it."""
         while True:
-            totals = map(add, self._totals, self._changes)
+            totals = self._totals.copy()
+            for place, change in self._changes.items():
+                totals[place] = str(int(totals[place]) + change)
             state = State.of(self._commits + 1, totals)
             update = "UPDATE head SET commits = ?, totals = ?, checksum = ? WHERE commits = ?"
             done = self._connection.execute(update, (*state, self._commits))
             if done.rowcount:
                 return state
-            known = State.read(self._connection)
-            self._commits, self._totals = known.commits, known.totals
+            self._know(State.read(self._connection))
 
     def publish(self, state: State) -> None:
         """Write the file, after the commit."""
-        self._commits = state.commits
-        self._totals = [*map(add, self._totals, self._changes)]
+        self._know(state)
         os.pwrite(self._file, state.slot, state.commits % SLOTS * SLOT)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
 
+    def _know(self, state: State) -> None:
+        self._commits = state.commits
+        self._totals = state.text.split()
+
     def _fold(self, place: int, change: int) -> None:
-        self._changes[place] += change
+        self._changes[place] = self._changes.get(place, 0) + change
 
 
 @cache
@@ -143,7 +149,7 @@ def triggers() -> tuple[str, ...]:
 
 def create(connection: sqlite3.Connection) -> bytes:
     """Begin the head of a journal with the rows that are there; gives its file."""
-    state = State.of(0, (total for _, total in _totals(connection)))
+    state = State.of(0, (str(total) for _, total in _totals(connection)))
     connection.execute("DELETE FROM head")
     connection.execute("INSERT INTO head VALUES (?, ?, ?)", state)
     return state.slot * SLOTS
