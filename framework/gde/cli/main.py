@@ -90,7 +90,9 @@ def _show_version(asked: bool) -> None:
         from gde import __version__
         from gde.request.codes import commit
 
-        of_commit = f" (commit {commit()[:12]})" if commit() else ""
+        # A commit has 40 digits.
+        short = commit()[:12] + commit()[40:]
+        of_commit = f" (commit {short})" if short else ""
         typer.echo(f"gde {__version__}{of_commit}")
         raise typer.Exit
 

@@ -75,14 +75,16 @@ def version_of(distribution: str) -> str:
 
 @cache
 def commit() -> str:
-    """The commit of gde's source; empty where it has none."""
+    """The commit of gde's source, "-dirty" behind it where files were changed since;
+    empty where it has none.
+    """
     root = Path(__file__).parents[1]
     with suppress(OSError):
         return (root / "COMMIT").read_text().strip()
     # A repository around an installed gde is not its own.
     if not (root.parents[1] / ".git").exists():
         return ""
-    git = ["git", "rev-parse", "HEAD"]
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         found = run(
             git, check=False, cwd=root, capture_output=True, text=True, timeout=10

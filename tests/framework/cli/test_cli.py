@@ -498,7 +498,7 @@ def test_the_version_is_that_of_the_package(gde: Gde) -> None:
     import gde as package
 
     done = gde("--version")
-    wanted = rf"gde {package.__version__}( \(commit [0-9a-f]{{12}}\))?\n"
+    wanted = rf"gde {package.__version__}( \(commit [0-9a-f]{{12}}(-dirty)?\))?\n"
     assert done.returncode == 0 and re.fullmatch(wanted, done.stdout)
 
 
