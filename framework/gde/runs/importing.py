@@ -25,7 +25,7 @@ from gde.runs.pipeline import Pipeline
 from gde.stages.failing import reason_of
 from gde.stages.models import NOTED
 from gde.stages.progress import ignore
-from gde.store.folder import RunFolder
+from gde.store.folder import RunFolder, free_name
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
 
@@ -115,8 +115,9 @@ def _written(
     out: Path | None,
 ) -> Result:
     """A run of so many episodes, which are written by a function."""
-    folder = RunFolder.create(ready.plan, out)
+    path = out or free_name(Path("runs"), "run")
     with (
+        RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
         closing(folder.journal()) as journal,
         # A log may come from anyone, and so no key goes anywhere.
@@ -124,7 +125,8 @@ def _written(
     ):
         run.begin(n, "")
         asyncio.run(write(journal))
-        return conclude(run)
+        result = conclude(run)
+    return replace(result, run=str(path))
 
 
 def _import_played(log: Played, out: Path | None, catalogue: Catalogue) -> Result:

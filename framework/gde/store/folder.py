@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
@@ -72,26 +72,45 @@ class RunFolder:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
         """
         path = out or free_name(parent, label)
+        with cls.filled(plan, path):
+            pass
+        return cls(path)
+
+    @classmethod
+    @contextmanager
+    def filled(cls, plan: Plan, path: Path) -> Iterator["RunFolder"]:
+        """A new folder with the plan and an empty journal, to be filled.
+
+        It gets its name at the end: a process that is killed before leaves none that
+        could be taken for a run.
+
+        Raises:
+            RunFolderError: as `create`.
+        """
         if path.exists() or path.is_symlink():
             raise taken(path)
         if not _is_utf8(path):
             raise RunFolderError(
                 f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
             )
-        unfinished: Path | None = None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # The beginning of the name may be as long as a name can be.
-            unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
-            make(unfinished / JOURNAL)
-            _finish(unfinished, plan, path)
-        except (OSError, sqlite3.Error) as error:
-            if unfinished is not None:
-                shutil.rmtree(unfinished, ignore_errors=True)
-                if isinstance(error, OSError) and error.errno in (ENOTEMPTY, EEXIST):
+        with ExitStack() as stack:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # The beginning of the name may be as long as a name can be.
+                new = mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+                unfinished = Path(new)
+                stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
+                make(unfinished / JOURNAL)
+                _sign(unfinished, plan)
+            except (OSError, sqlite3.Error) as error:
+                raise cannot_make(path, error) from error
+            yield cls(unfinished)
+            try:
+                _name(unfinished, path)
+            except OSError as error:
+                if error.errno in (ENOTEMPTY, EEXIST):
                     raise taken(path) from error
-            raise cannot_make(path, error) from error
-        return cls(path)
+                raise cannot_make(path, error) from error
 
     @classmethod
     @contextmanager
@@ -130,7 +149,8 @@ class RunFolder:
             unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
             with closing(self._copy_record(unfinished)) as journal:
                 journal.note(RECEIVED, True)
-            _finish(unfinished, plan, path)
+            _sign(unfinished, plan)
+            _name(unfinished, path)
         except (OSError, sqlite3.Error) as error:
             raise cannot_make(path, error) from error
         finally:
@@ -399,10 +419,14 @@ def _free(path: Path) -> Path:
     return numbered
 
 
-def _finish(unfinished: Path, plan: Plan, path: Path) -> None:
-    """Add the plan to a new run folder, sign it, and give it its name."""
+def _sign(unfinished: Path, plan: Plan) -> None:
+    """Add the plan to a new run folder, and sign it."""
     (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
     mark(unfinished)
+
+
+def _name(unfinished: Path, path: Path) -> None:
+    """Give a new run folder its name."""
     unfinished.chmod(0o777 & ~umask())
 
     # This fails where another process was faster.

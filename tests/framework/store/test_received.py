@@ -273,7 +273,7 @@ def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
     # The journal as it was some commits ago.
     with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
         now = State.read(connection)
-        before = State.of(now.commits - 2, now.totals)
+        before = State.of(now.commits - 2, now.text.split())
         change = "UPDATE head SET commits = ?, totals = ?, checksum = ?"
         connection.execute(change, before)
     with pytest.raises(
