@@ -26,7 +26,7 @@ from gde.data.model_use import ModelUse
 from gde.data.plan import Choice, Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import GdeError, RunFailed, RunFolderError
-from gde.files import umask, write_whole
+from gde.files import is_utf8, umask, write_whole
 from gde.request.planfile import read_plan, write_plan
 from gde.store import digests, head, received
 from gde.store.database import Statement, make
@@ -89,7 +89,7 @@ class RunFolder:
         """
         if path.exists() or path.is_symlink():
             raise taken(path)
-        if not _is_utf8(path):
+        if not is_utf8(path):
             raise RunFolderError(
                 f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
             )
@@ -359,15 +359,6 @@ def _measurement_row(
         place,
         *values,
     )
-
-
-def _is_utf8(path: Path) -> bool:
-    """Whether a result can name the path."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def taken(path: Path) -> RunFolderError:

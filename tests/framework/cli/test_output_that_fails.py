@@ -13,6 +13,7 @@ import pytest
 from gde import GdeError, Plan, evaluate
 from gde.request.catalogue import Catalogue
 from gde.runs import exporting
+from gde.runs.salvaging import salvage
 from gde.store.folder import RunFolder
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=2)
@@ -47,6 +48,10 @@ def test_no_run_is_made_in_such_a_folder(tmp_path: Path, catalogue: Catalogue) -
     with pytest.raises(GdeError, match="bytes that are no UTF-8: choose another"):
         evaluate(PLAN, tmp_path / os.fsdecode(b"a\xff"), catalogue)
     assert not [*tmp_path.iterdir()]
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    with pytest.raises(GdeError, match="bytes that are no UTF-8: name another"):
+        salvage(tmp_path / "run", tmp_path / os.fsdecode(b"a\xff"), catalogue)
+    assert [*tmp_path.iterdir()] == [tmp_path / "run"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

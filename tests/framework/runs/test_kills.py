@@ -16,13 +16,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from killing import CATALOGUE, MODULES, SERVER, STAGES, Run, durations
+from processes import started_by
 
 from gde import Choice, Plan, evaluate, load_evidence, report, resume, write_plan
 from gde.bridges.lm_eval_logs import read_lm_eval
@@ -35,6 +36,8 @@ from gde.store import migration, schema
 from gde.store.lock import only_writer
 
 KILLS, SEED = int(os.environ.get("GDE_KILLS", 0)), int(os.environ.get("GDE_SEED", 0))
+RUNS = 20
+"""Runs whose workers are killed."""
 RAY = pytest.param(
     "ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 )
@@ -167,6 +170,49 @@ def kill_worker(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+@pytest.mark.filterwarnings("ignore")  # of Ray
+@pytest.mark.parametrize("executor", ["processes", RAY])
+def test_workers_that_are_killed(executor: str, tmp_path: Path) -> None:
+    """Whoever ends workers from outside costs a run nothing but time."""
+    rng, killed_of = random.Random(f"workers {executor} {SEED}"), []
+    undisturbed = evaluate(
+        plan(tmp_path / "undisturbed.log", "serial"),
+        tmp_path / "undisturbed",
+        CATALOGUE,
+    )
+    expected = outcome(tmp_path / "undisturbed")
+    with cluster(executor) as config:
+        for i in range(RUNS):
+            out = tmp_path / f"run{i}"
+            run = Run(plan(tmp_path / f"run{i}.log", executor, config), out)
+            run.reach("rollout")
+            kills = 0
+            while run.process.is_alive() and kills < -(-KILLS // RUNS):
+                time.sleep(rng.uniform(0, 0.5))
+                if workers := working(run, executor):
+                    kill_worker(rng.choice(workers))
+                    kills += 1
+            assert run.end() == 0, run.refusal
+            assert outcome(out) == expected
+            result = resume(out, CATALOGUE)
+            assert (result.status, result.failures) == ("ok", ())
+            assert result.measurements == undisturbed.measurements
+            killed_of.append(kills)
+    print(f"workers, {executor}, seed {SEED}: {sum(killed_of)} kills in {RUNS} runs")  # noqa: T201
+
+
+def working(run: Run, executor: str) -> list[int]:
+    """The processes that play episodes."""
+    if executor != "ray":
+        return run.workers()
+    found = []
+    for pid in started_by(os.getpid()):
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::work"):
+                found.append(pid)
+    return found
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
