@@ -26,6 +26,7 @@ from gde.request.planfile import without_asking
 from gde.request.resolve import Chosen, Finder, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
+from gde.request.special_files import refuse_special_files
 from gde.seeding import derive
 from gde.stages.asking import Scope
 from gde.stages.beginning import begin
@@ -67,8 +68,8 @@ class Resources:
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal = journal
         self.probes = probes
-        is_received = journal is not None and bool(journal.noted(RECEIVED))
-        self.secrets = Secrets(keys_to, is_received)
+        self._is_received = journal is not None and bool(journal.noted(RECEIVED))
+        self.secrets = Secrets(keys_to, self._is_received)
         if journal is not None:
             journal.secrets = self.secrets
 
@@ -91,7 +92,14 @@ class Resources:
         return RunContext(self, kind, label, scope)
 
     def make(self, part: Chosen, scope: Scope | None = None) -> Any:
-        """Make a new part."""
+        """Make a new part.
+
+        Raises:
+            GdeError: it cannot be made, or the plan of a run from elsewhere would have
+            it read from a device or a pipe.
+        """
+        if self._is_received:
+            refuse_special_files(part.label, dump(part.config))
         return part.make(self.context(part.kind, part.label, scope))
 
     @cached_property

@@ -14,7 +14,8 @@ from whole_plan import whole_plan
 from gde import Result, evaluate, resume
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.runs import evaluating, finished
+from gde.request.provenance import provenance
+from gde.runs import evaluating
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -161,8 +162,8 @@ def test_software_changed(
     catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = finished.provenance
-    monkeypatch.setattr(finished, "provenance", lambda *args: told(*args) | other)
+    told = "gde.runs.finished.provenance"
+    monkeypatch.setattr(told, lambda *args: {**provenance(*args), **other})
     assert computed == [resume(run, catalogue)]
 
 
@@ -181,7 +182,7 @@ def test_code_without_a_digest_may_be_another(
 def test_worlds_changed(
     run: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finished, "digest", lambda _: "others")
+    monkeypatch.setattr("gde.runs.finished.digest", lambda _: "others")
     begun = SimpleNamespace(called=False)
 
     def begin(*_: object) -> Result:

@@ -1,5 +1,6 @@
 """A folder from the network is read, and nothing of it is obeyed."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -202,6 +203,23 @@ def deep_plan(run: Path, _: Path) -> None:
 
 def deep_result(run: Path, _: Path) -> None:
     (run / "result.json").write_text("[" * 1_000_000)
+
+
+def test_devices_are_not_read(tmp_path: Path, catalogue: Catalogue) -> None:
+    grids = tmp_path / "grids.jsonl"
+    lines = []
+    for number in range(2):
+        rows = ["#####", "#___#", "#####"]
+        one = {"id": str(number), "rows": rows, "agent": [1, 1], "goal": [1, 2]}
+        lines.append(json.dumps(one))
+    grids.write_text("\n".join(lines))
+    world = Choice(name="grid", config={"grids": str(grids)})
+    evaluate(Plan(environment=world, agent="random"), tmp_path / "run", catalogue)
+    copied = Path(shutil.copytree(tmp_path / "run", tmp_path / "received"))
+    grids.unlink()
+    grids.symlink_to(os.devnull)
+    with pytest.raises(GdeError, match=r"grid: .* names .*, which is no plain file"):
+        resume(copied, catalogue)
 
 
 HOSTILE = [
