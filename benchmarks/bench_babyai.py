@@ -2,8 +2,8 @@
 benchmarks/bench_babyai.py`. Prints one JSON object.
 
 A step with its text beside minigrid's own step with its picture; a mission solved by
-the expert beside minigrid's bot on the maze levels; rows of the datasets. All in time
-of the processor, on one core.
+the expert beside minigrid's bot on the maze levels; bounds of the optimum; rows of the
+datasets. All in time of the processor, on one core.
 """
 
 import json
@@ -22,6 +22,7 @@ from sizes import size
 from gde_plugins.babyai.config import BabyAIConfig
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.oracle.bot import OmniBot
+from gde_plugins.babyai.oracle.certificate import Certificates
 from gde_plugins.babyai.tasks.datasets import Wanted, rows
 from gde_plugins.babyai.tasks.environment import KINDS
 from gde_plugins.babyai.worlds.generation import make_scene
@@ -30,6 +31,7 @@ from gde_plugins.babyai.worlds.simulation import Simulation
 
 TURNS = size(200, 5)
 SEEDS = size(range(1, 6), range(1, 2))
+CERTIFIED = size(range(1, 41), range(1, 2))
 TRIES = size(5, 1)
 LEVELS = size(PAPER_LEVELS, PAPER_LEVELS[6:7])
 MAZES = tuple(level for level in LEVELS if level not in PAPER_LEVELS[:6])
@@ -98,6 +100,22 @@ def mission_times(level: str) -> tuple[float, float]:
     return 1e3 * theirs_total / len(SEEDS), 1e3 * ours_total / len(SEEDS)
 
 
+def certification_time() -> float:
+    """Milliseconds that the bounds of a turn take, on the expert's walks in BossLevel."""
+    total, turns = 0.0, 0
+    for seed in CERTIFIED:
+        now = Simulation(make_scene("BossLevel", seed, "3.0"))
+        expert = OmniBot(now)
+        certificates = Certificates(BabyAIConfig().search)
+        while not now.over and (suggested := expert.suggest(now)):
+            started = time.process_time()
+            certificates.bounds(now)
+            total += time.process_time() - started
+            turns += 1
+            now.act(suggested)
+    return 1e3 * total / turns
+
+
 def row_time(task: str) -> float:
     """Milliseconds of a row of a dataset, over all levels."""
     wanted = Wanted(task=task, levels=LEVELS, seeds=SEEDS)
@@ -123,6 +141,7 @@ def main() -> None:
         "times faster, least": round(
             min(slow / fast for slow, fast in missions.values()), 1
         ),
+        "milliseconds of a certified turn of BossLevel": round(certification_time(), 2),
         "milliseconds of a row": {task: round(row_time(task), 1) for task in KINDS},
     }
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -224,7 +224,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
 BOUNDS: tuple[Measure, ...] = (
     Measure(
         name="bounds.accuracy.least",
-        title="Accuracy, certified lower bound",
+        title="Accuracy, at least",
         unit="share",
         better="more",
         group=CERTIFIED,
@@ -232,7 +232,7 @@ BOUNDS: tuple[Measure, ...] = (
     ),
     Measure(
         name="bounds.accuracy.most",
-        title="Accuracy, certified upper bound",
+        title="Accuracy, at most",
         unit="share",
         better="more",
         group=CERTIFIED,
@@ -250,14 +250,14 @@ BOUNDS: tuple[Measure, ...] = (
     ),
     Measure(
         name="bounds.regret.least",
-        title="Regret, certified lower bound",
+        title="Regret, at least",
         unit="turns",
         better="less",
         group=CERTIFIED,
     ),
     Measure(
         name="bounds.regret.most",
-        title="Regret, certified upper bound",
+        title="Regret, at most",
         unit="turns",
         better="less",
         group=CERTIFIED,

@@ -19,7 +19,7 @@ class TooLong(Exception):
 
 
 class CutOff(Exception):
-    """An answer that begins as JSON and does not end as such."""
+    """An answer that is empty, or begins as JSON and does not end as such."""
 
 
 class Connection:

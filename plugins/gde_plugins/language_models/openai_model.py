@@ -219,10 +219,10 @@ class OpenAIModel:
         # Of JSON that is nested without end, Python only says that it goes too deep.
         except (ValueError, RecursionError) as error:
             text = str(response.text)
-            if text.lstrip().startswith("{"):
-                raise CutOff(
-                    f"the answer is no whole JSON: it ends {text[-60:]!r}"
-                ) from error
+            begun = text.strip()
+            if not begun or begun.startswith("{"):
+                end = f"it ends {begun[-60:]!r}" if begun else "it is empty"
+                raise CutOff(f"the answer is no whole JSON: {end}") from error
             return text
 
     async def _post(self, connection: Connection, request: ChatRequest) -> Any:

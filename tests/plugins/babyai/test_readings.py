@@ -1,5 +1,7 @@
 """The same answer in ten styles, read leniently, strictly and as published."""
 
+from collections import Counter
+
 import pytest
 
 from gde_plugins.babyai.tasks.parsing import (
@@ -13,21 +15,28 @@ from gde_plugins.babyai.worlds.generation import make_scene
 STATE = "The agent's final state is:"
 PLAN = "The LLM's action sequence is:"
 SCENE = make_scene("GoToObj", 2, "3.0")
-STATES = {
-    "as asked": (f"I think.\n{STATE} ((3, 4), 1)", "lenient strict published"),
-    "corrected": (f"{STATE} ((1, 1), 0)\nNo.\n{STATE} ((3, 4), 1)", "lenient strict"),
-    "thought": (
-        f"<think>{STATE} ((1, 1), 0)</think>{STATE} ((3, 4), 1)",
-        "lenient",
-    ),
-    "apostrophe": ("The agent\u2019s final state is: ((3, 4), 1)", "lenient"),
-    "dots": ("\u0130" * 10 + f"\n{STATE} ((3, 4), 1)", "lenient strict"),
-    "bold": (f"**{STATE}** ((3, 4), 1)", "lenient"),
-    "code": (f"{STATE}\n```\n((3, 4), 1)\n```", "lenient"),
-    "words": (f"{STATE} x = 3, y = 4, direction 1", "lenient published"),
-    "full stop": (f"{STATE} ((3, 4), 1).", "lenient published"),
-    "lower case": (f"{STATE.lower()} ((3, 4), 1)", "lenient published"),
-}
+
+
+def states(x: int, y: int, direction: int) -> dict[str, tuple[str, str]]:
+    """An answer in ten styles, with the ways that read it rightly."""
+    state = f"(({x}, {y}), {direction})"
+    words = f"x = {x}, y = {y}, direction {direction}"
+    thought = f"<think>{STATE} ((0, 0), 0)</think>{STATE} {state}"
+    return {
+        "as asked": (f"I think.\n{STATE} {state}", "lenient strict published"),
+        "corrected": (f"{STATE} ((0, 0), 0)\nNo.\n{STATE} {state}", "lenient strict"),
+        "thought": (thought, "lenient"),
+        "apostrophe": (f"The agent\u2019s final state is: {state}", "lenient"),
+        "dots": ("\u0130" * 10 + f"\n{STATE} {state}", "lenient strict"),
+        "bold": (f"**{STATE}** {state}", "lenient"),
+        "code": (f"{STATE}\n```\n{state}\n```", "lenient"),
+        "words": (f"{STATE} {words}", "lenient published"),
+        "full stop": (f"{STATE} {state}.", "lenient published"),
+        "lower case": (f"{STATE.lower()} {state}", "lenient published"),
+    }
+
+
+STYLES = [*states(3, 4, 1)]
 PLANS = {
     "as asked": (f"{PLAN} left, forward", "lenient strict published"),
     "corrected": (f"{PLAN} right\nNo.\n{PLAN} left, forward", "lenient strict"),
@@ -65,11 +74,25 @@ LISTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("style", STATES)
+@pytest.mark.parametrize("style", STYLES)
 def test_a_state_is_read_in_its_styles(style: str) -> None:
-    answer, wanted = STATES[style]
+    answer, wanted = states(3, 4, 1)[style]
     right = [way for way in WAYS if read_state(answer, SCENE, way).value == ((3, 4), 1)]
     assert " ".join(right) == wanted
+
+
+def test_500_answers_are_read_as_the_documentation_says() -> None:
+    right: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    for number in range(50):
+        x, y, direction = 1 + number % 6, 1 + number // 10, number % 4
+        for answer, _ in states(x, y, direction).values():
+            for way in WAYS:
+                found = read_state(answer, SCENE, way).value
+                right[way] += found == ((x, y), direction)
+                dropped[way] += found is None
+    assert right == {"lenient": 500, "strict": 150, "published": 200}
+    assert dropped == {"lenient": 0, "strict": 350, "published": 200}
 
 
 @pytest.mark.parametrize("style", PLANS)

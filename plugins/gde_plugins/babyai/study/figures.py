@@ -134,7 +134,9 @@ def _grouped(agents: Sequence[str]) -> dict[str, Any]:
     """Bars of all rates by the number of added subgoals, agents below one another."""
     bars = _bars("added")
     rate = _in_given_order("rate")
-    encoding = {"xOffset": rate, "color": rate, "row": _below(agents)}
+    # At the side, the legend would not fit on a telephone.
+    color = {**rate, "legend": {"orient": "bottom", "columns": 2}}
+    encoding = {"xOffset": rate, "color": color, "row": _below(agents)}
     bars["encoding"] |= encoding
     return {**bars, "height": 90}
 
