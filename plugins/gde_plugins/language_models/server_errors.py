@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import openai
-from aiohttp import ClientError
+from aiohttp import ClientError, ServerDisconnectedError
 
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import CutOff, TooLong
@@ -19,6 +19,9 @@ AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
+CLOSED = (
+    "the server closes the connection. See its log, or try https:// in place of http://"
+)
 UNREACHED: tuple[tuple[type[BaseException], str], ...] = (
     (
         socket.gaierror,
@@ -36,10 +39,8 @@ UNREACHED: tuple[tuple[type[BaseException], str], ...] = (
         ConnectionRefusedError,
         "nothing listens there. Start the server, or correct host and port of the URL",
     ),
-    (
-        ConnectionError,
-        "the server closes the connection. See its log, or try https:// in place of http://",
-    ),
+    (ConnectionError, CLOSED),
+    (ServerDisconnectedError, CLOSED),
     (
         TimeoutError,
         "nothing answers there. Correct the URL, or check network and proxy",

@@ -29,6 +29,7 @@ from gde.testing import check_language_model
 pytest.importorskip("openai", reason="needs the extra openai")
 
 import openai
+from aiohttp import ServerDisconnectedError
 
 from gde.parts.context import OutsideRun
 from gde_plugins.language_models.config import OpenAIConfig
@@ -453,12 +454,13 @@ def test_a_server_that_is_not_there_is_named() -> None:
         (ssl.SSLCertVerificationError(1, "verify failed"), "Set SSL_CERT_FILE"),
         (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "Write http://"),
         (ConnectionResetError(104, "reset by peer"), "See its log"),
+        (ServerDisconnectedError(), "the server closes the connection"),
         (TimeoutError(), "check network and proxy"),
         (OSError(5, "Input/output error"), "Start the server"),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_failed_connection_says_what_to_set(cause: OSError, remedy: str) -> None:
+def test_a_failed_connection_says_what_to_set(cause: Exception, remedy: str) -> None:
     """The client wraps the cause in words of its own, which no user reads."""
     wrapped = OSError(f"Cannot connect to host ssl:default [{cause}]")
     wrapped.__cause__ = cause
