@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from gde.data.observation import Observation, Outcome, Task, World
 from gde.parts.environment import Environment, HasGoals, HasSnapshot
+from gde.parts.lending import lend
 
 
 class Restorable(Environment, HasSnapshot, Protocol):
@@ -30,6 +31,7 @@ class Replayed:
         self._seed: int | None = None
         self._actions: list[str] = []
         self._goal: str | None = None
+        lend(self, environment)
 
     def reset(self, seed: int) -> Observation:
         self._seed = seed
@@ -76,10 +78,6 @@ class Replayed:
 
     def close(self) -> None:
         self.environment.close()
-
-    def __getattr__(self, name: str) -> Any:
-        """The capabilities of the environment."""
-        return getattr(self.environment, name)
 
 
 def restorable(environment: Environment) -> Restorable:

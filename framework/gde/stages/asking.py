@@ -20,12 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.json import Json
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
+from gde.parts.lending import lend
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
@@ -38,6 +38,10 @@ class Decorator:
 
     _model: LanguageModel
 
+    def __post_init__(self) -> None:
+        # What only some models have, e.g. `capture`.
+        lend(self, self._model)
+
     @property
     def info(self) -> ModelInfo:
         return self._model.info
@@ -47,10 +51,6 @@ class Decorator:
 
     def close(self) -> None:
         """Do nothing: the model belongs to the run, which closes it."""
-
-    def __getattr__(self, name: str) -> Any:
-        """Reach what only some models have, e.g. `capture`."""
-        return getattr(self._model, name)
 
 
 @dataclass(eq=False)
