@@ -104,5 +104,5 @@ def stopped(error: Unavailable) -> RunFailed:
     """Say why the run stops by itself."""
     advice = "resume with `gde resume` once the model answers; `gde rescore` evaluates the finished episodes"
     return RunFailed(
-        f"{error}; no request succeeded; run stopped; finished work is kept: {advice}"
+        f"{error}; no later request succeeded; run stopped; finished work is kept: {advice}"
     )

@@ -267,8 +267,16 @@ def gde_reproductions() -> Sequence[AnyOffer]:
 
 
 def _study(config: "StudyConfig", _: "Context") -> object:
+    from pathlib import Path
+
+    from gde.errors import ConfigError
     from gde_plugins.babyai.study.babybench import BabyBenchStudy
 
+    # The other agents answer first, which may take hours.
+    if config.learned and not Path(config.learned).is_dir():
+        raise ConfigError(
+            f"study.learned: wanted the folder of `gde babyai train`, got {config.learned!r}"
+        )
     return BabyBenchStudy(config)
 
 

@@ -47,7 +47,7 @@ def test_after_some_requests_in_a_row_without_answer_the_run_stops() -> None:
     reach.answered("another")
     with pytest.raises(
         RunFailed,
-        match=r"^no server here; no request succeeded; run stopped.* with `gde resume`",
+        match=r"^no server here; no later request succeeded; run stopped.* with `gde resume`",
     ):
         reach.unanswered("m", AWAY)
 
@@ -115,7 +115,7 @@ def test_an_outage_stops_the_run_and_fails_no_episode(
     outage(monkeypatch)
     undisturbed = evaluate(wanted, tmp_path / "undisturbed", flickering)
     outage(monkeypatch, after=after)
-    with pytest.raises(RunFailed, match="no request succeeded; run stopped"):
+    with pytest.raises(RunFailed, match="no later request succeeded; run stopped"):
         evaluate(wanted, tmp_path / "run", flickering)
     assert len(outage_parts.OUTAGE.asked) <= after + PATIENCE + concurrency
     with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
@@ -165,7 +165,7 @@ def test_judgements_wait_for_the_end_of_an_outage_as_well(
         len(one.turns) for one in load_evidence(tmp_path / "undisturbed").trajectories
     )
     outage(monkeypatch, after=n_turns + 5)
-    with pytest.raises(RunFailed, match="no request succeeded"):
+    with pytest.raises(RunFailed, match="no later request succeeded"):
         evaluate(judged, tmp_path / "run", flickering)
     outage(monkeypatch, at=frozenset({1}))
     assert resume(tmp_path / "run", flickering).status == "ok"

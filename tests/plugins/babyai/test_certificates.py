@@ -1,5 +1,7 @@
 """Certified bounds hold the exact optimum, whatever the budget."""
 
+from dataclasses import replace
+
 import pytest
 
 from gde.data.evidence import Evidence
@@ -9,7 +11,7 @@ from gde.seeding import generator
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.certificate import Certificates
 from gde_plugins.babyai.oracle.search import shortest
-from gde_plugins.babyai.scoring.bounds import bounds
+from gde_plugins.babyai.scoring.bounds import NO_SEARCH, bounds
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.scene import ACTIONS
 from gde_plugins.babyai.worlds.simulation import Simulation
@@ -117,3 +119,20 @@ def test_undecided_actions_count_on_both_sides() -> None:
     assert found["bounds.certified"].value == pytest.approx(1 / 3)
     assert found["bounds.regret.least"].value == 0
     assert found["bounds.regret.most"].value == 1
+
+
+def test_bounds_say_why_they_have_no_value() -> None:
+    blank = turn(0, "left", (), (), 1, 1)
+    one = Trajectory(
+        key=EpisodeKey(condition=0, world=0),
+        seed=0,
+        world=World(id="w"),
+        labels={},
+        horizon=3,
+        turns=(replace(blank, state=None),),
+        ending="terminated",
+    )
+    unsearched = bounds(Evidence(trajectories=[one]))
+    unfinished = bounds(Evidence(trajectories=[]))
+    assert {each.reason for each in unsearched} == {NO_SEARCH}
+    assert {each.reason for each in unfinished} == {"no episode was finished"}

@@ -9,6 +9,7 @@ import pytest
 
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
+from gde.errors import GdeError
 from gde.parts.reproduction import Run, beside
 from gde.runs.reproducing import Request, foresee, reproduce
 from gde.runs.study import Study
@@ -244,6 +245,14 @@ def test_a_learned_player_answers_beside() -> None:
         theirs = plans[beside(task, LEARNED)]
         assert theirs.agent == Choice(name=LEARNED, config={"source": "player"})
         assert theirs.environment == plans[task].environment
+
+
+def test_a_missing_player_is_refused_before_anyone_answers(tmp_path: Path) -> None:
+    settings = {"learned": str(tmp_path / "nowhere")}
+    request = Request(name="babybench", scale=0.05, settings=settings)
+    with pytest.raises(GdeError, match=r"study\.learned: wanted the folder .*nowhere"):
+        reproduce(request, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_prompter_answers_unless_another_agent_is_named() -> None:

@@ -109,7 +109,9 @@ def _fit(
         schedule.step()
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
-            advice = f"take less than --learning-rate {recipe.learning_rate:g}"
+            advice = (
+                f"take less than --set train.learning_rate={recipe.learning_rate:g}"
+            )
             raise ConfigError(
                 f"babyai train: the loss is {losses[-1]} at step {step}; nothing was written; {advice}"
             )

@@ -13,6 +13,7 @@ from gde.data.observation import State
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episodes import (
+    NOTHING_FINISHED,
     Place,
     by_world,
     count,
@@ -79,7 +80,8 @@ def bounds(evidence: Evidence) -> Sequence[Measurement]:
     """
     found = list(_episodes(evidence))
     if not found:
-        return [unmeasured(name, unit, NO_SEARCH) for name, unit in UNITS.items()]
+        reason = NO_SEARCH if any(played(evidence)) else NOTHING_FINISHED
+        return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
 
     measured = []
     both = (("bounds.accuracy.least", False), ("bounds.accuracy.most", True))
