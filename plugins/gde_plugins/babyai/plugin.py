@@ -37,6 +37,8 @@ BABYAI = "babyai"
 """Capability of the worlds that OmniBot acts in."""
 QUESTIONS = "babyai-questions"
 """Capability of environments that ask questions about worlds."""
+TEXT = "babyai-text"
+"""Capability of both, whose texts describe a BabyAI world."""
 SUMMARIES = {
     "predict": "one question about a BabyAI world: where is the agent after these actions?",
     "plan": "one question about a BabyAI world: which actions lead to that cell?",
@@ -65,6 +67,7 @@ def gde_environments() -> Sequence[AnyOffer]:
         Capability.SNAPSHOT,
         Capability.WORLDS,
         Capability.MAP,
+        TEXT,
     }
     offers: list[AnyOffer] = [
         EnvironmentOffer(
@@ -139,6 +142,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="a small transformer of `gde babyai train`, which acts and answers BabyAI questions",
             config=LearnedConfig,
             make=_learned,
+            needs=frozenset({TEXT}),
             imports=("minigrid", "torch", "safetensors"),
             extra="llm",
         ),

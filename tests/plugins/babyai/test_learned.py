@@ -14,8 +14,9 @@ pytest.importorskip("safetensors")
 from asking import episode  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
+from gde import Plan, evaluate  # noqa: E402
 from gde.data.observation import Observation, Task  # noqa: E402
-from gde.errors import ConfigError  # noqa: E402
+from gde.errors import ConfigError, GdeError  # noqa: E402
 from gde.parts.agent import Brief  # noqa: E402
 from gde_plugins.babyai import plugin  # noqa: E402
 from gde_plugins.babyai.agents.learned import LearnedPlayer, _subgoals  # noqa: E402
@@ -274,3 +275,10 @@ def test_an_update_lowers_the_loss(walks: list[Walk], network: Network) -> None:
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.7 * losses[0]
+
+
+def test_other_worlds_are_refused(tmp_path: Path) -> None:
+    plan = Plan(environment="grid", agent="babyai-learned", episodes=1)
+    with pytest.raises(GdeError, match=r"babyai-learned needs .*'babyai-text'"):
+        evaluate(plan, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
