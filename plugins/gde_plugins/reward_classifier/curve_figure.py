@@ -35,7 +35,11 @@ def curve_figure(points: Sequence[tuple[int, Sequence[HeldOut]]]) -> Figure:
 
 
 def _curves(rows: list[Json]) -> dict[str, Json]:
-    x: Json = {"field": "pairs", "type": "quantitative", "scale": {"type": "log"}}
+    x: Json = {
+        "field": "pairs",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False},
+    }
     share: Json = {"zero": False}
     y: Json = {"field": "accuracy", "type": "quantitative", "scale": share}
     band: Json = {
