@@ -16,18 +16,8 @@ if TYPE_CHECKING:
     from gde.runs.leaderboard import Leaderboard
     from gde.runs.regression import Check
 
-COLUMNS = (
-    "measurement",
-    "A",
-    "B",
-    "B - A",
-    "95 % interval",
-    "detectable",
-    "effect",
-    "q (BH)",
-    "p (Holm)",
-    "worlds",
-)
+COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "p (Holm)")
+"""They fit into 80 columns of a terminal; `--json` has all numbers."""
 STANDING_COLUMNS = (
     "condition",
     "contender",
@@ -62,12 +52,12 @@ def command(
 ) -> None:
     """Compare two runs over the worlds that they share.
 
-    Differences are paired, and p values are corrected after Holm (1979). The effect is
-    the matched-pairs rank-biserial correlation (Kerby 2014). "Detectable" is the
-    smallest difference that 80 % of such studies would find. Rows are measurements of
-    whole worlds. If two rows are equal in every world, only one is tested. Headlines of
-    probes follow, with the tests of each run against its strongest control and of B
-    against A. --json adds breakdowns, further fits and further tests.
+    Differences are paired, and p values are corrected after Holm (1979). "Detectable"
+    is the smallest difference that 80 % of such studies would find. Rows are
+    measurements of whole worlds. If two rows are equal in every world, only one is
+    tested. Headlines of probes follow, with the tests of each run against its strongest
+    control and of B against A. --json adds effect sizes, breakdowns, further fits and
+    further tests.
 
     Of any number of runs with reward models, a leaderboard ranks all reward models by
     task, each beside the best baseline that reads nothing.
@@ -107,6 +97,7 @@ def command(
 def _show(compared: "Compared") -> None:
     from gde.reporting.asked import asked_lines
     from gde.reporting.sentences import sentences
+    from gde.reporting.wording import counted
     from gde.store.folder import RunFolder
 
     for name, side in zip("AB", compared.runs, strict=True):
@@ -118,7 +109,15 @@ def _show(compared: "Compared") -> None:
             for sentence in sentences(result.measurements, result.meanings):
                 say(f"{name}: {sentence}")
     whole = [row for row in compared.rows if not row.where]
-    show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
+    if compared.paired and whole:
+        widest = max(whole, key=lambda row: row.n)
+        tell(f"shared worlds: {counted(widest.n, widest.clusters)}")
+    differing = [row for row in whole if row.n_different != 0]
+    if differing:
+        show_table("", COLUMNS, [_cells(row) for row in differing])
+    equal = [row.title for row in whole if row.n_different == 0]
+    if equal:
+        tell(f"equal in every world: {'; '.join(equal)}")
     more_fits = _show_probes(compared.probes)
     for note in compared.notes:
         say(note)
@@ -219,24 +218,24 @@ def _described(side: "Side") -> str:
     return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
 
 
-def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
+def _cells(row: "Row") -> tuple[str, ...]:
     """The cells of a row, in the order of `COLUMNS`."""
-    from gde.reporting.wording import counted
+    from gde.reporting.contest import CLEAR
+    from gde.reporting.wording import bounds, heading, number
 
-    worlds = counted(row.n, row.clusters)
-    if not paired:
-        worlds = f"{worlds}, {counted(row.n_b, row.clusters_b)}"
+    p = row.reason.removeprefix("not measured: ")
+    if row.p is not None:
+        p = _probability(row.p)
+        if row.p >= CLEAR and row.mde is not None:
+            p = f"{p} (detectable: {number(row.mde, row.unit)})"
+    sign = "+" if row.difference > 0 else ""
     return (
-        row.title,
-        plain(row.a),
-        plain(row.b),
-        plain(row.difference, "+"),
-        _interval(row.interval, "+"),
-        "" if row.mde is None else plain(row.mde),
-        "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}",
-        "" if row.q is None else _probability(row.q),
-        row.reason if row.p is None else _probability(row.p),
-        worlds,
+        heading(row.title, row.unit),
+        number(row.a, row.unit),
+        number(row.b, row.unit),
+        f"{sign}{number(row.difference, row.unit)}",
+        bounds(row.interval, row.unit),
+        p,
     )
 
 

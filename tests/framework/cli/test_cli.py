@@ -416,9 +416,10 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert shown.startswith(
         "A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor"
     )
-    assert "Accuracy" in shown
+    assert "shared worlds: 7" in shown
+    assert re.search(r"^ Accuracy, % +100\.0 ", shown, re.MULTILINE)
     shutil.copytree(tmp_path / "a", tmp_path / "copy")
-    assert "pairs differ, needs 6" in gde("compare", "a", "copy").stdout
+    assert "equal in every world: Accuracy" in gde("compare", "a", "copy").stdout
     other = (
         "eval",
         "--env",
