@@ -97,7 +97,6 @@ def command(
 def _show(compared: "Compared") -> None:
     from gde.reporting.asked import asked_lines
     from gde.reporting.sentences import sentences
-    from gde.reporting.wording import counted
     from gde.store.folder import RunFolder
 
     for name, side in zip("AB", compared.runs, strict=True):
@@ -109,15 +108,7 @@ def _show(compared: "Compared") -> None:
             for sentence in sentences(result.measurements, result.meanings):
                 say(f"{name}: {sentence}")
     whole = [row for row in compared.rows if not row.where]
-    if compared.paired and whole:
-        widest = max(whole, key=lambda row: row.n)
-        tell(f"shared worlds: {counted(widest.n, widest.clusters)}")
-    differing = [row for row in whole if row.n_different != 0]
-    if differing:
-        show_table("", COLUMNS, [_cells(row) for row in differing])
-    equal = [row.title for row in whole if row.n_different == 0]
-    if equal:
-        tell(f"equal in every world: {'; '.join(equal)}")
+    _show_rows(whole, compared.paired)
     more_fits = _show_probes(compared.probes)
     for note in compared.notes:
         say(note)
@@ -125,6 +116,20 @@ def _show(compared: "Compared") -> None:
         say(f"{len(compared.rows) - len(whole)} more rows by breakdown: --json")
     if more_fits:
         say(f"{more_fits} more fits of probes: --json")
+
+
+def _show_rows(rows: "Sequence[Row]", paired: bool) -> None:
+    from gde.reporting.wording import counted
+
+    if paired and rows:
+        widest = max(rows, key=lambda row: row.n)
+        tell(f"shared worlds: {counted(widest.n, widest.clusters)}")
+    differing = [row for row in rows if row.n_different != 0]
+    if differing:
+        show_table("", COLUMNS, [_cells(row) for row in differing])
+    equal = [row.title for row in rows if row.n_different == 0]
+    if equal:
+        tell(f"equal in every world: {'; '.join(equal)}")
 
 
 def _show_boards(boards: "Sequence[Leaderboard]") -> None:
