@@ -15,7 +15,7 @@ from gde_plugins.reward_prediction.cost import HARD, n_trajectories
 from gde_plugins.reward_prediction.domains import Domain
 from gde_plugins.reward_prediction.measured import beside_best, find_number
 
-TABLE = "EPIC distance on hard pairs"
+ON_HARD = "EPIC distance on hard pairs"
 PUBLISHED = "published pairs"
 COLUMNS: Mapping[str, str] = {
     "step_order.progress": "progress told from other steps",
@@ -78,6 +78,6 @@ def hard_rows(
             paper=None,
             ours=ours,
             source="none",
-            table=TABLE,
+            table=ON_HARD,
             others=others,
         )

@@ -47,7 +47,7 @@ from gde_plugins.reward_prediction.domains import (
 )
 from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
 from gde_plugins.reward_prediction.figures import curves, leaderboards
-from gde_plugins.reward_prediction.hard import hard_plan, hard_rows
+from gde_plugins.reward_prediction.hard import ON_HARD, hard_plan, hard_rows
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -158,12 +158,15 @@ class RewardPredictionStudy:
         return rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """A leaderboard for each domain, and rewards step by step in its first tasks."""
+        """Leaderboards of each domain, and rewards step by step in its first tasks."""
         evidence = runs[NAME].evidence
         board = self._board(evidence)
         best = next((one.contender for one in board if one.verdict is None), "")
         shown = [best, *(one for one in CURVED if one != best)]
-        return [*leaderboards(board), *curves(evidence, shown)]
+        found = [*leaderboards(board)]
+        if self._config.hard:
+            found += leaderboards(self._board(runs[HARD].evidence), ON_HARD)
+        return [*found, *curves(evidence, shown)]
 
     def _board(self, evidence: Evidence) -> Sequence[Standing]:
         """The reward models of a run by task, beside the best that reads nothing."""

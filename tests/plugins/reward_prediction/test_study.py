@@ -290,6 +290,11 @@ def test_hard_pairs_stand_beside_the_published_ones(data: Path, tmp_path: Path) 
         if row.table == "EPIC distance on hard pairs"
     }
     rows = {row.quantity: row.ours for row in found.rows if row.table == TABLE}
+    titles = [figure.title for figure in found.figures]
+    assert titles[:2] == [
+        "EPIC distance, BlocksWorld",
+        "EPIC distance on hard pairs, BlocksWorld",
+    ]
     # Three tasks, each with a success and five kinds of failures.
     run = RunFolder.open(tmp_path / "study" / "hard")
     with closing(run.journal(write=False)) as journal:
