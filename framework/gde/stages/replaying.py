@@ -65,7 +65,7 @@ LEAST_FAR = 0.005
 """Least share of them that does. `nano:plain` has 1.8 % for `nano`."""
 DRAWN = 500
 """Tokens at temperature 0 of consecutive turns that are judged together."""
-SCORED = 4
+SCORED = 8
 """Of so many consecutive turns of an episode, one is scored: a pass through all layers
 takes up to twice the time of one to the middle.
 """
