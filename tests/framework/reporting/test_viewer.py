@@ -22,12 +22,14 @@ from starlette.testclient import TestClient
 
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
+from gde.reporting.page_files import write_study
 from gde.reporting.viewer.app import create_app
 from gde.reporting.viewer.library import library, state
 from gde.reporting.viewer.server import serve
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.contest import contest
 from gde.runs.evaluating import evaluate
+from gde.runs.study import Study
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
 
@@ -84,13 +86,35 @@ def test_variants_of_a_contest_stand_together_with_their_page(
     assert next(iter(library(root))) == "begun"
     os.utime(root / "contest" / "random" / "run.sqlite", (6e9, 6e9))
     assert list(library(root)) == ["contest/random", "contest/scripted", "begun"]
-    assert state("contest/random", root / "contest" / "random").contest == "contest"
-    assert state("begun", root / "begun").contest == ""
+    assert state("contest/random", root / "contest" / "random").group == "contest"
+    assert state("begun", root / "begun").group == ""
     assert client.get("/").text.count('href="/contest/contest"') == 1
     page = client.get("/contest/contest").text
     assert 'href="/run/contest/scripted"' in page and "gde contest" in page
     for unknown in ("begun", "contest/random", "..%2fcontest", ""):
         assert client.get(f"/contest/{unknown}").status_code == 404
+
+
+def test_runs_of_a_study_stand_under_its_page(
+    root: Path, tmp_path: Path, parts: Catalogue
+) -> None:
+    run = tmp_path / "study" / "grids"
+    shutil.copytree(root / "contest" / "random", run)
+    study = Study(
+        name="telos",
+        scale=0.1,
+        folder=tmp_path / "study",
+        rows=(),
+        figures=(),
+        figures_missing="",
+        results={"grids": RunFolder.open(run).read_result()},
+    )
+    write_study(study)
+    app = create_app(tmp_path, parts)
+    with closing(TestClient(app, base_url="http://127.0.0.1")) as client:
+        assert client.get("/").text.count('href="/study/study"') == 1
+        assert 'href="/run/study/grids"' in client.get("/study/study").text
+        assert client.get("/contest/study").status_code == 404
 
 
 def test_reading_a_run_does_not_change_its_place(

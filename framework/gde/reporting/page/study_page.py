@@ -1,7 +1,8 @@
 """The page of a reproduced study: its figures, and the printed numbers beside ours."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import agent_text, asked_lines
@@ -12,9 +13,17 @@ from gde.reporting.page.templates import template
 from gde.reporting.wording import counted, heading, number
 from gde.runs.study import Study
 
+NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
-def study_page(study: Study) -> str:
-    """The page's HTML. Equal studies give equal text."""
+
+def study_page(study: Study, links: Mapping[str, str] = NO_LINKS) -> str:
+    """The page's HTML. Equal studies give equal text.
+
+    Args:
+        study: and its results.
+        links: addresses of the runs' pages; by default those of the folder.
+    """
+    links = links or {run: f"{run}/{NAME}" for run in study.results}
     # The first run of a profile is of the agent itself.
     first = next(iter(study.results.values()), None)
     agent = agent_text(first.subject, first.models) if first else ""
@@ -22,17 +31,18 @@ def study_page(study: Study) -> str:
         study=study,
         agent=agent,
         asked=asked_lines(study.models),
-        tables=comparison_tables(study.rows, study.results),
+        links=links,
+        tables=comparison_tables(study.rows, links),
         figures=[picture(figure) for figure in study.figures],
     )
 
 
 def comparison_tables(
-    rows: Sequence[Comparison], runs: Collection[str] = ()
+    rows: Sequence[Comparison], links: Mapping[str, str] = NO_LINKS
 ) -> list[tuple[str, Table]]:
     """Headings with the tables of their rows, in order of first appearance.
 
-    A row whose source is one of the runs leads to the report of that run.
+    A row whose source is one of the linked runs leads to its report.
     """
     by_heading: dict[str, list[Comparison]] = {}
     for row in rows:
@@ -50,9 +60,7 @@ def comparison_tables(
         lines = []
         for row in own:
             line = _row(row, list(rules), is_published)
-            if row.source in runs:
-                line = replace(line, link=f"{row.source}/{NAME}")
-            lines.append(line)
+            lines.append(replace(line, link=links.get(row.source, "")))
         columns = ("ours", *rules, "n")
         if is_published:
             columns = ("paper", "ours", "difference", *rules, "n")

@@ -5,6 +5,7 @@ exposes a foreign page whose name resolves to this machine, and Sec-Fetch-Site a
 page that sends requests from a reader's browser.
 """
 
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
@@ -27,11 +28,13 @@ from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
 from gde.reporting.page.contest_page import contest_page
 from gde.reporting.page.html import page
+from gde.reporting.page.study_page import study_page
 from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.viewer.library import contest_of, library, state
+from gde.reporting.viewer.library import group_of, library, state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
 from gde.runs.contest import Contest, read_contest
+from gde.runs.study import read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 
@@ -68,6 +71,7 @@ def create_app(
         Route("/compare", pages.compare),
         Route("/live/{name:path}", pages.live),
         Route("/contest/{name:path}", pages.contest),
+        Route("/study/{name:path}", pages.study),
         Route("/run/{name:path}", pages.run),
     ]
     guards = [
@@ -249,15 +253,21 @@ class Pages:
 
     def contest(self, request: Request) -> Response:
         """All variants of a contest side by side."""
-        asked = request.path_params["name"]
-        for name, path in library(self._root).items():
-            if name != asked and contest_of(name, path) == asked:
-                found = read_contest(path.parent, self._catalogue)
-                links = {
-                    run: f"/run/{quote(f'{asked}/{run}')}" for run in found.results
-                }
-                return HTMLResponse(contest_page(found, links))
-        raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
+        name = request.path_params["name"]
+        found = read_contest(self._group(name, "contest"), self._catalogue)
+        return HTMLResponse(contest_page(found, _links(name, found.results)))
+
+    def study(self, request: Request) -> Response:
+        """The page of a study or profile as it was written."""
+        name = request.path_params["name"]
+        found = read_study(self._group(name, "study"))
+        return HTMLResponse(study_page(found, _links(name, found.results)))
+
+    def _group(self, name: str, kind: str) -> Path:
+        for run, path in library(self._root).items():
+            if group_of(run, path) == (name, kind):
+                return path.parent
+        raise GdeError(f"Unknown {kind} {name!r}. Choose one from the list of runs.")
 
     def _path_of(self, name: str) -> Path:
         known = library(self._root)
@@ -284,6 +294,11 @@ class Pages:
             policy=policy,
         )
         return HTMLResponse(text)
+
+
+def _links(group: str, runs: Iterable[str]) -> dict[str, str]:
+    """The addresses of the runs of a contest or study."""
+    return {run: f"/run/{quote(f'{group}/{run}')}" for run in runs}
 
 
 async def _as_text(_: Request, error: Exception) -> Response:

@@ -4,21 +4,28 @@ Nothing is written, and nothing in the runs is executed.
 """
 
 import time
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 from gde.data.model_use import Usage, total
 from gde.errors import GdeError
 from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
+from gde.runs.study import STUDY_TABLES
 from gde.stages.model_use import models_used
 from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import HOLDER
 
+Kind = Literal["", "contest", "study"]
+KINDS: Mapping[str, Kind] = {CONTEST: "contest", STUDY_TABLES: "study"}
+"""The file that a group of runs has, and what the group is."""
 DEPTH = 3
 """Levels of folders that are searched for runs."""
 QUIET_SECONDS = 120.0
@@ -31,8 +38,12 @@ class RunState:
 
     name: str
     """Its path beneath the folder shown."""
-    contest: str = ""
-    """The path of its contest; empty for none."""
+    group: str = ""
+    """The path of its contest or study; empty for none."""
+    kind: Kind = ""
+    """What the group is."""
+    changed: str = ""
+    """The day on which the record last changed, as in an ISO date."""
     agent: str = ""
     environment: str = ""
     model: str = ""
@@ -60,8 +71,8 @@ class RunState:
 def library(root: Path) -> dict[str, Path]:
     """Find the run folders in a folder, itself included, by their paths beneath it.
 
-    The run written last comes first, and variants of a contest stand together. Links
-    are not followed.
+    The run written last comes first, and runs of a contest or study stand together.
+    Links are not followed.
     """
     found: dict[str, Path] = {}
     level = [root]
@@ -78,30 +89,35 @@ def library(root: Path) -> dict[str, Path]:
                 below += _folders(path)
         level = below
 
-    # Variants stay together because a contest is as recent as its latest variant.
+    # Runs stay together because a group is as recent as its latest run.
     changed = {name: _changed(path) for name, path in found.items()}
-    contests = {name: contest_of(name, path) for name, path in found.items()}
+    groups = {}
+    for name, path in found.items():
+        group, _ = group_of(name, path)
+        groups[name] = group or name
     latest: dict[str, float] = {}
-    for name, contest in contests.items():
-        latest[contest] = max(latest.get(contest, 0.0), changed[name])
+    for name, group in groups.items():
+        latest[group] = max(latest.get(group, 0.0), changed[name])
 
     def order(name: str) -> tuple[float, str, float, str]:
-        contest = contests[name]
-        return latest[contest], contest, changed[name], name
+        group = groups[name]
+        return latest[group], group, changed[name], name
 
     return {name: found[name] for name in sorted(found, key=order, reverse=True)}
 
 
-def contest_of(name: str, path: Path) -> str:
-    """The path of a run's contest; its own path without one."""
+def group_of(name: str, path: Path) -> tuple[str, Kind]:
+    """The path of a run's contest or study, and which of them; empty without one."""
     above, _, _ = name.rpartition("/")
-    is_variant = above and (path.parent / CONTEST).is_file()
-    return above if is_variant else name
+    for file, kind in KINDS.items():
+        if above and (path.parent / file).is_file():
+            return above, kind
+    return "", ""
 
 
 def state(name: str, path: Path) -> RunState:
     """Read the present state of a run."""
-    contest = contest_of(name, path)
+    group, kind = group_of(name, path)
     # The list must show a broken run as such, whatever is broken in it.
     try:
         folder = RunFolder.open(path)
@@ -113,7 +129,9 @@ def state(name: str, path: Path) -> RunState:
             status, found = _status(folder, journal)
             return RunState(
                 name=name,
-                contest=contest if contest != name else "",
+                group=group,
+                kind=kind,
+                changed=date.fromtimestamp(_changed(path)).isoformat(),
                 agent=plan.agent.label,
                 environment=plan.environment.label,
                 model=", ".join(names),
