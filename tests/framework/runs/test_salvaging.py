@@ -28,7 +28,7 @@ LOG = "run.sqlite-wal"
 HEAD = "run.head"
 PLAN = "plan.toml"
 DAMAGES, SEED = (
-    int(os.environ.get("GDE_FAULTS", 100)),
+    int(os.environ.get("GDE_SALVAGES", 100)),
     int(os.environ.get("GDE_SEED", 1)),
 )
 
