@@ -9,7 +9,7 @@ from gde.data.result import Result
 from gde.request.provenance import provenance
 from gde.request.resolve import Ready
 from gde.stages.context import Resources
-from gde.stages.models import NOTED
+from gde.stages.models import notes_of
 from gde.stages.rollout import digest, list_worlds
 from gde.store import digests
 from gde.store.folder import RunFolder
@@ -27,7 +27,7 @@ def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
     with closing(folder.journal(write=False)) as journal:
         if any(digests.faults(journal, folder.path)):
             return None
-        now = provenance(ready, journal.noted(NOTED, dict) or {})
+        now = provenance(ready, notes_of(journal))
         began = journal.noted("provenance", dict) or {}
     result = folder.read_result()
     if not _same(result.provenance, now):

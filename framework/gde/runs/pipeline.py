@@ -45,7 +45,7 @@ from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores
-from gde.stages.models import NOTED
+from gde.stages.models import notes_of
 from gde.stages.probing import (
     BAGS,
     MODEL,
@@ -99,7 +99,8 @@ class Pipeline:
         """The swept values of each condition when the run began."""
         noted: list[Labels] | None = self.journal.noted("conditions", list)
         if noted is not None:
-            return noted
+            with decoding("facts"):
+                return [dict(labels) for labels in noted]
         return [condition.labels for condition in self.ready.conditions]
 
     def roll_out(self) -> None:
@@ -470,7 +471,7 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
         found = {
-            **provenance(self.ready, self.journal.noted(NOTED, dict) or {}),
+            **provenance(self.ready, notes_of(self.journal)),
             "rolled_out_with": self.journal.noted("provenance"),
         }
         if retried := self.journal.noted(RETRIED):

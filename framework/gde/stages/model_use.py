@@ -1,14 +1,13 @@
 """What a run has asked of its language models, from the journal's calls."""
 
 import json
-from collections.abc import Mapping
 from sqlite3 import Row
 
 from gde.data.completion import Completion
 from gde.data.model_use import AGENT, ModelUse, Usage
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
-from gde.stages.models import NOTED
+from gde.stages.models import notes_of
 from gde.store.checksums import decoding
 from gde.store.journal import Journal
 
@@ -34,7 +33,7 @@ FROM requests GROUP BY 1, model
 @decoding("facts or calls")
 def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
-    noted: Mapping[str, Mapping[str, str]] = journal.noted(NOTED, dict) or {}
+    noted = notes_of(journal)
     days = journal.days_asked()
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 

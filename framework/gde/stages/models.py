@@ -13,6 +13,7 @@ from gde.stages.asking import Budgeted, Cached, Scope, Watched
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
+from gde.store.checksums import decoding
 from gde.store.journal import Journal
 
 NOTED = "models"
@@ -23,6 +24,22 @@ IDENTIFYING = ("weights", "revision")
 """The entries of `ModelInfo.versions` that tell one model from another. The software
 may change during a run.
 """
+
+
+def notes_of(journal: Journal) -> Mapping[str, Mapping[str, Any]]:
+    """The journal's notes of models: each a `ModelInfo` as a mapping.
+
+    Raises:
+        RunFolderError: the note is damaged, or none that gde writes.
+    """
+    notes: dict[str, dict[str, Any]] = journal.noted(NOTED, dict) or {}
+    with decoding("facts"):
+        for note in notes.values():
+            for field in ("name", "notice"):
+                if not isinstance(note[field], str):
+                    raise TypeError(f"{field} of a model is no text")
+            dict(note["versions"])
+    return notes
 
 
 class Models:
@@ -111,8 +128,4 @@ class Models:
                 )
 
     def _noted(self) -> Mapping[str, Any]:
-        return (
-            (self._journal.noted(NOTED, dict) or {})
-            if self._journal is not None
-            else {}
-        )
+        return {} if self._journal is None else notes_of(self._journal)

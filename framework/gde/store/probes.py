@@ -169,11 +169,17 @@ def _report(journal: Journal, folder: Path, stored: dict[str, Any]) -> ProbeRepo
             worlds=tuple(coded["worlds"]),
             scores=_named(arrays, CODED),
         ),
-        model=stored["model"],
-        unread=stored["unread"],
-        reason=stored["reason"],
+        model=_text(stored["model"]),
+        unread=_text(stored["unread"]),
+        reason=_text(stored["reason"]),
         absent=stored["absent"],
     )
+
+
+def _text(stored: object) -> str:
+    if not isinstance(stored, str):
+        raise TypeError(f"wanted text, got {type(stored).__name__}")
+    return stored
 
 
 def _rows(stored: Iterable[tuple[str, int]]) -> tuple[Row, ...]:

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from gde import Choice, Plan
-from gde.data.completion import Completion
+from gde.data.completion import Completion, ModelInfo
 from gde.data.model_use import ModelUse, Usage, merged, total
 from gde.stages.model_use import models_used
 from gde.stages.models import NOTED
@@ -45,7 +45,8 @@ def write(journal: Journal, scope: str, *answers: Completion, day: str = DAY) ->
 
 
 def test_calls_are_summed_by_part_and_model(journal: Journal) -> None:
-    journal.add_note(NOTED, {"big": {"name": "server:big@https://host/v1"}})
+    info = ModelInfo(name="server:big@https://host/v1")
+    journal.add_note(NOTED, {"big": asdict(info)})
     write(journal, "0/0/0", ANSWER, replace(ANSWER, model="small", seconds=None))
     write(journal, "0/1/0", ANSWER, day="2026-11-25")
     write(journal, "reward_model judge", ANSWER)

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from whole_plan import whole_plan
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence, report, rescore, resume
 from gde.request.catalogue import Catalogue
@@ -235,6 +236,7 @@ HOSTILE = [
     deep_result,
     says("UPDATE facts SET value = '{' WHERE name = 'provenance'"),
     says("UPDATE facts SET value = '[]' WHERE name = 'episodes'"),
+    says("UPDATE facts SET value = '[0.5]' WHERE name = 'conditions'"),
     says("UPDATE episodes SET facts = replace(hex(zeroblob(50000)), '0', '[')"),
     says("UPDATE episodes SET final_state = '7'"),
     says("UPDATE turns SET status = 'glorious'"),
@@ -243,6 +245,23 @@ HOSTILE = [
     says("UPDATE files SET name = '../treasure' WHERE name = 'report.html'"),
     link_of_report,
 ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        """UPDATE facts SET value = replace(value, '"name":', '"other":') WHERE name = 'models'""",
+        "UPDATE facts SET value = '{\"planted\": 7}' WHERE name = 'models'",
+        "UPDATE probes SET report = json_set(report, '$.reason', 7)",
+    ],
+)
+def test_models_and_probes_that_gde_never_writes_are_refused(
+    change: str, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    evaluate(whole_plan(3), tmp_path / "run", catalogue)
+    says(change)(tmp_path / "run", tmp_path)
+    with pytest.raises(GdeError, match="is none that gde writes"):
+        rescore(tmp_path / "run", catalogue=catalogue)
 
 
 @pytest.mark.parametrize("damage", HOSTILE)

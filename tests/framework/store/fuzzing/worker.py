@@ -167,23 +167,29 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
+def peak_memory() -> int:
+    """The most bytes that the process has had in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def main(corpus: str, where: str, seed: str, first: str, last: str) -> None:
     warnings.simplefilter("ignore")
     reader = Reader(Path(corpus), Path(where), seed)
     reader.prepare()
     limit_memory()
+    began_with = peak_memory()
     for number in range(int(first), int(last)):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         reader.read(number)
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     took = {
         "inputs": reader.inputs,
         "refused": reader.refused,
         "longest": reader.longest,
-        "memory": memory,
+        "began_with": began_with,
+        "memory": peak_memory(),
     }
     print(json.dumps(took))  # noqa: T201
 
