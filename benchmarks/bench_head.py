@@ -10,7 +10,7 @@ turns so that what else the machine does hurts both alike. Medians count. A tent
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
@@ -49,14 +49,14 @@ class NoHead:
 @contextmanager
 def without_head() -> Iterator[None]:
     """Journals follow nothing while this lasts."""
-    kept = database.Head, head.triggers
-    changed: Any = database
-    changed.Head = NoHead
-    head.triggers = tuple  # type: ignore[assignment]
+    writer: Any = database
+    watched: Any = head
+    kept = writer.Head, watched.triggers
+    writer.Head, watched.triggers = NoHead, tuple
     try:
         yield
     finally:
-        changed.Head, head.triggers = kept  # type: ignore[assignment]
+        writer.Head, watched.triggers = kept
 
 
 class Clock:
@@ -64,7 +64,8 @@ class Clock:
 
     def __init__(self) -> None:
         self.per_turn = 0.0
-        self._play: Callable[[Pipeline], None] = Pipeline.roll_out
+        self._pipeline: Any = Pipeline
+        self._play = self._pipeline.roll_out
 
     def __enter__(self) -> "Clock":
         clock = self
@@ -76,11 +77,11 @@ class Clock:
             (row,) = run.journal.query("SELECT count(*) AS n FROM turns")
             clock.per_turn = 1e6 * seconds / row["n"]
 
-        Pipeline.roll_out = timed  # type: ignore[method-assign]
+        self._pipeline.roll_out = timed
         return self
 
     def __exit__(self, *_: object) -> None:
-        Pipeline.roll_out = self._play  # type: ignore[method-assign]
+        self._pipeline.roll_out = self._play
 
 
 def microseconds(concurrency: int, folder: Path, catalogue: Catalogue) -> float:
