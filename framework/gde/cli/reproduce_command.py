@@ -1,5 +1,6 @@
 """gde reproduce: re-run a published study and compare its numbers."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
     from gde.runs.reproducing import Request
     from gde.runs.study import Study
+
+BESIDE = 4
+"""Most columns beside a number that fit into a terminal."""
 
 
 def command(
@@ -157,6 +161,9 @@ def _show(study: "Study", as_json: bool) -> None:
 
 def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
     rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
+    if len(rules) > BESIDE and sys.stdout.isatty():
+        say(f"{heading}, beside: {'; '.join(rules)}: on the page and with --json")
+        rules = []
     # Where nothing was published, two columns would be empty.
     is_published = any(row.paper is not None for row in rows)
     published = ("paper", "difference") if is_published else ()
