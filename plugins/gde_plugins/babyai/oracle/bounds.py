@@ -60,20 +60,19 @@ class Bound:
             case Pickup(thing):
                 return min(self._pick_up(one, now, view) for one in thing.things)
             case PutNext(thing, fixed):
+                to_a = {a: self._face(now.where[a], now, view) for a in thing.things}
+                to_b = {b: self._face(now.where[b], now, view) for b in fixed.things}
                 least = FAR
-                for a, b in product(thing.things, fixed.things):
+                for a, b in product(to_a, to_b):
+                    # A quick lower bound: `a` is faced first and two actions follow, or
+                    # `b` and four.
+                    quick = min(to_a[a] + 2, to_b[b] + 4)
+                    if now.carrying in (a, b):
+                        quick = 0
                     # Nothing can be put beside itself.
-                    if a != b and self._at_least(a, b, now, view) < least:
+                    if a != b and quick < least:
                         least = min(least, self._put_next(a, b, now, view))
                 return least
-
-    def _at_least(self, a: int, b: int, now: Simulation, view: View) -> int:
-        """Return a quick lower bound of `_put_next`."""
-        if now.carrying in (a, b):
-            return 0
-        to_a = self._face(now.where[a], now, view) + 2
-        to_b = self._face(now.where[b], now, view) + 4
-        return min(to_a, to_b)
 
     def _face(self, cell: int, now: Simulation, view: View) -> int:
         if cell < 0:

@@ -148,10 +148,7 @@ class View:
     def to_face(self, cell: int) -> Table:
         """Return the actions until the agent faces a cell."""
         if cell not in self._faced:
-            each = [table for _, table in self._to_legs(cell)]
-            # A thing between walls is faced from nowhere.
-            nowhere = [FAR] * (4 * len(self._scene.cells))
-            self._faced[cell] = [*map(min, zip(nowhere, *each, strict=True))]
+            self._faced[cell] = self._to_nearest([*facing(self._scene, cell)])
         return self._faced[cell]
 
     def to_put_beside(self, cell: int) -> Table:
@@ -164,11 +161,16 @@ class View:
                 is_door = content >= 0 and self._scene.doors[content] >= 0
                 if content != WALL and not is_door:
                     ends += facing(self._scene, cell + step)
-            self._beside[cell] = [FAR] * (4 * len(self._scene.cells))
-            if ends:
-                found = dijkstra(self._graph, indices=ends, min_only=True)
-                self._beside[cell] = _whole(found)
+            self._beside[cell] = self._to_nearest(ends)
         return self._beside[cell]
+
+    def _to_nearest(self, ends: Sequence[int]) -> Table:
+        """Return the actions to the nearest of some walking states."""
+        # A thing between walls is faced from nowhere.
+        if not ends:
+            return [FAR] * (4 * len(self._scene.cells))
+        table: Table = _whole(dijkstra(self._graph, indices=ends, min_only=True))
+        return table
 
     def by_way_of(self, state: int, first: int, end: int, beside: bool = False) -> int:
         """Return the actions until the agent has faced `first` and then faces `end`.
