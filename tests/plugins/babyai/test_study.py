@@ -282,6 +282,11 @@ def test_tables_say_by_which_protocol_answers_were_read(study: Study) -> None:
     assert all(row.table.endswith("unusable answers left out") for row in rows)
     read = [row for row in rows if row.quantity == "success rate"]
     assert {row.ours.value for row in read} == {1.0}
+    # Nothing that was read leniently stands under that heading.
+    unread = {row.quantity: row.ours.reason for row in rows if row.ours.value is None}
+    assert {*unread.values()} == {"not in the published harness"}
+    assert "success rate, position alone (equation 1)" in unread
+    assert "answers that cannot be used" in unread
 
 
 def test_a_number_that_is_not_there_says_so() -> None:

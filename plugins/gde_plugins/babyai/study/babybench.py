@@ -11,6 +11,7 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, beside, scaled
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.figures import Tasks, drawn
@@ -196,7 +197,10 @@ def _rows(found: Tasks) -> list[Comparison]:
 
 
 def _as_published(run: Run) -> Run:
-    """Put the numbers of the published reading in the place of the lenient ones."""
+    """Put the numbers of the published reading in the place of the lenient ones.
+
+    A number that the published harness does not have is left out, with this reason.
+    """
     found = run.result.measurements
     published = {}
     for one in found:
@@ -204,8 +208,13 @@ def _as_published(run: Run) -> Run:
             if one.name.endswith(suffix):
                 name = one.name.removesuffix(suffix)
                 published[replace(one, name=name).identity] = replace(one, name=name)
-    measurements = tuple(published.get(one.identity, one) for one in found)
-    return replace(run, result=replace(run.result, measurements=measurements))
+
+    measurements = []
+    for one in found:
+        missing = unmeasured(one.name, one.unit, "not in the published harness")
+        other = replace(missing, where=one.where)
+        measurements.append(published.get(one.identity, other))
+    return replace(run, result=replace(run.result, measurements=tuple(measurements)))
 
 
 PROTOCOLS = {
