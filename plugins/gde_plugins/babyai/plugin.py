@@ -96,7 +96,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=configs[task],
             make=partial(_question, task),
             gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
-            version=3,
+            version=4 if task == "predict" else 3,
             imports=IMPORTS,
             extra=EXTRA,
         )

@@ -16,6 +16,7 @@ from gde_plugins.babyai.config import (
 )
 from gde_plugins.babyai.tasks.blind import blind_answers
 from gde_plugins.babyai.tasks.environment import GROUNDED, QuestionEnvironment
+from gde_plugins.babyai.tasks.grounded import GroundedPredict
 from gde_plugins.babyai.tasks.question import scores_of
 from gde_plugins.babyai.worlds.generation import make_scene
 
@@ -46,6 +47,18 @@ def test_a_blind_answer_is_right_in_at_most_one_world_of_a_pair(task: str) -> No
                 right = [scores_of(each, answer)["score"] for each in (one, other)]
                 assert sum(map(float, right)) <= 1  # type: ignore[arg-type]
     assert len(changes) > 1 or task == "plan"
+
+
+@pytest.mark.parametrize("seed", [2, 3, 11])
+def test_behind_a_locked_door_the_key_is_missing(seed: int) -> None:
+    scene = make_scene("Synth", seed, "3.0")
+    questions = [GroundedPredict(scene, changed) for changed in (False, True)]
+    assert {question.change for question in questions} == {"no key"}
+    keys = []
+    for question in questions:
+        things = question.scene.things
+        keys.append([str(thing) for thing in things if thing.kind == "key"])
+    assert keys[0] != keys[1]
 
 
 def asked(task: str, agent: Agent) -> dict[str, float | None]:

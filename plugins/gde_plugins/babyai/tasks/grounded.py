@@ -34,8 +34,8 @@ colour than its door) and wall (its door is elsewhere, so that the agent bumps).
 """
 ATTEMPTS = 60
 """Number of walks that are tried for a pair."""
-SHORTEST, LONGEST = 3, 60
-"""Numbers of actions of a walk."""
+SHORTEST, LONGEST = 3, 80
+"""Numbers of actions of a walk; with a key to fetch, it seldom has fewer than 60."""
 ENDLESS = GoTo(Description("", "", "", ()))
 """A mission that never ends, so that it ends no walk."""
 
@@ -43,7 +43,8 @@ ENDLESS = GoTo(Description("", "", "", ()))
 class GroundedPredict(Predict):
     """Where does a walk lead, in a world or in its changed counterpart?
 
-    The walk is the expert's way to a random cell of the world without the change.
+    The walk is the expert's way to a random cell of the world without the change, one
+    behind a locked door if there is one.
     """
 
     change: Change
@@ -56,9 +57,13 @@ class GroundedPredict(Predict):
         """
         endless = replace(scene, mission=ENDLESS)
         rng = generator(0, "grounded predict", scene.identity)
-        for _ in range(ATTEMPTS):
-            free = [cell for cell, here in enumerate(scene.cells) if here == FREE]
-            target = Subgoal("GoNextTo", cell=int(rng.choice(free)))
+        free = [cell for cell, here in enumerate(scene.cells) if here == FREE]
+        locked_away = _locked_away(scene, free)
+        for attempt in range(ATTEMPTS):
+            # By chance few walks need a key, so the first ones lead where one is needed.
+            needs_key = bool(locked_away) and attempt < ATTEMPTS // 2
+            ends = locked_away if needs_key else free
+            target = Subgoal("GoNextTo", cell=int(rng.choice(ends)))
             actions = run_bot(endless, [target]).actions
             if not SHORTEST <= len(actions) <= LONGEST:
                 continue
@@ -111,6 +116,20 @@ def _named(scene: Scene) -> str:
     return f"level {scene.level}, seed {scene.seed}"
 
 
+def _locked_away(scene: Scene, free: Sequence[int]) -> list[int]:
+    """The free cells that are reached through a locked door alone."""
+    reached = {scene.agent}
+    border = [scene.agent]
+    for cell in border:
+        for step in scene.steps:
+            content = scene.cells[cell + step]
+            is_locked = content >= 0 and scene.doors[content] == Door.LOCKED
+            if content != WALL and not is_locked and cell + step not in reached:
+                reached.add(cell + step)
+                border.append(cell + step)
+    return [cell for cell in free if cell not in reached]
+
+
 def _blocked(scene: Scene, way: Sequence[str]) -> Scene | None:
     """Put things on a way until the least number of actions to the target changes."""
     rng = generator(0, "grounded plan", scene.identity)
@@ -157,7 +176,9 @@ def _with_thing(scene: Scene, cell: int, color: str) -> Scene:
 def _changes(
     scene: Scene, actions: Sequence[str], rng: np.random.Generator
 ) -> Iterator[tuple[Change, Scene]]:
-    """Yield changes of what a walk meets, in random order of their kinds."""
+    """Yield changes of what a walk meets: the rarest kind, a missing key, and then the
+    others in random order.
+    """
     toggled = _toggled(scene, actions)
     entered = _entered(scene, actions)
     blocked = []
@@ -182,8 +203,9 @@ def _changes(
         ("no key", without_key),
         ("wall", moved),
     )
-    for place in rng.permutation(len(changes)):
-        change, others = changes[place]
+    shuffled = [changes[place] for place in rng.permutation(len(changes))]
+    shuffled.sort(key=lambda one: one[0] != "no key")
+    for change, others in shuffled:
         for other in others:
             yield change, other
 
