@@ -18,6 +18,10 @@ PROBLEMS: Mapping[Status, str] = {
     "other weights": "weights are not those that were served",
 }
 """Status of a turn that cannot be replayed, in words."""
+REMEDIES: Mapping[Status, str] = {
+    "not reconstructed": "",
+    "other weights": "; set the probe's weights to those that are served",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,5 +84,6 @@ def unread(journal: Journal, weights: str) -> str:
         (most_frequent, _), *others = reasons.most_common()
         more = f" (and {len(others)} more)" if others else ""
         counts = f"{reasons.total()} of {len(rows)} turns"
-        said.append(f"{counts}: {problem}: {most_frequent}{more}")
+        told = f"{counts}: {problem}: {most_frequent}{more}"
+        said.append(f"{told}{REMEDIES[status]}")
     return "; ".join(said)

@@ -285,7 +285,8 @@ def test_the_numbers_of_other_weights_are_told(journal: Journal) -> None:
     replayed(journal, [said(logprobs=near(1.5))] * 25, Local(logprobs=UNSURE))
     assert unread(journal, MINE) == (
         "25 of 25 turns: weights are not those that were served: of 100 uncertain tokens,"
-        " 0% have log-probabilities within 0.05 of the server's; the median difference is 1.5"
+        " 0% have log-probabilities within 0.05 of the server's; the median difference is 1.5;"
+        " set the probe's weights to those that are served"
     )
 
 
