@@ -180,9 +180,12 @@ def _opened(
 
 def _check(ready: Ready, kind: str) -> None:
     for part in getattr(ready, kind):
-        reason = part.absent or lacking(part, ready, ready.gives)
+        if part.absent:
+            raise GdeError(part.absent)
         if missing := part.entry.offer.missing():
             raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
+        # An absent environment does not say what it gives.
+        reason = lacking(part, ready, ready.gives)
         if reason and not ready.environment.absent:
             raise GdeError(reason)
 
