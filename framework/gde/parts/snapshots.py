@@ -79,6 +79,10 @@ class Replayed:
     def close(self) -> None:
         self.environment.close()
 
+    def __getattr__(self, name: str) -> Any:
+        """Reach what is no method."""
+        return getattr(self.environment, name)
+
 
 def restorable(environment: Environment) -> Restorable:
     """The environment itself if it has snapshots, else one restored by replay."""

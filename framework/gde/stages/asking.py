@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
+from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.json import Json
@@ -51,6 +52,10 @@ class Decorator:
 
     def close(self) -> None:
         """Do nothing: the model belongs to the run, which closes it."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Reach what is no method, e.g. of a third party's model."""
+        return getattr(self._model, name)
 
 
 @dataclass(eq=False)
