@@ -148,6 +148,8 @@ def _show(study: "Study", as_json: bool) -> None:
         return
     for line in asked_lines(study.models):
         tell(line)
+    if study.finding:
+        tell(study.finding)
     if study.results:
         tell(study.extent)
     for sentence in study.claim:

@@ -82,6 +82,24 @@ class Study:
         )
 
     @property
+    def finding(self) -> str:
+        """How many printed numbers lie in our intervals; empty where none can."""
+        n_within = 0
+        n_compared = 0
+        for row in self.rows:
+            if row.paper is None or row.ours.interval is None:
+                continue
+            low, high = row.ours.interval
+            n_compared += 1
+            n_within += low <= row.paper <= high
+        if not n_compared:
+            return ""
+        return (
+            f"{n_within} of {n_compared} published numbers lie in the 95 % interval "
+            "of the new one."
+        )
+
+    @property
     def failures(self) -> tuple[str, ...]:
         """A sentence for each run with failures: number, and the most frequent reasons."""
         return tuple(

@@ -61,6 +61,16 @@ def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
     ]
 
 
+def test_the_finding_counts_the_published_numbers_in_our_intervals() -> None:
+    ours = Measurement(name="k", value=0.2, unit="share", n=9, interval=(0.1, 0.3))
+    rows = []
+    for paper in (0.15, 0.3, 0.5, None):
+        rows.append(Comparison(quantity="k", paper=paper, ours=ours, source="t"))
+    rows.append(row("without an interval", 1.0, 3.0))
+    assert "2 of 3 published numbers lie in the 95 % interval" in page(rows=rows)
+    assert "published numbers lie" not in page()
+
+
 def test_p_values_have_no_difference() -> None:
     ours = Measurement(name="p", value=0.2, unit="probability", n=4)
     assert (
