@@ -306,5 +306,5 @@ def _too_unlikely(deficits: Floats) -> str:
         return ""
     return (
         f"of {len(deficits)} tokens at temperature 0, {n_far} are not the likeliest here, by"
-        f" {float(deficits.max()):.2g} in log-probability (penalties of the server do the same)"
+        f" {float(deficits.max()):.2g} in log-probability (or the server penalises tokens or strips spaces)"
     )
