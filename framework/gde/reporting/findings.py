@@ -46,8 +46,6 @@ class Beside:
     """The strongest control; None where no control has the number."""
     rival: Measurement | None = None
     """The number of the strongest control."""
-    controls: tuple[tuple[Fit, Measurement], ...] = ()
-    """All controls that have the number, in the order of the record."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -237,7 +235,6 @@ def beside(
         ours=ours,
         fit=fit,
         rival=rival,
-        controls=tuple(measured),
     )
 
 

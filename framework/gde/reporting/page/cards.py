@@ -54,7 +54,7 @@ class Line:
     picture: str = ""
     """Inline SVG."""
     beneath: "tuple[Line, ...]" = ()
-    """Its controls, on the same scale."""
+    """Its strongest control, on the same scale."""
     head: str = ""
     """Above the first line of a probe: how it does in all of its numbers."""
 
@@ -135,25 +135,22 @@ def _baselines(one: Measurement, result: Result) -> list[Mark]:
 
 
 def _decoded(probe: Probed) -> list[Line]:
-    """Each headline of a probe over its controls."""
+    """Each headline of a probe over its strongest control; tables have the others."""
     if not probe.numbers:
         reason = probe.reason or "the probe gave no numbers"
         return [Line(title=probe.fit.probe, value="", note=reason)]
 
     lines: list[Line] = []
-    for place, one in enumerate(probe.numbers):
-        # The first number shows all its controls, the others only the strongest.
-        shown = list(one.controls)
-        if place > 0:
-            shown = [(fit, rival) for fit, rival in one.controls if fit == one.fit]
-
-        # A common scale makes ours and its controls comparable by eye.
-        scale = Scale.of([one.ours, *(rival for _, rival in shown)])
+    for one in probe.numbers:
+        # A common scale makes ours and its control comparable by eye.
+        rivals = [one.rival] if one.rival else []
+        scale = Scale.of([one.ours, *rivals])
         beneath = []
-        for fit, rival in shown:
-            against = verdict_text(rival.verdict, rival.unit) if rival.verdict else ""
-            title = f"control: {fit_text(fit)}"
-            beneath.append(_line(title, rival, scale, against))
+        if one.fit and one.rival:
+            verdict = one.rival.verdict
+            against = verdict_text(verdict, one.rival.unit) if verdict else ""
+            title = f"strongest control: {fit_text(one.fit)}"
+            beneath.append(_line(title, one.rival, scale, against))
 
         title, _ = one.measure.titled(one.ours.where)
         n = counted(one.ours.n, one.ours.clusters)
