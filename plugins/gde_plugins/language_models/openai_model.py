@@ -201,9 +201,7 @@ class OpenAIModel:
         return None
 
     def close(self) -> None:
-        """Forget the connection, which ends with the event loop that they belong
-        to.
-        """
+        """Forget the connection, which ends with its event loop."""
         self._connection = None
         self._session = None
         self._loop = None
