@@ -10,7 +10,6 @@ from gde.data.result import Measurement
 from gde_plugins.probes.maps.scores import (
     class_frequencies,
     distances,
-    largest_side,
     likeliest_on_map,
     of_known,
     score_maps,
@@ -19,7 +18,7 @@ from gde_plugins.probes.maps.scores import (
 CLASSES = ("empty", "pad", "start", "wall")
 SYMBOLS = "_+S#"
 """One for each class."""
-GROUPS = np.array(["one", "two"])
+GROUPS = np.array(["one", "two", "three", "four", "five", "six", "seven", "eight"])
 TRAINED = ("####/#S_#/#_##/####", "####/#_S#/####/####", "####/#S_#/#_##/####")
 TRUE = ("####/#S_#/#_##/####", "####/#S##/#__#/####")
 
@@ -125,12 +124,12 @@ def test_padded_maps_are_scored_on_their_own_cells() -> None:
     assert found["recall.macro"].value == pytest.approx((1 + 1 / 2 + 20 / 21) / 3)
 
 
-def test_the_side_of_maps_is_that_of_the_widest() -> None:
-    cells = maps("###+/#S#+/###+/++++", "##++/##++/++++/++++")
-    assert largest_side(cells != 1) == 3
-    assert largest_side(cells[1:] != 1) == 2
-    low = maps("###+/###+/++++/++++")
-    assert largest_side(low != 1) == 3
+def test_a_distance_without_a_miss_is_bounded_by_the_whole_decoded_square() -> None:
+    """Eight worlds of 3x3 in a square of 4x4, whose corners are six steps apart."""
+    true = ("###+/#S#+/###+/++++",) * 8
+    bound = scored(true, true)["distance.start"].interval
+    assert bound is not None
+    assert bound[1] == pytest.approx(6 * (1 - 0.025 ** (1 / 8)))
 
 
 def test_a_distance_is_rows_plus_columns_in_each_map() -> None:

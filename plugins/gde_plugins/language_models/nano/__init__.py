@@ -11,9 +11,8 @@ DEFAULT: Training = "auxiliary"
 """The training of `nano` alone: without these losses nano does not walk well enough."""
 NOTICES: Mapping[Training, str] = {
     "auxiliary": (
-        "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B. This project trained it"
-        " on text grids, with an auxiliary loss that puts agent and goal where the probes read: they show that the"
-        " instrument works, and nothing about large models."
+        "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B: a loss in its training"
+        " puts agent and goal where the probes read. They show that the instrument works, and nothing about large models."
     ),
     "plain": (
         "These are results of nano:plain, a model of two million parameters, and not of GPT-OSS-20B. This project"

@@ -155,7 +155,7 @@ class Scores:
     def located(self, name: str, distances: Codes, present: Bools, size: int) -> None:
         """Add "top1" and "distance" of a thing over the turns (N,) whose map has it.
 
-        `size` is the largest map's.
+        `size` is the side of the decoded square.
         """
         if not present.any():
             reason = f"no {name} cell on the held-out maps"

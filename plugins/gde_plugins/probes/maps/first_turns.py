@@ -16,7 +16,6 @@ from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_m
 from gde_plugins.probes.maps.scores import (
     class_frequencies,
     distances,
-    largest_side,
     likeliest_on_map,
     of_known,
 )
@@ -116,7 +115,7 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
     # Places are scored as the probe itself scores them: over all cells, padding
     # included.
     likeliest = fit.decoded.argmax(axis=-1)
-    size = largest_side(on_map)
+    size = fit.cells.shape[1]
     located = Scores(fit.groups, rng)
     for name in THINGS:
         code = fit.classes.index(name)

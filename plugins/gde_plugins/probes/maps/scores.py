@@ -87,7 +87,8 @@ def score_maps(
     if prior is not None:
         _baselines(scores, prior, cells, on_map, classes)
 
-    size = largest_side(on_map)
+    # A place may be decoded outside the map.
+    size = cells.shape[1]
     for code, name in enumerate(classes):
         true = cells == code
         if _has_one_place(name, true):
@@ -191,14 +192,6 @@ def class_frequencies(maps: NDArray[Any], n_classes: int) -> Floats:
     """
     frequencies = [(maps == code).mean(axis=0) for code in range(n_classes)]
     return np.stack(frequencies, axis=-1).astype(np.float32)
-
-
-def largest_side(on_map: Bools) -> int:
-    """Return the greatest width of the maps (N, size, size).
-
-    They are True where a cell belongs to the map.
-    """
-    return int(on_map.any(axis=1).sum(axis=1).max())
 
 
 def _by_class(
