@@ -12,7 +12,8 @@ DEFAULT: Training = "auxiliary"
 NOTICES: Mapping[Training, str] = {
     "auxiliary": (
         "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B: a loss in its training"
-        " puts agent and goal where the probes read. They show that the instrument works, and nothing about large models."
+        " puts agent and goal where the probes read. They show that the instrument works, and nothing about large"
+        " models."
     ),
     "plain": (
         "These are results of nano:plain, a model of two million parameters, and not of GPT-OSS-20B. This project"
