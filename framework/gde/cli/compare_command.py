@@ -23,13 +23,12 @@ STANDING_COLUMNS = (
     "contender",
     "value",
     "95 % interval",
-    "best that reads nothing",
     "difference",
     "95 % interval",
     "p (Holm)",
-    "tasks",
-    "note",
 )
+"""They fit into 80 columns of a terminal; `--json` has all numbers."""
+OVERALL = "overall"
 PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 
 
@@ -135,29 +134,33 @@ def _show_rows(rows: "Sequence[Row]", paired: bool) -> None:
 def _show_boards(boards: "Sequence[Leaderboard]") -> None:
     for board in boards:
         rows = [_standing(one, board.notes) for one in board.standings]
+        best = {}
+        for one in board.standings:
+            if one.verdict is not None:
+                best[one.condition or OVERALL] = one.verdict.control
         show_table(board.title, STANDING_COLUMNS, rows)
+        for condition, control in best.items():
+            tell(f"{condition}: differences from {control}, which reads nothing")
 
 
 def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:
     """The cells of a contender, in the order of `STANDING_COLUMNS`."""
     said = [notes.get(one.contender, ""), "reads nothing" if one.baseline else ""]
+    told = ", ".join(filter(None, said))
     verdict = one.verdict
-    beside = ("best that reads nothing" if one.baseline else "", "", "", "")
+    beside = ("", "", "")
     if verdict is not None:
         beside = (
-            verdict.control,
             plain(verdict.difference, "+"),
             _interval(verdict.interval, "+"),
             verdict.reason if verdict.p is None else _probability(verdict.p),
         )
     return (
-        one.condition or "overall",
-        one.contender,
+        one.condition or OVERALL,
+        f"{one.contender} ({told})" if told else one.contender,
         plain(one.value),
         _interval(one.interval),
         *beside,
-        str(one.tasks),
-        ", ".join(filter(None, said)),
     )
 
 

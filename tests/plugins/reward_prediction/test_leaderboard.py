@@ -38,6 +38,8 @@ def test_runs_with_other_reward_models_have_paired_rows_and_one_leaderboard(
     said = CliRunner().invoke(build_app(), ["compare", *map(str, runs), "--json"])
     assert said.exit_code == 0, said.output
     found = json.loads(said.stdout)
+    shown = CliRunner().invoke(build_app(), ["compare", *map(str, runs)]).stdout
+    assert "overall: differences from" in shown
     rows = {
         row["where"]["reward"]: row for row in found["rows"] if row["name"] == "epic"
     }
