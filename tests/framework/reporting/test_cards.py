@@ -159,6 +159,8 @@ def test_numbers_share_a_line_that_has_room_for_all_of_them() -> None:
     scale = Scale.of([low, high])
     assert 'cx="0.0"' in scale.picture(low) and 'cx="100.0"' in scale.picture(high)
     assert "M25.0 0v12" in scale.picture(high, [Mark(title="nobody", value=0.0)])
+    labelled = scale.picture(low, labelled=True)
+    assert ">\N{MINUS SIGN}1.00</text>" in labelled and ">3.00</text>" in labelled
     share = Measurement(name="share", value=0.5, unit="share", n=1)
     assert Scale.of([share]) == Scale() and 'cx="50.0"' in scale.of([share]).picture(
         share

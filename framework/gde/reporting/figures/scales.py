@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from gde.data.result import Measurement
+from gde.reporting.wording import number
 
 WIDTH = 100
 """Length of the line in its own units."""
@@ -54,8 +55,11 @@ class Scale:
             high = low + 1
         return cls(low=low, high=high)
 
-    def picture(self, one: Measurement, marks: Sequence[Mark] = ()) -> str:
-        """Inline SVG: interval as a bar, value as a dot, marks as ticks.
+    def picture(
+        self, one: Measurement, marks: Sequence[Mark] = (), labelled: bool = False
+    ) -> str:
+        """Inline SVG: interval as a bar, value as a dot, marks as ticks, and the
+        numbers at the ends of a labelled line.
 
         Empty without a value.
         """
@@ -76,6 +80,11 @@ class Scale:
             title = f"<title>{escape(mark.title)}</title>"
             parts.append(f"{tick}{title}</path>")
 
+        if labelled:
+            low_end, high_end = _end(self.low, one.unit), _end(self.high, one.unit)
+            parts.append(f'<text class="end left" x="-5" y="8.5">{low_end}</text>')
+            parts.append(f'<text class="end" x="{WIDTH + 5}" y="8.5">{high_end}</text>')
+
         # The dot comes last: it covers ticks at its place.
         center = self._place(one.value)
         parts.append(f'<circle cx="{center}" cy="6" r="2.6"/>')
@@ -88,3 +97,7 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         inside = min(max(share, 0.0), 1.0)
         return round(WIDTH * inside, 1)
+
+
+def _end(value: float, unit: str) -> str:
+    return number(value, unit, 0) if value else "0"

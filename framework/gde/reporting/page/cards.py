@@ -119,7 +119,7 @@ def _lines(one: Finding, result: Result) -> list[Line]:
         if each.verdict is not None:
             notes.append(verdict_text(each.verdict, each.unit))
         line = _line(title, each, scale, ", ".join(notes))
-        lines.append(replace(line, picture=scale.picture(each, marks)))
+        lines.append(replace(line, picture=scale.picture(each, marks, labelled=True)))
     return lines
 
 
@@ -156,7 +156,8 @@ def _decoded(probe: Probed) -> list[Line]:
         n = counted(one.ours.n, one.ours.clusters)
         line = _line(title, one.ours, scale, f"n {n}")
         head = "" if lines else _verdict(probe)
-        lines.append(replace(line, beneath=tuple(beneath), head=head))
+        picture = scale.picture(one.ours, labelled=True)
+        lines.append(replace(line, picture=picture, beneath=tuple(beneath), head=head))
     return lines
 
 
