@@ -115,8 +115,13 @@ class ProfilesAgent(Reproduction, Protocol):
     Plans that the agent cannot run are left out, with their reasons.
     """
 
-    def lacking(self, refused: Mapping[str, str]) -> Sequence[Comparison]:
-        """The rows of the plans that were refused, given the reasons by name."""
+    def lacking(
+        self, refused: Mapping[str, str], runs: Mapping[str, Run]
+    ) -> Sequence[Comparison]:
+        """The rows of the plans that were refused, given the reasons by name.
+
+        Other agents may have played the same worlds, in `runs`.
+        """
 
     def claim(self, found: Sequence[Comparison]) -> Sequence[str]:
         """The sentences that say first what all rows together say."""

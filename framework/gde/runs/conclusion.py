@@ -103,7 +103,8 @@ def conclude(
     digests.forget_reports(run.journal)
     run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
     result = _with_report_failures(run, result, remarked)
-    run.journal.note(digests.REPORTED, True)
+    if not any(failure.stage == "report" for failure in result.failures):
+        run.journal.note(digests.REPORTED, True)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result

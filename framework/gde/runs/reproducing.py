@@ -343,7 +343,7 @@ def _concluded(
     rows = tuple(study.compare(runs))
     claim: tuple[str, ...] = ()
     if isinstance(study, ProfilesAgent):
-        rows = (*rows, *study.lacking(refused))
+        rows = (*rows, *study.lacking(refused, runs))
         claim = tuple(study.claim(rows))
     missing = ""
     try:

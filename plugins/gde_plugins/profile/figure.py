@@ -15,6 +15,7 @@ SHAPES = {
     "random": "diamond",
     "noisy": "cross",
     "optimal": "triangle",
+    "expert": "wedge",
     "by chance": "square",
     "random weights": "M0,-1L0,1",
     "shuffled labels": "M0,-1L0,1M-1,0L1,0",

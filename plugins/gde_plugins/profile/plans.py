@@ -1,6 +1,6 @@
 """The runs of a profile."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gde.data.json import Json
@@ -12,14 +12,16 @@ SIZES = (7, 9, 11)
 DENSITIES = (0.2, 0.6, 1.0)
 LEVELS = ("GoToRedBall", "GoToLocal", "PutNextLocal", "PickupLoc")
 """Levels in one room, all of the published class `moderate`."""
-ANCHORS: Mapping[str, Choice] = {
-    "random": Choice(name="random"),
-    "noisy": Choice(name="noisy"),
-    "optimal": Choice(name="optimal"),
+CERTIFIED = ("random", "noisy", "optimal")
+ANCHORS: Mapping[str, Sequence[str]] = {
+    "grids": CERTIFIED,
+    "goal-swap": CERTIFIED,
+    "keys": CERTIFIED,
+    "fog": CERTIFIED,
+    # Nobody certifies what is optimal in text worlds; the expert follows walkthroughs.
+    "texts": ("random", "expert"),
 }
-"""Scripted agents that play the same worlds, by the names of their columns."""
-PLAYED = ("grids", "keys", "fog", "texts")
-"""The runs that the anchors play too."""
+"""Run to the scripted agents that play its worlds too, whose names are columns."""
 LANGUAGE = "gpt-oss"
 """The agent that reads any world as text and asks a language model."""
 LEAST = 40
@@ -30,9 +32,10 @@ def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]
     """All runs by name; those of anchors and other models after the agent's own."""
     own = dict(_own(config, scale, agent))
     found = dict(own)
-    for name in PLAYED:
-        for anchor, choice in ANCHORS.items():
-            found[beside(name, anchor)] = replace(own[name], agent=choice)
+    for name, anchors in ANCHORS.items():
+        for anchor in anchors:
+            scripted = replace(own[name], agent=Choice(name=anchor))
+            found[beside(name, anchor)] = scripted
     for model in config.models:
         other = replace(agent, config={**agent.config, "model": model})
         for name, plan in _own(config, scale, other):

@@ -198,21 +198,34 @@ def rows(runs: Mapping[str, Run], models: Sequence[str]) -> Iterator[Comparison]
         if asked.plan in runs:
             measured = runs[asked.plan].result.measurements
             ours = found(measured, asked.name, asked.where)
-            yield _comparison(asked, ours, dict(_beside(asked, runs, models)))
+            others = {**_controls(asked, measured), **_others(asked, runs, models)}
+            yield _comparison(asked, ours, dict(_beside(asked, ours.unit, others)))
 
 
-def _beside(
+def _controls(asked: Asked, measured: Sequence[Measurement]) -> dict[str, Measurement]:
+    """The numbers of the same run beside one of the agent's."""
+    return {
+        column: found(measured, name, where)
+        for column, (name, where) in asked.beside.items()
+    }
+
+
+def _others(
     asked: Asked, runs: Mapping[str, Run], models: Sequence[str]
-) -> Iterator[tuple[str, Measurement]]:
-    """The numbers beside one of the agent's, as far as they have a value."""
-    measured = runs[asked.plan].result.measurements
+) -> dict[str, Measurement]:
+    """The same number of the anchors and of other models."""
     others = {}
-    for column, (name, where) in asked.beside.items():
-        others[column] = found(measured, name, where)
-    for other in (*ANCHORS, *models):
+    for other in (*ANCHORS.get(asked.plan, ()), *models):
         run = runs.get(beside(asked.plan, other))
         if run is not None:
             others[other] = found(run.result.measurements, asked.name, asked.where)
+    return others
+
+
+def _beside(
+    asked: Asked, unit: str, others: Mapping[str, Measurement]
+) -> Iterator[tuple[str, Measurement]]:
+    """The numbers beside one of the agent's that have a value, and published ones."""
     for column, one in others.items():
         if one.value is not None:
             yield column, one
@@ -221,17 +234,21 @@ def _beside(
     if READS_NOTHING in asked.where.values():
         return
     for model, value in PUBLISHED.get((asked.plan, asked.name), {}).items():
-        unit = found(measured, asked.name, asked.where).unit
         printed = Measurement(name=asked.name, value=value, unit=unit, n=0)
         yield published(model), printed
 
 
-def lacking(refused: Mapping[str, str]) -> Iterator[Comparison]:
-    """The numbers of runs that the agent cannot play, with the reasons."""
+def lacking(
+    refused: Mapping[str, str], runs: Mapping[str, Run], models: Sequence[str]
+) -> Iterator[Comparison]:
+    """The numbers of runs that the agent cannot play, with the reasons, beside those of
+    anchors and models that can.
+    """
     for asked in ASKED:
         if asked.plan in refused:
             absent = unmeasured(asked.name, "share", refused[asked.plan])
-            yield _comparison(asked, absent, {})
+            others = _others(asked, runs, models)
+            yield _comparison(asked, absent, dict(_beside(asked, absent.unit, others)))
 
 
 def _comparison(

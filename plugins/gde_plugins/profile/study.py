@@ -27,9 +27,11 @@ class Profile:
         """The numbers of all sections; none of them is printed anywhere."""
         return [*rows.rows(runs, self._config.models)]
 
-    def lacking(self, refused: Mapping[str, str]) -> Sequence[Comparison]:
+    def lacking(
+        self, refused: Mapping[str, str], runs: Mapping[str, Run]
+    ) -> Sequence[Comparison]:
         """The numbers of the runs that were refused, with the reasons."""
-        return [*rows.lacking(refused)]
+        return [*rows.lacking(refused, runs, self._config.models)]
 
     def claim(self, found: Sequence[Comparison]) -> Sequence[str]:
         """What the numbers say of the agent, a sentence for each section."""

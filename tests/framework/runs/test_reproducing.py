@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError, rescore
 from gde.cli.main import build_app
+from gde.reporting.page.html import HtmlReporter
 from gde.request.catalogue import Catalogue
 from gde.runs.reproducing import Request, reproduce
 from gde.runs.study import Study, study_json
@@ -92,6 +93,24 @@ def test_failed_episodes_are_counted_and_run_again(
     assert (again.status, again.failures) == ("ok", ())
     sound = study(tmp_path / "sound", catalogue)
     assert [row.ours for row in again.rows] == [row.ours for row in sound.rows]
+
+
+def test_a_report_that_failed_is_made_when_the_study_is_named_again(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("out of ink")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HtmlReporter, "render", fail)
+        failed = study(tmp_path / "study", catalogue)
+    assert "OSError: out of ink" in failed.failures[0]
+    page = tmp_path / "study" / "short" / "report.html"
+    assert not page.exists()
+
+    again = study(tmp_path / "study", catalogue)
+    assert (again.status, again.failures, again.rows) == ("ok", (), failed.rows)
+    assert page.is_file()
 
 
 def test_a_folder_of_another_study_is_refused(

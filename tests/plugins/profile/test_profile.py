@@ -22,7 +22,7 @@ from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
 from gde_plugins.profile.figure import AS_PUBLISHED, figure
-from gde_plugins.profile.plans import ANCHORS, PLAYED
+from gde_plugins.profile.plans import ANCHORS
 from gde_plugins.profile.published import PUBLISHED, column
 from gde_plugins.profile.rows import ASKED, ERRS, found
 from gde_plugins.profile.study import Profile
@@ -42,8 +42,8 @@ def test_it_is_a_profile_and_every_row_has_a_run() -> None:
     assert isinstance(profile, ProfilesAgent)
     plans = profile.plans(1.0, Choice(name="gpt-oss"))
     assert {asked.plan for asked in ASKED} <= {*plans}
-    for name in PLAYED:
-        for anchor in ANCHORS:
+    for name, anchors in ANCHORS.items():
+        for anchor in anchors:
             same = plans[beside(name, anchor)]
             assert same.environment == plans[name].environment
             assert same.episodes == plans[name].episodes
@@ -112,7 +112,7 @@ def test_models_after_the_first_stand_beside() -> None:
 
 
 def test_a_refused_run_has_its_reason_in_every_row() -> None:
-    rows = Profile(ProfileConfig()).lacking({"beliefs": "no activations"})
+    rows = Profile(ProfileConfig()).lacking({"beliefs": "no activations"}, {})
     assert {row.ours.reason for row in rows} == {"no activations"}
     assert len(rows) == sum(asked.plan == "beliefs" for asked in ASKED)
 
@@ -146,6 +146,15 @@ def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> Non
         "Of 9 actions that were not optimal, 70\u00a0% are attributed to: plan"
         " (random actions: 30\u00a0%)."
     )
+
+
+def test_anchors_stand_beside_a_run_that_the_agent_cannot_play() -> None:
+    result = replace(sample_result(), measurements=(measured("success", 0.75),))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    played = {beside("texts", "expert"): run}
+    (row,) = Profile(ProfileConfig()).lacking({"texts": "no language"}, played)
+    assert row.ours.reason == "no language"
+    assert {name: one.value for name, one in row.others.items()} == {"expert": 0.75}
 
 
 @pytest.mark.extended
