@@ -97,7 +97,7 @@ def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
     }
     return Figure(
         title=f"{title} by {key}",
-        caption="Band: pointwise 95 % interval.",
+        caption="Band: pointwise 95 % interval, where there are enough worlds.",
         spec=spec,
     )
 

@@ -13,6 +13,8 @@ HEIGHT = 46
 """Height in pixels of a cell."""
 LETTER = 5.6
 """Width in pixels of a letter of an interval."""
+BOLD = 8.8
+"""Width in pixels of a letter of the number."""
 MARGIN = 10
 """Pixels left and right of an interval."""
 AXIS = 60
@@ -153,11 +155,14 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         text = {"field": field, "type": "nominal"}
         layers.append({"mark": mark, "encoding": {"text": text, "color": ink}})
 
-    longest = max(max(len(_interval(one)), len(_told(one))) for one in found)
+    widths = []
+    for one in _rows(keys, found):
+        told = max(len(one["interval"]), len(one["told"]))
+        widths.append(max(LETTER * told, BOLD * len(one["text"])))
     return {
         "encoding": {"x": x, "y": y},
         "layer": layers,
-        "width": {"step": round(LETTER * longest) + 2 * MARGIN},
+        "width": {"step": round(max(widths)) + 2 * MARGIN},
         "height": {"step": HEIGHT},
     }
 
@@ -174,7 +179,7 @@ def _ordered(key: str, found: Sequence[Measurement]) -> list[Any]:
 def _caption(keys: Sequence[str], found: Sequence[Measurement]) -> str:
     unit = unit_title(found[0].unit)
     value = f"Value in {unit}" if unit else "Value"
-    caption = f"{value}, 95 % interval, n."
+    caption = f"{value}, 95 % interval where there are enough worlds, n."
 
     n_cells = 1
     for key in keys:
