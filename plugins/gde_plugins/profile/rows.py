@@ -136,6 +136,17 @@ ASKED = (
         BELIEVES,
         where={"position": "pre"},
     ),
+    Asked(
+        title="Distance to the goal decoded, error",
+        plan="beliefs",
+        name="distance.mae",
+        table=BELIEVES,
+        where=READ,
+        beside={
+            CHANCE: ("distance.mae.mean", READ),
+            "random weights": ("distance.mae", {**READ, "control": "untrained"}),
+        },
+    ),
     _row(
         "Actions optimal on the decoded map",
         "beliefs",
