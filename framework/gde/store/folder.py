@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 from gde.data.measure import Measure
 from gde.data.model_use import ModelUse
 from gde.data.plan import Choice, Plan
+from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.files import is_utf8, umask, write_whole
@@ -313,11 +314,15 @@ class RunFolder:
                 raise ValueError("checksum mismatch")
             if not is_kept:
                 raise ValueError("it is another one than gde wrote")
+            measurements = MEASUREMENTS.validate_python(stored["measurements"])
+            for each in measurements:
+                # The labels of a fit are text in the file, a layer's number too.
+                Fit.of(each)
             return Result(
                 run=str(self.path),
                 status=stored["status"],
                 plan_hash=stored["plan_hash"],
-                measurements=MEASUREMENTS.validate_python(stored["measurements"]),
+                measurements=measurements,
                 failures=FAILURES.validate_python(stored["failures"]),
                 provenance=stored["provenance"],
                 subject=SUBJECT.validate_python(stored["subject"]),

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from socket import create_connection
 
-# Ray reads these when it is imported. It must send nothing anywhere, and not warn of a
-# default that will change.
+# Ray reads these when it is imported. It must send nothing anywhere, not warn of a
+# default that will change, and not start its workers at the lowest priority, with which
+# they hardly get on beside other work.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

@@ -7,11 +7,12 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gde import GdeError, Plan, evaluate, load_evidence
+from gde import GdeError, Measurement, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue
 from gde.store import schema
 from gde.store.folder import RunFolder
@@ -159,6 +160,19 @@ def test_a_result_survives_its_file(run: Path) -> None:
         each.interval is None or isinstance(each.interval, tuple)
         for each in result.measurements
     )
+
+
+def test_a_fit_of_no_layer_is_refused(run: Path) -> None:
+    folder = RunFolder.open(run)
+    where = {"variant": "", "layer": "deep", "position": "pre", "control": "none"}
+    one = Measurement(
+        name="p.score", value=1.0, unit="share", n=1, where=where, source="p"
+    )
+    changed = replace(folder.read_result(), measurements=(one,))
+    with closing(folder.journal()) as journal:
+        folder.write_result(changed, journal)
+    with pytest.raises(GdeError, match=r"result\.json is damaged .*deep"):
+        folder.read_result()
 
 
 def test_the_table_of_measurements_tells_the_same_as_the_file(run: Path) -> None:

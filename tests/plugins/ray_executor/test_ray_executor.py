@@ -86,6 +86,10 @@ def test_a_worker_computes_in_its_own_cores(nodes: Cluster) -> None:
     assert [*OnRay(RayConfig(cpus=1)).map(threads, [0, 1])] == ["1", "1"]
 
 
+def test_a_worker_has_the_priority_of_this_process(nodes: Cluster) -> None:
+    assert [*OnRay(RayConfig(cpus=1)).map(os.nice, [0])] == [os.nice(0)]
+
+
 def test_a_second_process_is_started_only_for_work_that_takes_long(
     nodes: Cluster,
 ) -> None:
