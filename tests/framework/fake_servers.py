@@ -5,6 +5,7 @@ All of `FAKES` give the same answer to the same conversation, in the form of som
 
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +34,13 @@ class Reply:
 Answer = Callable[[Body], Reply]
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that gives up is no error of the server.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class FakeServer:
     """Answers chat completions by a function of the request's body."""
 
@@ -52,7 +60,11 @@ class FakeServer:
 
             def do_POST(self) -> None:
                 length = int(self.headers["content-length"])
-                body = json.loads(self.rfile.read(length))
+                sent = self.rfile.read(length)
+                if len(sent) < length:
+                    # The client has given up.
+                    return
+                body = json.loads(sent)
                 outer.asked.append(body)
                 if self.path != f"{base}/chat/completions":
                     self.say(Reply(status=404, body={"detail": "Not Found"}))
@@ -75,7 +87,7 @@ class FakeServer:
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Server(("127.0.0.1", 0), Handler)
         self.host = f"127.0.0.1:{self._http.server_address[1]}"
         self.url = f"http://{self.host}{base}"
         self._thread = threading.Thread(
