@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from gde import Choice, Figure, Plan, evaluate
 from gde.reporting.figures.breakdowns import breakdowns
-from gde.reporting.figures.drawing import svg
+from gde.reporting.figures.drawing import svg_file
 from gde.reporting.page_files import write_contest_page
 from gde.runs.contest import contest
 
@@ -24,10 +24,6 @@ AGENTS = {
 EPISODES = 30
 ACCURACY = "difficulty.accuracy"
 BREAKDOWNS = (("size", "density"), ("distance",))
-HEAD, STANDING = (
-    "<svg ",
-    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ',
-)
 
 
 def main(folder: Path) -> None:
@@ -36,9 +32,8 @@ def main(folder: Path) -> None:
     with TemporaryDirectory() as runs:
         write_pages(Path(runs) / "contest", folder / "contest")
         for name, figure in figures(Path(runs)):
-            (folder / f"{name}.svg").write_text(
-                svg(figure).replace(HEAD, STANDING, 1) + "\n", encoding="utf-8"
-            )
+            file = folder / f"{name}.svg"
+            file.write_text(svg_file(figure), encoding="utf-8")
 
 
 def figures(runs: Path) -> Iterator[tuple[str, Figure]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.wording import MINUS, SPACE
+from gde.reporting.wording import MINUS, quantity
 from gde_plugins.profile.rows import ERRS
 
 Found = Mapping[tuple[str, str], Comparison]
@@ -39,7 +39,7 @@ def _told(one: Measurement) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f}{SPACE}%"
+    return quantity(share, "share", 0)
 
 
 def _points(difference: float) -> str:
@@ -97,11 +97,11 @@ def _believes(found: Found) -> str:
 
 def _wants(found: Found) -> str:
     told = []
-    for plan, quantity, where in (
+    for plan, title, where in (
         ("grids", "Goal-directed, p", "in the grids"),
         ("goal-swap", "Goal moved, p", "when the goal is moved"),
     ):
-        one = _value(found, plan, quantity)
+        one = _value(found, plan, title)
         if one:
             verdict = one.where.get("verdict", "not shown")
             told.append(f"{where}: {verdict} (p {one.value:.2g})")
