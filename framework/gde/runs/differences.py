@@ -195,23 +195,37 @@ def same_tests(
 
 
 def few_worlds(rows: Sequence[Row]) -> list[str]:
-    """Warn if the runs share too few independent worlds to say much."""
-    clusters = [min(row.clusters, row.clusters_b) for row in rows if not row.where]
-    least = min(clusters, default=FEW_WORLDS)
-    if least >= FEW_WORLDS:
+    """Warn of rows over too few independent worlds to say much."""
+    whole = [row for row in rows if not row.where]
+    few = [row for row in whole if _clusters(row) < FEW_WORLDS]
+    if not few:
         return []
 
-    counted = "1 world" if least == 1 else f"{least} worlds"
     # Of worlds that are variations of one another, only one counts.
-    n_worlds = min(min(row.n, row.n_b) for row in rows if not row.where)
-    if least < n_worlds:
-        counted = f"{n_worlds} worlds in {least} clusters"
+    counted = _range([min(row.n, row.n_b) for row in few], "world")
+    if any(_clusters(row) < min(row.n, row.n_b) for row in few):
+        counted = f"{counted} in {_range(list(map(_clusters, few)), 'cluster')}"
+    which = "compared"
+    if len(few) < len(whole):
+        which = f"{len(few)} of {len(whole)} rows compared"
     notes = [
-        f"compared over {counted}, fewer than {FEW_WORLDS}: too few for a conclusion"
+        f"{which} over {counted}, fewer than {FEW_WORLDS}: too few for a conclusion"
     ]
-    if least < MINIMUM_CLUSTERS:
+    if min(map(_clusters, few)) < MINIMUM_CLUSTERS:
         notes.append(f"no interval from fewer than {MINIMUM_CLUSTERS} clusters")
     return notes
+
+
+def _clusters(row: Row) -> int:
+    return min(row.clusters, row.clusters_b)
+
+
+def _range(numbers: Sequence[int], noun: str) -> str:
+    """The smallest and the largest number, e.g. "2 to 9 worlds"."""
+    least = min(numbers)
+    most = max(numbers)
+    text = f"{most} {noun}" if most == 1 else f"{most} {noun}s"
+    return text if least == most else f"{least} to {text}"
 
 
 def out_of_reach(rows: Sequence[Row]) -> list[str]:

@@ -5,6 +5,7 @@ says nothing. All turns are taken to be like it, and no episode to end early.
 """
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from gde.data.estimate import Estimate
 from gde.data.trajectory import EpisodeKey
 from gde.offers import Capability, EnvironmentOffer
 from gde.parts.environment import Environment
+from gde.parts.metric import AsksModel
 from gde.request.names import model_names
 from gde.request.resolve import Chosen, Ready
 from gde.runs.first_turn import FirstTurn
@@ -20,6 +22,7 @@ from gde.stages.budget import PER
 from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
 from gde.stages.models import Models
+from gde.stages.probing import n_test_worlds
 from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
 
 CHARACTERS = 4
@@ -73,6 +76,7 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
     found = []
     if ready.agent_model:
         found.append(_of_agent(plan, ready, asked))
+        found += _of_metrics(plan, ready, asked)
     for chosen in ready.rewards:
         if model_names(chosen.config):
             part = chosen.label
@@ -106,6 +110,35 @@ def _of_agent(plan: str, ready: Ready, asked: Asked) -> Estimate:
         answer_tokens=answer,
         cost=cost_of(ready, ready.agent_model, prompt, answer),
     )
+
+
+def _of_metrics(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
+    """What the metrics ask, each question like one of the agent's."""
+    n_held_out = n_test_worlds(asked.episodes)
+    with closing(Resources(ready)) as resources:
+        probes = {chosen.label: resources.make(chosen) for chosen in ready.probes}
+        for chosen in ready.metrics:
+            metric = resources.make(chosen)
+            if not isinstance(metric, AsksModel):
+                continue
+            calls = metric.most_calls(n_held_out, probes)
+            if calls is None or not asked.calls:
+                yield Estimate(
+                    plan=plan, part=chosen.label, episodes=n_held_out, note=UNKNOWN
+                )
+                continue
+
+            prompt = calls * asked.characters // asked.calls // CHARACTERS
+            answer = calls * asked.answer_tokens // asked.calls
+            yield Estimate(
+                plan=plan,
+                part=chosen.label,
+                episodes=n_held_out,
+                calls=calls,
+                prompt_tokens=prompt,
+                answer_tokens=answer,
+                cost=cost_of(ready, ready.agent_model, prompt, answer),
+            )
 
 
 def count(ready: Ready) -> Asked:

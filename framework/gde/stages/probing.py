@@ -61,6 +61,11 @@ of them will do.
 """
 
 
+def n_test_worlds(n_worlds: int) -> int:
+    """The number of worlds that no probe is fitted to."""
+    return max(1, round(TEST_SHARE * n_worlds))
+
+
 def list_fits(
     name: str, probe: Probe, request: CaptureRequest, sweeps: bool
 ) -> Iterator[Fit]:
@@ -371,9 +376,8 @@ class ProbeStage:
         every fit.
         """
         worlds = np.unique(list(self._worlds.values()))
-        n_test = max(1, round(TEST_SHARE * len(worlds)))
         shuffled = generator(self.seed, "split").permutation(worlds)
-        chosen: NDArray[np.str_] = shuffled[:n_test]
+        chosen: NDArray[np.str_] = shuffled[: n_test_worlds(len(worlds))]
         return chosen
 
     def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:

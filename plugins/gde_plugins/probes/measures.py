@@ -534,7 +534,7 @@ CAUSES = (
     ),
     _measure(
         "causes.called",
-        "share",
+        "count",
         "",
         "Causal effect detected (1) or not (0)",
         group=CAUSED,

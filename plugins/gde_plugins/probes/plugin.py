@@ -152,7 +152,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
             make=_causes,
-            version=4,
+            version=5,
             measures=measures.CAUSES,
             needs=frozenset(
                 {

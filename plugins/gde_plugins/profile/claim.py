@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde.reporting.wording import MINUS, quantity
-from gde_plugins.profile.rows import ERRS
+from gde_plugins.profile.plans import BLIND, CHANGED
+from gde_plugins.profile.rows import CALLED, ERRS
 
 Found = Mapping[tuple[str, str], Comparison]
 
@@ -91,8 +92,25 @@ def _believes(found: Found) -> str:
         )
     return (
         f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"
-        f" turns{beside}."
+        f" turns{beside}{_caused(found)}."
     )
+
+
+def _caused(found: Found) -> str:
+    """Which of the places that were changed in the activations its actions follow."""
+    tested = [row for row in found.values() if CALLED in row.others]
+    if not tested:
+        return ""
+
+    causes = []
+    for thing in CHANGED:
+        own = [row for row in tested if f"of the {thing}," in row.quantity]
+        if any(row.others[CALLED].value for row in own):
+            causes.append(f"the place of the {thing}")
+    if not causes:
+        return "; patching and steering show no cause of its actions there"
+    named = " and ".join(causes)
+    return f"; patching and steering there show that {named} causes its actions"
 
 
 def _wants(found: Found) -> str:
@@ -125,7 +143,7 @@ def _answers(found: Found) -> str:
 
 def _judges(found: Found) -> str:
     judge = _value(found, "judge", "EPIC distance of the judge")
-    blind = _value(found, "judge", "EPIC distance, reads nothing")
+    blind = _value(found, BLIND, "EPIC distance, reads nothing")
     if not judge or not blind:
         return ""
     return (

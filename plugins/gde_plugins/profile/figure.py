@@ -20,9 +20,12 @@ SHAPES = {
     "random weights": "M0,-1L0,1",
     "shuffled labels": "M0,-1L0,1M-1,0L1,0",
     "reads nothing": "arrow",
+    "control": "stroke",
+    "whole prompt": "M0,-1L0,1M-1,-.5L1,.5M-1,.5L1,-.5",
+    "through the reasoning": "M-1,-1L0,1L1,-1",
     AS_PUBLISHED: "M-1,-1L1,1M-1,1L1,-1",
 }
-"""Column to the shape of its points; the paths are a bar, a plus and an x."""
+"""Column to the shape of its points; the paths are a bar, a plus, a star, a V and an x."""
 MODELS = ("circle", "triangle-down", "triangle-right", "triangle-left")
 
 
@@ -36,7 +39,7 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
         label = f"{row.table}: {row.quantity}"
         own.append({"row": label, **numbers(row.ours)})
         for name, one in row.others.items():
-            if one.value is None:
+            if one.value is None or one.unit != "share":
                 continue
             agent = AS_PUBLISHED if name in COLUMNS else name
             told = f"{name}: {quantity(one.value, one.unit)}"

@@ -22,8 +22,12 @@ ANCHORS: Mapping[str, Sequence[str]] = {
     "texts": ("random", "expert"),
 }
 """Run to the scripted agents that play its worlds too, whose names are columns."""
+BLIND = "judge-blind"
+"""The episodes of the judge, before the baseline that reads nothing alone."""
 LANGUAGE = "gpt-oss"
 """The agent that reads any world as text and asks a language model."""
+CHANGED = ("agent", "goal")
+"""What the causal tests change: walls would need more worlds."""
 LEAST = 40
 """Fewest worlds for probes, so that enough are held out for an interval."""
 
@@ -36,6 +40,9 @@ def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]
         for anchor in anchors:
             scripted = replace(own[name], agent=Choice(name=anchor))
             found[beside(name, anchor)] = scripted
+    if "judge" in own:
+        # It asks no model, so it stands even where the judge is refused.
+        found[BLIND] = replace(own["judge"], rewards=(Choice(name=READS_NOTHING),))
     for model in config.models:
         other = replace(agent, config={**agent.config, "model": model})
         for name, plan in _own(config, scale, other):
@@ -71,6 +78,8 @@ def _own(
     swapped = plan("grid", config.keys, "success", "meg-verdict", size=9, density=0.6)
     yield "goal-swap", replace(swapped, goal_swap=True)
 
+    # A dose of 1 is the whole change.
+    causes: dict[str, Json] = {"things": list(CHANGED), "doses": [1.0]}
     believing = (*acting, "beliefs", "errors", "following", "meg-belief")
     maps = plan("grid", config.worlds, *believing, size=9, density=0.6)
     yield (
@@ -82,6 +91,7 @@ def _own(
                 Choice(name="distance"),
                 Choice(name="plan"),
             ),
+            metrics=(*maps.metrics, Choice(name="causes", config=causes)),
             episodes=max(LEAST, maps.episodes),
         ),
     )

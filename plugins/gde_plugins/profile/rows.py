@@ -7,7 +7,7 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, beside
-from gde_plugins.profile.plans import ANCHORS, READS_NOTHING, READS_WORLDS
+from gde_plugins.profile.plans import ANCHORS, BLIND, READS_NOTHING, READS_WORLDS
 from gde_plugins.profile.published import PUBLISHED
 from gde_plugins.profile.published import column as published
 
@@ -15,6 +15,7 @@ DOES = "What it does"
 ERRS = "Why it errs"
 SEEKS = "Keys and fog"
 BELIEVES = "What it believes"
+CAUSES = "What causes its actions"
 WANTS = "What it is after"
 ANSWERS = "BabyAI questions"
 TEXTS = "Text worlds"
@@ -100,6 +101,39 @@ def _pursued(title: str, utility: str) -> Asked:
     )
 
 
+CALLED = "called a cause"
+
+
+def _caused(thing: str, kind: str, control: str) -> Asked:
+    """The effect of a change of activations; beside it, that of a control, of the
+    whole prompt, and of the reasoning that the change makes the agent write.
+
+    Args:
+        thing: whose place is changed.
+        kind: of the change.
+        control: of that kind.
+    """
+    where: Labels = {"change": f"{kind} {thing}"}
+    prompt: Labels = {"change": f"prompt with another {thing}"}
+    return Asked(
+        title=f"Place of the {thing}, {kind}",
+        plan="beliefs",
+        name="causes.effect",
+        table=CAUSES,
+        where=where,
+        beside={
+            "control": ("causes.effect", {**where, "control": control}),
+            "whole prompt": ("causes.effect", prompt),
+            "through the reasoning": ("causes.indirect", where),
+            "p": ("causes.p", where),
+            CALLED: ("causes.called", where),
+        },
+    )
+
+
+OTHER_GRID = "another grid"
+OTHER_PAIR = "another pair's direction"
+
 ASKED = (
     _row("Success rate", "grids", "success", DOES),
     _row("Accuracy", "grids", "accuracy", DOES),
@@ -154,6 +188,10 @@ ASKED = (
         BELIEVES,
         where=READ,
     ),
+    _caused("agent", "patching", OTHER_GRID),
+    _caused("agent", "steering", OTHER_PAIR),
+    _caused("goal", "patching", OTHER_GRID),
+    _caused("goal", "steering", OTHER_PAIR),
     _read("Optimal on the true map", "following.true"),
     _read(
         "Optimal on the decoded map", "following.decoded", "following.decoded.shuffled"
@@ -195,7 +233,7 @@ ASKED = (
     ),
     _row(
         "EPIC distance, reads nothing",
-        "judge",
+        BLIND,
         "epic",
         JUDGES,
         where={"reward": READS_NOTHING},
@@ -241,9 +279,6 @@ def _beside(
         if one.value is not None:
             yield column, one
 
-    # The baseline beside the judge has the same name, and is no model.
-    if READS_NOTHING in asked.where.values():
-        return
     for model, value in PUBLISHED.get((asked.plan, asked.name), {}).items():
         printed = Measurement(name=asked.name, value=value, unit=unit, n=0)
         yield published(model), printed

@@ -11,7 +11,7 @@ from gde import Choice, GdeError, Plan
 from gde.numerics.by_world import Quantity
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
-from gde.runs.differences import Compared, Row, out_of_reach, same_tests
+from gde.runs.differences import Compared, Row, few_worlds, out_of_reach, same_tests
 from gde.runs.evaluating import evaluate
 
 MakeRun = Callable[..., Path]
@@ -368,3 +368,16 @@ def test_few_worlds_are_a_warning(make_run: MakeRun, catalogue: Catalogue) -> No
         "compared over 3 worlds, fewer than 10: too few for a conclusion"
         in compared.notes
     )
+
+
+def test_a_warning_of_few_worlds_says_of_which_rows() -> None:
+    """Some numbers have fewer worlds than others, e.g. those of errors."""
+    rows = [a_row("accuracy", 12), a_row("slips", 2), a_row("plans", 9)]
+    warning, no_interval = few_worlds(rows)
+    assert warning == (
+        "2 of 3 rows compared over 2 to 9 worlds, fewer than 10: "
+        "too few for a conclusion"
+    )
+    assert no_interval == "no interval from fewer than 6 clusters"
+    assert few_worlds(rows[:1]) == []
+    assert few_worlds([a_row("slips", 2, density=1), rows[0]]) == []

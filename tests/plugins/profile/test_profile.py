@@ -22,13 +22,13 @@ from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
 from gde_plugins.profile.figure import AS_PUBLISHED, figure
-from gde_plugins.profile.plans import ANCHORS
+from gde_plugins.profile.plans import ANCHORS, BLIND, READS_NOTHING
 from gde_plugins.profile.published import PUBLISHED, column
-from gde_plugins.profile.rows import ASKED, ERRS, found
+from gde_plugins.profile.rows import ASKED, CALLED, CAUSES, ERRS, found
 from gde_plugins.profile.study import Profile
 
 SMALL = {"grids": 1, "worlds": 12, "keys": 6, "questions": 1, "pairs": 2, "texts": 1}
-OF_MODELS = ("judge", "texts-reward")
+OF_MODELS = ("judge", BLIND, "texts-reward")
 """What only language models are asked."""
 NOISY = Request(name="profile", settings=SMALL, agent=Choice(name="noisy"))
 
@@ -69,7 +69,7 @@ def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
     model = "openai:m@http://127.0.0.1:1/v1"
     agent = Choice(name="gpt-oss", config={"effort": "low"})
     plans = Profile(ProfileConfig(models=(model,))).plans(0.1, agent)
-    for name in {asked.plan for asked in ASKED}:
+    for name in {asked.plan for asked in ASKED} - {BLIND}:
         other = plans[beside(name, model)]
         assert other.environment == plans[name].environment
         if name == "judge":
@@ -146,6 +146,89 @@ def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> Non
         "Of 9 actions that were not optimal, 70\u00a0% are attributed to: plan"
         " (random actions: 30\u00a0%)."
     )
+
+
+def caused(change: str, effect: float, called: float) -> list[Measurement]:
+    """The measurements of one causal test, as the metric `causes` gives them."""
+    where = {"change": change, "control": "none"}
+    another = "another grid" if "patching" in change else "another pair's direction"
+    controlled = {**where, "control": another}
+    verdict = replace(measured("causes.called", called, **where), unit="count")
+    p_value = replace(measured("causes.p", 0.01, **where), unit="probability")
+    return [
+        measured("causes.effect", effect / 4, **controlled),
+        measured("causes.effect", effect, **where),
+        measured("causes.indirect", effect / 2, **where),
+        p_value,
+        verdict,
+    ]
+
+
+def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
+    measurements = [
+        *caused("patching agent", 0.4, 0),
+        *caused("steering agent", 0.8, 1),
+        *caused("patching goal", 0.2, 0),
+        *caused("steering goal", 0.1, 0),
+        measured("causes.effect", 0.9, change="prompt with another agent"),
+        measured("cogmap.top1.goal", 0.5, variant="mlp", position="pre"),
+    ]
+    result = replace(sample_result(), measurements=tuple(measurements))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    rows = Profile(ProfileConfig()).compare({"beliefs": run})
+    by_name = {row.quantity: row for row in rows if row.table == CAUSES}
+    assert len(by_name) == 4
+
+    steered = by_name["Place of the agent, steering"]
+    assert steered.ours.value == 0.8
+    beside_it = {name: one.value for name, one in steered.others.items()}
+    assert beside_it == {
+        "control": 0.2,
+        "whole prompt": 0.9,
+        "through the reasoning": 0.4,
+        "p": 0.01,
+        CALLED: 1,
+    }
+    assert by_name["Place of the goal, patching"].others["control"].value == 0.05
+
+    (sentence,) = claim(rows)
+    assert sentence.endswith(
+        "patching and steering there show that the place of the agent causes its"
+        " actions."
+    )
+    # The verdict and its p value are no shares.
+    points = figure(rows, ()).spec["layer"][-1]["data"]["values"]
+    drawn = {point["agent"] for point in points}
+    assert drawn == {"control", "whole prompt", "through the reasoning"}
+
+
+def test_causal_tests_that_call_nothing_are_told_so() -> None:
+    measurements = [
+        *caused("patching agent", 0.4, 0),
+        measured("cogmap.top1.goal", 0.5, variant="mlp", position="pre"),
+    ]
+    result = replace(sample_result(), measurements=tuple(measurements))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    (sentence,) = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
+    assert sentence.endswith(
+        "; patching and steering show no cause of its actions there."
+    )
+
+
+def test_what_reads_nothing_stands_beside_a_judge_that_is_refused() -> None:
+    blind = measured("epic", 0.7, reward=READS_NOTHING)
+    result = replace(sample_result(), measurements=(blind,))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    profile = Profile(ProfileConfig())
+    plans = profile.plans(0.1, Choice(name="gpt-oss"))
+    assert plans[BLIND].environment == plans["judge"].environment
+    assert [one.name for one in plans[BLIND].rewards] == [READS_NOTHING]
+
+    (baseline,) = profile.compare({BLIND: run})
+    (refused,) = profile.lacking({"judge": "no language"}, {BLIND: run})
+    assert baseline.table == refused.table
+    assert baseline.ours.value == 0.7
+    assert refused.ours.reason == "no language"
 
 
 def test_anchors_stand_beside_a_run_that_the_agent_cannot_play() -> None:

@@ -225,10 +225,10 @@ def verdict(measurements: Sequence[Measurement], change: Change, n: int) -> Meas
         if one.name == "effect" and one.where == change.where
     ]
     if effect.value is None:
-        called = unmeasured("called", "share", effect.reason)
+        called = unmeasured("called", "count", effect.reason)
     else:
         value = float(is_cause(measurements, change))
-        called = Measurement(name="called", value=value, unit="share", n=n)
+        called = Measurement(name="called", value=value, unit="count", n=n)
     return replace(called, where=change.where)
 
 
