@@ -47,7 +47,15 @@ KeyTo = Annotated[
     typer.Option(
         "--key-to",
         metavar="HOST",
-        help="Host that may receive API keys; may be repeated.",
+        help="Host that may receive API keys, of a run from elsewhere HOST=VARIABLE; may be repeated.",
+    ),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="PATH",
+        help="File or folder that the plan of a run from elsewhere may name; may be repeated.",
     ),
 ]
 Set = Annotated[

@@ -22,6 +22,7 @@ def command(
     ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
+    read: options.Read = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -37,6 +38,11 @@ def command(
     choices, models = asked_for("probe", probe or (), settings or (), model or ())
     with owned(run) as own, progress(quiet=quiet or as_json) as watch:
         result = add_probes(
-            own, choices, watch=watch, keys_to=key_to or (), models=models
+            own,
+            choices,
+            watch=watch,
+            keys_to=key_to or (),
+            reads=read or (),
+            models=models,
         )
     show_result(result, as_json, show_all)

@@ -20,6 +20,7 @@ def command(
     ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
+    read: options.Read = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -35,5 +36,7 @@ def command(
     choices, _ = asked_for("metric", metric or (), settings or ())
     rescore_either = rescore_contest if is_contest(run) else rescore
     with owned(run) as own, progress(quiet=quiet or as_json) as watch:
-        found = rescore_either(own, choices, watch=watch, keys_to=key_to or ())
+        found = rescore_either(
+            own, choices, watch=watch, keys_to=key_to or (), reads=read or ()
+        )
     show(found, as_json, show_all)

@@ -28,9 +28,13 @@ class Secrets:
         caller's own.
 
         The plan of a run folder may come from anyone. One that was made elsewhere
-        (`is_received`) reaches no other host at all.
+        (`is_received`) reaches no other host at all, and sends a named host only the
+        variables that stand behind it, HOST=VARIABLE.
         """
-        self.keys_to = keys_to
+        self._named: set[str] | None = None
+        if keys_to is not None:
+            hosts = [one.partition("=")[0] for one in keys_to]
+            self._named = {*keys_to, *hosts}
         self._is_received = is_received
         self._known: set[str] = set()
 
@@ -44,20 +48,19 @@ class Secrets:
         """
         secret = os.environ.get(variable, "")
         host = host_of(url)
-        is_named = self.keys_to is None or host in self.keys_to
-        if self._is_received and not is_named:
-            raise GdeError(
-                f"the run was made elsewhere and would send requests to {host}: if you want that,"
-                f" name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
-            )
-        if not secret:
-            return ""
-        if not is_named:
-            advice = f"if you want that, name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
+        wanted = f"{host}={variable}" if secret and self._is_received else host
+        is_named = self._named is None or wanted in self._named
+        advice = f"if you want that, name the host with --key-to {wanted} (in Python: keys_to=[{wanted!r}])"
+        if secret and not is_named:
             raise GdeError(
                 f"the run folder would have what {variable} holds sent to {host}: {advice}"
             )
-        self.keep_out([variable])
+        if self._is_received and not is_named:
+            raise GdeError(
+                f"the run was made elsewhere and would send requests to {host}: {advice}"
+            )
+        if secret:
+            self.keep_out([variable])
         return secret
 
     def keep_out(self, variables: Iterable[str]) -> None:

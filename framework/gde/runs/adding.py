@@ -11,6 +11,7 @@ from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
+from gde.request.named_files import named_files, resolved
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_of, plan_tables
 from gde.request.resolve import Ready, resolve
@@ -34,6 +35,7 @@ def rescore(
     *,
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
 ) -> Result:
     """Compute metrics of a run and add their numbers, or recompute all.
 
@@ -45,12 +47,20 @@ def rescore(
         plan: the plan of the run, if a metric needs an object of it, e.g. the
             environment.
         keys_to: the hosts that keys may be sent to, as in `resume`.
+        reads: the files that the plan of a run from elsewhere may name, as in `resume`.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     with _opened(
-        path, "metrics", metrics, catalogue, plan, watch, keys_to=keys_to
+        path,
+        "metrics",
+        metrics,
+        catalogue,
+        plan,
+        watch,
+        keys_to=keys_to,
+        reads=reads,
     ) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)), _as_before(run))
 
@@ -63,6 +73,7 @@ def probe(
     *,
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
     models: Sequence[Choice] = (),
 ) -> Result:
     """Fit probes to a run and add their numbers, or refit all.
@@ -76,6 +87,7 @@ def probe(
         watch: receives the progress.
         plan: the plan of the run, if a probe needs an object of it.
         keys_to: the hosts that keys may be sent to, as in `resume`.
+        reads: the files that the plan of a run from elsewhere may name, as in `resume`.
         models: language models that the probes name, with their settings.
 
     Raises:
@@ -83,7 +95,15 @@ def probe(
         is given, and the run has none.
     """
     with _opened(
-        path, "probes", probes, catalogue, plan, watch, keys_to=keys_to, models=models
+        path,
+        "probes",
+        probes,
+        catalogue,
+        plan,
+        watch,
+        keys_to=keys_to,
+        reads=reads,
+        models=models,
     ) as run:
         if not run.ready.probes:
             raise GdeError(
@@ -136,6 +156,7 @@ def _opened(
     watch: Watch = ignore,
     keep: bool = True,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
     models: Sequence[Choice] = (),
 ) -> Iterator[Pipeline]:
     """Open a run with the given parts in place of those of their kind.
@@ -161,6 +182,10 @@ def _opened(
         if given is not None:
             plan = with_objects(plan, given)
             allowed = None
+        # So do parts of the caller's own name files.
+        own = [choice.config for choice in (*asked[kind], *models)]
+        named = [str(path) for config in own for path in named_files(config)]
+        journal.let_read((*resolved(reads), *named))
 
         changed = replace(plan, **asked) if choices else plan
         ready = resolve(changed, catalogue, absent=True)

@@ -285,7 +285,8 @@ def _shared_metrics(
 ) -> tuple[dict[str, Metric], Measures, list[str]]:
     """The metrics of both plans as A configures them, with measures and notes."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
-    resources = Resources(a.ready, keys_to=())
+    reads = RunFolder(Path(a.side.run)).reads
+    resources = Resources(a.ready, keys_to=(), reads=reads)
     metrics: dict[str, Metric] = {}
     declared: list[Measure] = []
     notes: list[str] = []

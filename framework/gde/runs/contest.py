@@ -175,6 +175,7 @@ def resume_contest(
     *,
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
     accept_code: bool = False,
@@ -191,6 +192,7 @@ def resume_contest(
                         watch,
                         retry_failed=retry_failed,
                         keys_to=keys_to,
+                        reads=reads,
                         settings=settings,
                         executor=executor,
                         accept_code=accept_code,
@@ -205,12 +207,13 @@ def rescore_contest(
     watch: Watch = ignore,
     *,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
 ) -> Contest:
     """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
     with to_write(path) as own:
         for run in members(own).values():
-            rescore(run, metrics, catalogue, watch, keys_to=keys_to)
+            rescore(run, metrics, catalogue, watch, keys_to=keys_to, reads=reads)
         return _concluded(own, catalogue)
 
 

@@ -18,6 +18,7 @@ from gde.parts.executor import WorksElsewhere
 from gde.request.amending import amended
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
+from gde.request.named_files import resolved
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve, settable
@@ -141,6 +142,7 @@ def resume(
     plan: Plan | None = None,
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
+    reads: Collection[Path | str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
     accept_code: bool = False,
@@ -157,6 +159,8 @@ def resume(
             which and why.
         keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder
             may come from anyone. With `plan`, keys go to all hosts that it names.
+        reads: the files and folders that the plan of a run from elsewhere may name, now
+            and later.
         settings: PART.FIELD=VALUE each, from now on: limits of the run, the executor's
             fields, timeouts and prices of models.
         executor: its name, from now on; empty for that of the plan.
@@ -169,6 +173,9 @@ def resume(
     """
     hosts = keys_to if plan is None else None
     with RunFolder.to_write(Path(path)) as folder:
+        if reads:
+            with only_writer(folder.path), closing(folder.journal()) as journal:
+                journal.let_read(resolved(reads))
         if settings or executor:
             _amend(folder, settings, executor, catalogue)
         return _beside_loops(

@@ -55,7 +55,8 @@ def rank_contenders(
         baselines: set[str] = set()
         notes: dict[str, str] = {}
         for run, ready, evidence in zip(runs, readies, evidences, strict=True):
-            metric = Resources(ready, keys_to=()).metric(chosen)
+            reads = RunFolder(run).reads
+            metric = Resources(ready, keys_to=(), reads=reads).metric(chosen)
             found = _scores(ready, evidence, metric, measure)
             # Two runs may give one name to two contenders.
             names = {

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gde.data.plan import Choice, Plan
+from gde.data.plan import Plan
 from gde.errors import GdeError, RunFolderError
 from gde.files import new_folder
 from gde.request.catalogue import Catalogue
@@ -13,8 +13,8 @@ from gde.request.planfile import plan_hash, plan_of, read_plan, write_plan
 from gde.runs.adding import rescore
 from gde.stages.progress import Watch, ignore
 from gde.store import checksums, received
-from gde.store.folder import CONTEST, JOURNAL, PLAN
-from gde.store.journal import RECEIVED, SALVAGED, Journal
+from gde.store.folder import CONTEST, JOURNAL, PLAN, for_others
+from gde.store.journal import SALVAGED, Journal
 from gde.store.ownership import is_own, mark
 from gde.store.salvage import Losses, save
 
@@ -122,8 +122,8 @@ def _plan(path: Path, journal: Journal) -> tuple[Plan, list[str]]:
         doubt = f"{PLAN} ({error}): the run has the plan that it began with"
 
     # As in a copy of a folder from elsewhere.
-    journal.note(RECEIVED, True)
-    plan = replace(plan, executor=Choice(name="serial"), cache="")
+    journal.mark_received()
+    plan = for_others(plan)
     return plan, [doubt] if doubt else []
 
 

@@ -21,12 +21,12 @@ from gde.parts.metric import Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
+from gde.request.named_files import refuse_unnamed
 from gde.request.names import find_model
 from gde.request.planfile import without_asking
 from gde.request.resolve import Chosen, Finder, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
-from gde.request.special_files import refuse_special_files
 from gde.seeding import derive
 from gde.stages.asking import Scope
 from gde.stages.beginning import begin
@@ -34,7 +34,7 @@ from gde.stages.budget import Budget, Left
 from gde.stages.models import Models
 from gde.stages.reuse import Reuse
 from gde.stages.rewarding import Shown
-from gde.store.journal import RECEIVED, Journal
+from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
 WORLD_CAPABILITIES = frozenset(
@@ -53,6 +53,7 @@ class Resources:
         probes: Path | None = None,
         left: Left | None = None,
         keys_to: Collection[str] | None = None,
+        reads: Collection[str] | None = None,
     ) -> None:
         """Take the parts of a plan, or the whole catalogue where there is no plan.
 
@@ -63,13 +64,15 @@ class Resources:
             left: the share of one of several processes in the budget.
             keys_to: the hosts that keys may be sent to, as in
                 `gde.request.secrets.Secrets`.
+            reads: the files that the plan may name, None for any, where there is no
+                journal that says so: see `RunFolder.reads`.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal = journal
         self.probes = probes
-        self._is_received = journal is not None and bool(journal.noted(RECEIVED))
-        self.secrets = Secrets(keys_to, self._is_received)
+        self._reads = reads if journal is None else journal.reads()
+        self.secrets = Secrets(keys_to, is_received=self._reads is not None)
         if journal is not None:
             journal.secrets = self.secrets
 
@@ -96,11 +99,15 @@ class Resources:
 
         Raises:
             GdeError: it cannot be made, or the plan of a run from elsewhere would have
-            it read from a device or a pipe.
+            it read a file that the user has not named.
         """
-        if self._is_received:
-            refuse_special_files(part.label, dump(part.config))
-        return part.make(self.context(part.kind, part.label, scope))
+        return self.make_with(self.context(part.kind, part.label, scope), part)
+
+    def make_with(self, context: "RunContext", part: Chosen) -> Any:
+        """Make a new part with a context, as `make`."""
+        if self._reads is not None:
+            refuse_unnamed(part.label, dump(part.config), self._reads)
+        return part.make(context)
 
     @cached_property
     def scratch(self) -> Path:
@@ -264,9 +271,8 @@ class RunContext:
             raise GdeError(
                 f"agent {chosen.label!r} is given its world, so it cannot be shown turns again"
             )
-        agent: Agent = chosen.make(
-            RunContext(resources, chosen.kind, chosen.label, self._scope, through)
-        )
+        context = RunContext(resources, chosen.kind, chosen.label, self._scope, through)
+        agent: Agent = resources.make_with(context, chosen)
         condition = ready.conditions[key.condition]
         environment = resources.make(condition.environment)
         task = _task(environment, trajectory, condition.goal_moved)

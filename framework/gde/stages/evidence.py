@@ -112,7 +112,7 @@ def gather(
     keys_to: Collection[str] | None,
 ) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
-    worlds = Worlds(ready, keys_to)
+    worlds = Worlds(ready, keys_to, folder.reads)
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
@@ -161,7 +161,10 @@ class Worlds:
     """Makes recorded worlds again."""
 
     def __init__(
-        self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()
+        self,
+        ready: Callable[[], Ready],
+        keys_to: Collection[str] | None = (),
+        reads: Collection[str] | None = None,
     ) -> None:
         """Make worlds from the parts of a run.
 
@@ -170,9 +173,11 @@ class Worlds:
         Args:
             ready: gives the parts.
             keys_to: addresses that keys may be sent to.
+            reads: the files that the plan may name, None for any.
         """
         self._find = ready
         self._keys_to = keys_to
+        self._reads = reads
         self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = (
             WeakValueDictionary()
         )
@@ -216,7 +221,7 @@ class Worlds:
 
     @cached_property
     def _resources(self) -> Resources:
-        return Resources(self._ready, keys_to=self._keys_to)
+        return Resources(self._ready, keys_to=self._keys_to, reads=self._reads)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
         chosen = self._condition(trajectory).environment

@@ -31,7 +31,7 @@ from gde.files import is_utf8, umask, write_whole
 from gde.request.planfile import read_plan, write_plan
 from gde.store import digests, head, received
 from gde.store.database import Statement, make
-from gde.store.journal import RECEIVED, Journal
+from gde.store.journal import Journal
 from gde.store.ownership import is_own, mark
 from gde.store.rows import to_json
 
@@ -141,15 +141,25 @@ class RunFolder:
             return False
         return received.own_version(self.journal_path) is None
 
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The files that its plan may have parts read, by the user's word; None for any,
+        where the plan is the user's own.
+        """
+        if not self.is_own:
+            return ()
+        with closing(Journal.open(self.journal_path, write=False)) as journal:
+            return journal.reads()
+
     def copied(self, path: Path) -> "RunFolder":
         """A copy in a new folder of this user, as `to_write` makes it."""
-        plan = self._plan_for_others()
+        plan = for_others(self.plan())
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
             with closing(self._copy_record(unfinished)) as journal:
-                journal.note(RECEIVED, True)
+                journal.mark_received()
             _sign(unfinished, plan)
             _name(unfinished, path)
         except (OSError, sqlite3.Error) as error:
@@ -166,10 +176,7 @@ class RunFolder:
         """
         path.mkdir(parents=True)
         self._copy_record(path).close()
-        (path / PLAN).write_text(write_plan(self._plan_for_others()), encoding="utf-8")
-
-    def _plan_for_others(self) -> Plan:
-        return replace(self.plan(), executor=Choice(name="serial"), cache="")
+        (path / PLAN).write_text(write_plan(for_others(self.plan())), encoding="utf-8")
 
     def _copy_record(self, place: Path) -> Journal:
         """Copy everything but the plan; return the copied journal, open."""
@@ -337,6 +344,12 @@ class RunFolder:
 
 def _checksum(stored: dict[str, Any]) -> str:
     return f"{crc32(json.dumps(stored, sort_keys=True).encode()):08x}"
+
+
+def for_others(plan: Plan) -> Plan:
+    """The plan without where and how the run is done, which each user says alone."""
+    # Reporters may send the record to an address.
+    return replace(plan, executor=Choice(name="serial"), cache="", reporters=())
 
 
 def result_json(result: Result) -> dict[str, Any]:

@@ -37,6 +37,8 @@ model.
 """
 RECEIVED = "received"
 """The note of a run that was copied from a folder made elsewhere."""
+READS = "reads"
+"""The note of the files that the user lets the plan of such a run name."""
 SALVAGED = "salvaged"
 """The note of a run that was saved from a damaged folder: what was said of it, and
 whether it has been resumed since.
@@ -124,6 +126,25 @@ class Journal(Database):
             # Where nothing can be written, nothing can be asked either.
             with suppress(RunFailed, sqlite3.Error):
                 self.write([("DELETE FROM facts WHERE name = ?", (ASKER,))])
+
+    def mark_received(self) -> None:
+        """Note that this is the copy of a run from elsewhere, whose notes on what the
+        user allows are those of another.
+        """
+        self.note(RECEIVED, True)
+        self.note(READS, [])
+
+    def let_read(self, paths: Sequence[str]) -> None:
+        """Add files and folders that the plan of such a run may name."""
+        known = self.reads()
+        if known is not None and paths:
+            self.note(READS, [*dict.fromkeys((*known, *paths))])
+
+    def reads(self) -> tuple[str, ...] | None:
+        """The files that the plan may name; None for any, where it is the user's own."""
+        if not self.noted(RECEIVED):
+            return None
+        return tuple(self.noted(READS, list) or ())
 
     def note_resumed(self) -> None:
         """Note that a salvaged run is complete again."""

@@ -19,6 +19,7 @@ from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import file_digest, weights_digest
 
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
+HUB = "https://huggingface.co"
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -63,6 +64,13 @@ def load(
     return Loaded(model=model, tokenizer=tokenizer, versions=versions)
 
 
+def is_on_hub(source: str) -> bool:
+    """Whether a source names no file of this machine, but may be a model on a hub."""
+    path = Path(source).expanduser()
+    is_path = path.is_absolute() or source.startswith(".")
+    return not (path.exists() or is_path) and bool(HUB_ID.fullmatch(source))
+
+
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
     """Return the source for transformers, and the digest of local weights."""
     path = Path(source).expanduser()
@@ -70,11 +78,10 @@ def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
         return str(path), {"weights": weights_digest(path)}
     if path.is_file() and path.suffix == GGUF:
         return str(converted(path)), {"weights": file_digest(path)}
-    is_path = path.is_absolute() or source.startswith(".")
-    if path.exists() or is_path or not HUB_ID.fullmatch(source):
-        found = "another kind of file" if path.exists() else "nothing"
-        raise GdeError(f"hf:{source}: wanted {WANTED}; got {found} there")
-    return source, {"hub": f"{source}@{revision or 'default'}"}
+    if is_on_hub(source):
+        return source, {"hub": f"{source}@{revision or 'default'}"}
+    found = "another kind of file" if path.exists() else "nothing"
+    raise GdeError(f"hf:{source}: wanted {WANTED}; got {found} there")
 
 
 def _device(device: str) -> str:

@@ -50,10 +50,14 @@ def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
     )
 
 
-def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
+def make_hf(config: "HfConfig", context: "Context") -> "LanguageModel":
     """Make a model of transformers."""
+    from gde_plugins.language_models.loading import HUB, is_on_hub
     from gde_plugins.language_models.transformers_model import TransformersModel
 
+    # Asked even where the hub needs no key: the plan may be another's.
+    if is_on_hub(config.source):
+        context.secret("", HUB)
     return TransformersModel.load(
         config.source,
         device=config.device,

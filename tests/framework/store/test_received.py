@@ -6,12 +6,23 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from whole_plan import whole_plan
 
-from gde import Choice, GdeError, Plan, evaluate, load_evidence, report, rescore, resume
+from gde import (
+    Choice,
+    GdeError,
+    Plan,
+    evaluate,
+    load_evidence,
+    report,
+    rescore,
+    resume,
+    write_plan,
+)
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import read_plan
 from gde.request.secrets import Secrets
@@ -112,12 +123,22 @@ def test_a_mark_is_worth_nothing_elsewhere_or_for_another_user(
         _ = folder.is_own
 
 
-def test_a_run_made_elsewhere_sends_nothing_to_hosts_that_nobody_named() -> None:
+def test_a_run_made_elsewhere_sends_nothing_to_hosts_that_nobody_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     received = Secrets(keys_to=(), is_received=True)
     with pytest.raises(GdeError, match=r"would send requests to http://10\.0\.0\.1:80"):
         received.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1")
     named = Secrets(keys_to=("http://10.0.0.1:80",), is_received=True)
     assert named.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
+    monkeypatch.setenv("MY_KEY", "mine-and-mine")
+    with pytest.raises(
+        GdeError, match=r"MY_KEY holds .*--key-to http://10.0.0.1:80=MY_KEY"
+    ):
+        named.give("MY_KEY", "http://10.0.0.1:80/v1")
+    both = Secrets(keys_to=("http://10.0.0.1:80=MY_KEY",), is_received=True)
+    assert both.give("MY_KEY", "http://10.0.0.1:80/v1") == "mine-and-mine"
+    assert both.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
     assert Secrets(keys_to=()).give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
 
 
@@ -206,21 +227,98 @@ def deep_result(run: Path, _: Path) -> None:
     (run / "result.json").write_text("[" * 1_000_000)
 
 
-def test_devices_are_not_read(tmp_path: Path, catalogue: Catalogue) -> None:
-    grids = tmp_path / "grids.jsonl"
+@pytest.fixture
+def grids(tmp_path: Path) -> Path:
+    """A file of worlds that a plan names."""
+    path = tmp_path / "mine" / "grids.jsonl"
+    path.parent.mkdir()
     lines = []
     for number in range(2):
         rows = ["#####", "#___#", "#####"]
         one = {"id": str(number), "rows": rows, "agent": [1, 1], "goal": [1, 2]}
         lines.append(json.dumps(one))
-    grids.write_text("\n".join(lines))
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture
+def of_file(grids: Path, tmp_path: Path, catalogue: Catalogue) -> Path:
+    """A received run whose plan names that file."""
     world = Choice(name="grid", config={"grids": str(grids)})
-    evaluate(Plan(environment=world, agent="random"), tmp_path / "run", catalogue)
-    copied = Path(shutil.copytree(tmp_path / "run", tmp_path / "received"))
+    plan = Plan(environment=world, agent="random", metrics=["success"])
+    evaluate(plan, tmp_path / "run", catalogue)
+    return Path(shutil.copytree(tmp_path / "run", tmp_path / "received"))
+
+
+def test_devices_are_not_read(of_file: Path, grids: Path, catalogue: Catalogue) -> None:
     grids.unlink()
     grids.symlink_to(os.devnull)
     with pytest.raises(GdeError, match=r"grid: .* names .*, which is no plain file"):
-        resume(copied, catalogue)
+        resume(of_file, catalogue, reads=["/dev/null"])
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_files_are_read_where_the_user_names_them_and_from_then_on(
+    executor: str, of_file: Path, grids: Path, catalogue: Catalogue
+) -> None:
+    names_it = rf"grid: .* would read {grids}: .* --read {grids} "
+    with pytest.raises(GdeError, match=names_it):
+        resume(of_file, catalogue)
+    assert not of_file.with_name("received-copy").exists()
+    with pytest.raises(GdeError, match=names_it):
+        resume(of_file, catalogue, reads=[grids.parent / "another"])
+    # A run is not finished where a report is missing.
+    (of_file / "result.json").unlink()
+    with closing(Journal.open(of_file / "run.sqlite")) as journal:
+        for table in ("turns", "episodes"):
+            journal.write([(f"DELETE FROM {table}", ())])
+    done = resume(of_file, catalogue, reads=[grids.parent], executor=executor)
+    assert done.status == "ok"
+    assert rescore(done.run, catalogue=catalogue).status == "ok"
+
+    # Who sends a folder cannot say what its receiver allows.
+    again = shutil.copytree(done.run, of_file.with_name("again"))
+    with pytest.raises(GdeError, match=names_it):
+        resume(again, catalogue)
+
+
+def test_readers_open_no_files_that_a_received_plan_names(
+    of_file: Path, grids: Path, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    def mdp(run: Path) -> object:
+        evidence = load_evidence(run, catalogue)
+        return evidence.mdp(evidence.trajectories[0])
+
+    assert mdp(tmp_path / "run")
+    with pytest.raises(GdeError, match=rf"grid: .* would read {grids}"):
+        mdp(of_file)
+    rescore(of_file, catalogue=catalogue, reads=[grids])
+    assert mdp(of_file.with_name("received-copy"))
+
+
+def test_a_file_that_the_user_names_with_a_part_is_read(
+    received: Path, tmp_path: Path, asking: Catalogue
+) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    poll = Choice(name="poll", config={"model": f"noted:{log}"})
+    done = rescore(received, [poll], asking)
+    assert done.status == "ok"
+    assert log.read_text()
+
+    again = Path(shutil.copytree(done.run, tmp_path / "again"))
+    (failure,) = rescore(again, catalogue=asking).failures
+    assert f"would read {log}" in failure.reason
+
+
+def test_reporters_are_not_taken_from_a_received_plan(
+    received: Path, catalogue: Catalogue
+) -> None:
+    plan = received / "plan.toml"
+    plan.write_text(write_plan(replace(read_plan(plan), reporters=["planted"])))
+    resume(received, catalogue)
+    own = read_plan(received.with_name("run-copy") / "plan.toml")
+    assert "planted" not in [each.name for each in own.reporters]
 
 
 HOSTILE = [

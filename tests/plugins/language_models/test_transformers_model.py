@@ -15,6 +15,7 @@ from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, Sampling
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
+from gde.request.secrets import Secrets
 from gde.testing import check_white_box
 from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
@@ -176,6 +177,18 @@ def test_loading_says_nothing(
     assert made.info.name == f"hf:{tiny_folder}"
     made.close()
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_plan_from_elsewhere_asks_a_hub_only_where_the_user_names_it(
+    tiny_folder: Path,
+) -> None:
+    class Received(OutsideRun):
+        def secret(self, variable: str, url: str) -> str:
+            return Secrets(keys_to=(), is_received=True).give(variable, url)
+
+    with pytest.raises(GdeError, match=r"would send requests to huggingface\.co"):
+        make_hf(HfConfig(source="someone/model"), Received())
+    make_hf(HfConfig(source=str(tiny_folder), device="cpu"), Received()).close()
 
 
 @pytest.mark.parametrize(

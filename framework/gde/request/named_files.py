@@ -1,0 +1,66 @@
+"""Files that the plan of a run from elsewhere names: parts read those alone that the
+caller names too.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from gde.data.json import Json
+from gde.errors import GdeError
+
+
+def named_files(config: Json) -> Iterator[Path]:
+    """The files and folders of this machine that a configuration names."""
+    for text in _texts(config):
+        # Models are named with their kind, e.g. hf:PATH.
+        pieces = text.split(":")
+        for first in range(len(pieces)):
+            name = ":".join(pieces[first:])
+            try:
+                path = Path(name).expanduser()
+                if name and path.exists():
+                    yield path.resolve()
+            # No text that names a file.
+            except (OSError, ValueError, RuntimeError):
+                continue
+
+
+def resolved(paths: Iterable[Path | str]) -> list[str]:
+    """Paths as they are kept with a run."""
+    return [str(Path(path).expanduser().resolve()) for path in paths]
+
+
+def refuse_unnamed(label: str, config: Json, named: Collection[str]) -> None:
+    """Refuse a configuration that names files of this machine.
+
+    Args:
+        label: of the part.
+        config: its values.
+        named: files and folders that the caller lets it read.
+
+    Raises:
+        GdeError: it names another one, or a device or a pipe, with which a part would
+        wait for ever or take all memory.
+    """
+    for path in named_files(config):
+        if not (path.is_file() or path.is_dir()):
+            raise GdeError(
+                f"{label}: the run was made elsewhere and names {path}, which is no plain file: do not resume it"
+            )
+        if not any(path.is_relative_to(one) for one in named):
+            raise GdeError(
+                f"{label}: the run was made elsewhere and would read {path}: if you want that, resume or rescore it"
+                f" with --read {path} (in Python: reads=[{str(path)!r}])"
+            )
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """The texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
