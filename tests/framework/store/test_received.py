@@ -287,6 +287,7 @@ def test_readers_open_no_files_that_a_received_plan_names(
 ) -> None:
     def mdp(run: Path) -> object:
         evidence = load_evidence(run, catalogue)
+        assert evidence.mdp is not None
         return evidence.mdp(evidence.trajectories[0])
 
     assert mdp(tmp_path / "run")
