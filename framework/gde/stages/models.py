@@ -20,7 +20,7 @@ NOTED = "models"
 """The journal's note of the models that were asked, by the names that users gave
 them.
 """
-IDENTIFYING = ("weights", "revision")
+IDENTIFYING = ("weights", "config", "tokenizer", "revision")
 """The entries of `ModelInfo.versions` that tell one model from another. The software
 may change during a run.
 """
@@ -123,8 +123,8 @@ class Models:
             now = info.versions.get(each)
             if each in known and now != known[each]:
                 raise GdeError(
-                    f"language model {name!r} has changed since it answered in this run: its {each} were"
-                    f" {known[each]}, now {now or 'unknown'}; restore them, or start a new run"
+                    f"language model {name!r} has changed since it answered in this run: {each} {known[each]},"
+                    f" now {now or 'unknown'}; restore it, or start a new run"
                 )
 
     def _noted(self) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from gde.errors import GdeError
 from gde_plugins.language_models.attention_sinks import fuse_sinks
 from gde_plugins.language_models.config import GGUF
 from gde_plugins.language_models.gguf_cache import converted
-from gde_plugins.language_models.local_weights import file_digest, weights_digest
+from gde_plugins.language_models.local_weights import digests, file_digest
 
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
 HUB = "https://huggingface.co"
@@ -72,10 +72,10 @@ def is_on_hub(source: str) -> bool:
 
 
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
-    """Return the source for transformers, and the digest of local weights."""
+    """Return the source for transformers, and the digests of local files."""
     path = Path(source).expanduser()
     if path.is_dir():
-        return str(path), {"weights": weights_digest(path)}
+        return str(path), digests(path)
     if path.is_file() and path.suffix == GGUF:
         return str(converted(path)), {"weights": file_digest(path)}
     if is_on_hub(source):

@@ -2,12 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gde_plugins.language_models.nano import NOTICES, folder, model_name
 
 WEIGHTS = (".safetensors", ".bin", ".gguf")
+CONFIGS = ("config.json", "generation_config.json")
+TEXTS = (".json", ".jinja", ".model", ".txt")
 MIB = 2**20
 
 
@@ -57,16 +59,26 @@ def file_digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def weights_digest(folder: Path) -> str:
-    """Return the SHA-256 of a folder's weights.
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of a folder's weights, its configs, and all of its tokenizer."""
+    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+    configs = [folder / name for name in CONFIGS if (folder / name).is_file()]
+    # Tokenizers of many kinds read files of many names.
+    texts = (file for file in sorted(folder.iterdir()) if file.suffix in TEXTS)
+    tokenizer = [file for file in texts if file.name not in CONFIGS]
+    return {
+        "weights": _digest(weights),
+        "config": _digest(configs),
+        "tokenizer": _digest(tokenizer),
+    }
 
-    It is that of the only file, or of the sorted list of names and digests of several.
-    """
-    files = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
-    digests = [file_digest(file) for file in files]
-    if len(digests) == 1:
-        return digests[0]
+
+def _digest(files: Sequence[Path]) -> str:
+    """Return the SHA-256 of the only file, or of the names and digests of several."""
+    found = [file_digest(file) for file in files]
+    if len(found) == 1:
+        return found[0]
     listed = "".join(
-        f"{digest}  {file.name}\n" for file, digest in zip(files, digests, strict=True)
+        f"{digest}  {file.name}\n" for file, digest in zip(files, found, strict=True)
     )
     return hashlib.sha256(listed.encode()).hexdigest()

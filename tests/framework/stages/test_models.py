@@ -209,7 +209,7 @@ def test_what_a_model_can_do_beyond_completing_it_still_can(journal: Journal) ->
         black.capture  # noqa: B018
 
 
-@pytest.mark.parametrize("identity", ["weights", "revision"])
+@pytest.mark.parametrize("identity", ["weights", "config", "tokenizer", "revision"])
 def test_a_model_that_is_another_by_now_is_refused(
     journal: Journal, identity: str
 ) -> None:
@@ -220,7 +220,7 @@ def test_a_model_that_is_another_by_now_is_refused(
     assert made({identity: "one", "torch": "2"}).get("m").info.versions["torch"] == "2"
     with pytest.raises(
         GdeError,
-        match=rf"'m' has changed .* its {identity} were one, now other; restore them",
+        match=rf"'m' has changed .* {identity} one, now other; restore it",
     ):
         made({identity: "other"}).get("m")
     with pytest.raises(GdeError, match="now unknown"):

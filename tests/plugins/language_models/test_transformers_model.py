@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,11 +12,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from gde import Choice, Plan, evaluate, resume
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, Sampling
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
 from gde.request.secrets import Secrets
+from gde.store.folder import RunFolder
 from gde.testing import check_white_box
 from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
@@ -48,6 +51,32 @@ def test_info_identifies_the_weights(
     digest = sha256((tiny_folder / "model.safetensors").read_bytes()).hexdigest()
     assert tiny.info.versions["weights"] == digest
     assert {"torch", "transformers", "dtype"} <= tiny.info.versions.keys()
+
+
+@pytest.mark.parametrize(
+    ("file", "part"), [("config.json", "config"), ("tokenizer.json", "tokenizer")]
+)
+def test_a_run_is_not_resumed_with_another_config_or_tokenizer(
+    file: str, part: str, copied: Path, tmp_path: Path
+) -> None:
+    asked = {"model": f"hf:{copied}", "max_tokens": 8}
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config=asked),
+        metrics=["success"],
+        episodes=1,
+    )
+    run = tmp_path / "run"
+    evaluate(plan, run)
+    with closing(RunFolder.open(run).journal()) as journal:
+        for table in ("turns", "calls", "episodes"):
+            journal.write([(f"DELETE FROM {table}", ())])
+    # The same values in other words.
+    (copied / file).write_text((copied / file).read_text() + "\n")
+    with pytest.raises(
+        GdeError, match=rf"'hf:{copied}' has changed .*: {part} \w+, now"
+    ):
+        resume(run)
 
 
 def test_it_keeps_the_contract(tiny_folder: Path) -> None:

@@ -14,7 +14,7 @@ from gde.request.names import find_model
 from gde.testing.context import PlainContext
 from gde_plugins.language_models import nano
 from gde_plugins.language_models.config import NanoConfig
-from gde_plugins.language_models.local_weights import embedded, weights_digest
+from gde_plugins.language_models.local_weights import digests, embedded
 from gde_plugins.language_models.nano import NOTICES, Training, folder, model_name
 from gde_plugins.language_models.nano.samples import INSTRUCTION
 from gde_plugins.language_models.plugin import make_nano
@@ -47,7 +47,7 @@ def test_its_sinks_and_experts_are_trained(training: Training) -> None:
 
 
 def test_no_two_are_the_same_model() -> None:
-    assert len({weights_digest(folder(training)) for training in TRAININGS}) == len(
+    assert len({digests(folder(training))["weights"] for training in TRAININGS}) == len(
         TRAININGS
     )
 
