@@ -41,6 +41,10 @@ class Measure:
     """Whether it is one of the few numbers that a report shows first."""
     unlike: str = ""
     """The number that it must differ from to be shown among the headlines."""
+    instead: str = ""
+    """The number that it stands for where that one has no value: that one is then not
+    shown among the headlines.
+    """
     question: Question = "did"
     """The question that a metric's number helps to answer. Numbers of probes always say
     what an agent believes.
@@ -139,6 +143,7 @@ class Measure:
             repeats=f"{prefix}.{self.repeats}" if self.repeats else "",
             beside=f"{prefix}.{self.beside}" if self.beside else "",
             unlike=f"{prefix}.{self.unlike}" if self.unlike else "",
+            instead=f"{prefix}.{self.instead}" if self.instead else "",
         )
 
 

@@ -135,9 +135,19 @@ def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement
 def headlines(result: Result) -> list[Finding]:
     """The declared headlines, else the first findings that are no breakdown.
 
-    A number that its measure calls unlike another is among them where it is.
+    A number that its measure calls unlike another is among them where it is. One
+    without a value is not, where another stands for it.
     """
-    found = findings(result)
+    every = findings(result)
+    stand_ins = {
+        one.measure.instead for one in every if one.numbers[0].value is not None
+    }
+    found = []
+    for one in every:
+        has_value = one.numbers[0].value is not None
+        if has_value or one.measure.name not in stand_ins:
+            found.append(one)
+
     values = {one.measure.name: one.numbers[0].value for one in found}
     declared = []
     for one in found:

@@ -229,6 +229,7 @@ BOUNDS: tuple[Measure, ...] = (
         better="more",
         group=CERTIFIED,
         headline=True,
+        instead="accuracy",
     ),
     Measure(
         name="bounds.accuracy.most",
@@ -237,6 +238,7 @@ BOUNDS: tuple[Measure, ...] = (
         better="more",
         group=CERTIFIED,
         headline=True,
+        instead="accuracy",
     ),
     Measure(
         name="bounds.accuracy.certified",

@@ -303,6 +303,24 @@ def test_the_strict_share_is_a_headline_where_it_differs(result: Result) -> None
     assert shown(ok) == ["outcomes.ok"]
 
 
+def test_bounds_stand_for_a_headline_without_a_value(result: Result) -> None:
+    bound = Measure(name="at_least", title="At least", headline=True, instead="success")
+    declared = replace(result, measures=(*result.measures, bound))
+    least = share("at_least", 0.4, 0.3, 0.5)
+    success = share("success", 0.6, 0.5, 0.7)
+    missing = replace(success, value=None, interval=None, reason="not certified")
+
+    def shown(*numbers: Measurement) -> list[str]:
+        found = headlines(with_numbers(declared, *numbers))
+        return [one.measure.name for one in found]
+
+    assert shown(missing, least) == ["at_least"]
+    assert shown(success, least) == ["success", "at_least"]
+    assert shown(missing) == ["success"]
+    unmeasured = replace(least, value=None, interval=None, reason="no bound")
+    assert shown(missing, unmeasured) == ["success", "at_least"]
+
+
 def test_a_caution_tells_why_numbers_have_no_interval(result: Result) -> None:
     number = Measurement(name="success", value=0.5, unit="share", n=200, clusters=5)
     few = replace(result, measurements=(number,))

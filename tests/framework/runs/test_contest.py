@@ -117,6 +117,8 @@ def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> N
         table.index(">scripted<") < table.index(">optimal<") < table.index(">random<")
     )
     assert "worse than scripted by" in table
+    # Every line of a card says where it ends.
+    assert text.count('class="end left"') == text.count('class="axis"') > 0
 
 
 def test_variants_that_do_the_same_do_not_differ(

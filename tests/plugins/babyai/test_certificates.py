@@ -8,6 +8,7 @@ from gde.data.evidence import Evidence
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.seeding import generator
+from gde_plugins.babyai.measures import BOUNDS
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.certificate import Certificates
 from gde_plugins.babyai.oracle.search import shortest
@@ -119,6 +120,11 @@ def test_undecided_actions_count_on_both_sides() -> None:
     assert found["bounds.certified"].value == pytest.approx(1 / 3)
     assert found["bounds.regret.least"].value == 0
     assert found["bounds.regret.most"].value == 1
+
+
+def test_a_headline_of_bounds_stands_for_accuracy() -> None:
+    headlines = [one for one in BOUNDS if one.headline]
+    assert [one.instead for one in headlines] == ["accuracy", "accuracy"]
 
 
 def test_bounds_say_why_they_have_no_value() -> None:

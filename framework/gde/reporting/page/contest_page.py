@@ -29,6 +29,7 @@ from gde.reporting.probe_differences import (
 from gde.reporting.ranking import Ranking, ranking
 from gde.reporting.wording import (
     MINUS,
+    SPACE,
     bounds,
     counted,
     heading,
@@ -42,14 +43,15 @@ from gde.runs.differences import Compared, ProbeRow
 from gde.runs.differences import Row as Difference
 
 NAME = "report.html"
-PROBE_COLUMNS = ("A", "B", "B \u2212 A")
+DIFFERENCE = f"B{SPACE}\u2212{SPACE}A"
+PROBE_COLUMNS = ("A", "B", DIFFERENCE)
 COLUMNS = (
     "A",
     "B",
-    "B \u2212 A",
+    DIFFERENCE,
     "95 % interval",
     "effect",
-    "p (Holm)",
+    f"p{SPACE}(Holm)",
     "worlds",
 )
 
@@ -136,7 +138,9 @@ def ranking_table(ranked: Ranking) -> Table:
             cells += [Cell(text=text) for text in spent]
         if ranked.has_costs:
             cells.append(Cell(text=one.cost))
-        rows.append(Row(head=one.variant, hint=one.agent, cells=tuple(cells)))
+        # An agent without settings is named as its variant.
+        agent = one.agent if one.agent != one.variant else ""
+        rows.append(Row(head=one.variant, hint=agent, cells=tuple(cells)))
 
     note = "Rank: 1 and the number of variants that are better by a paired test (p < 0.05, corrected)."
     if ranked.asks_models:
@@ -152,7 +156,7 @@ def _sides(one: Contended) -> list[tuple[str, Measurement | None, str, str]]:
     scale = Scale.of(number for number in one.numbers.values() if number is not None)
     sides = []
     for variant, own in one.numbers.items():
-        drawn = scale.picture(own) if own is not None else ""
+        drawn = scale.picture(own, labelled=True) if own is not None else ""
         against = ""
         if one.probe and own is not None:
             against = against_control(own)
