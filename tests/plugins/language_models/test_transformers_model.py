@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from gde import Choice, Plan, evaluate, resume
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, Sampling
+from gde.data.json import Json
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
 from gde.request.secrets import Secrets
@@ -59,7 +60,7 @@ def test_info_identifies_the_weights(
 def test_a_run_is_not_resumed_with_another_config_or_tokenizer(
     file: str, part: str, copied: Path, tmp_path: Path
 ) -> None:
-    asked = {"model": f"hf:{copied}", "max_tokens": 8}
+    asked: dict[str, Json] = {"model": f"hf:{copied}", "max_tokens": 8}
     plan = Plan(
         environment=Choice(name="grid", config={"size": 5}),
         agent=Choice(name="gpt-oss", config=asked),
