@@ -84,14 +84,17 @@ def _copied(damaged: Path, place: Path) -> Path:
     Raises:
         RunFolderError: there is none, or it is of an earlier version and damaged.
     """
-    if not damaged.is_file():
+    left = [damaged.with_name(name) for name in (received.LOG, received.JOURNAL)]
+    left = [file for file in left if file.is_file()]
+    if not left:
         raise RunFolderError(f"{damaged}: nothing can be saved: the file is missing")
-    if OLDEST <= received.version(damaged) < schema.VERSION:
+    if damaged in left and OLDEST <= received.version(damaged) < schema.VERSION:
         return received.copy_journal(damaged, place)
-    for name in (received.LOG, received.JOURNAL):
-        if damaged.with_name(name).is_file():
-            shutil.copyfile(damaged.with_name(name), place / name)
+    for file in left:
+        shutil.copyfile(file, place / file.name)
     copy = place / received.JOURNAL
+    # Where it is gone, the log still has its last pages.
+    copy.touch()
     database.restore_schema(copy)
     return copy
 

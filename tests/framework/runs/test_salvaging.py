@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -137,6 +138,19 @@ def test_a_lost_page_costs_what_was_on_it(
     found = salvage(damaged, damaged.with_name("out"), parts)
     assert loss in "\n".join(found.lost)
     assert bool(loss) == bool(found.lost)
+    check(found, whole, whole, parts)
+
+
+def test_the_log_alone_is_enough_where_it_holds_every_page(
+    damaged: Path, whole: Path, parts: Catalogue
+) -> None:
+    with closing(sqlite3.connect(damaged / JOURNAL)) as connection:
+        connection.execute("VACUUM")
+        left = Path(shutil.copytree(damaged, damaged.with_name("left")))
+    mark(left)
+    (left / JOURNAL).unlink()
+    found = salvage(left, damaged.with_name("out"), parts)
+    assert found.lost == ()
     check(found, whole, whole, parts)
 
 
