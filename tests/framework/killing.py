@@ -32,6 +32,8 @@ STAGES = (
     "reporting",
 )
 SERVER = get_context("forkserver")
+# A kill is to hit the work, not its imports.
+SERVER.set_forkserver_preload(["__main__", "killing", "killed_works"])
 
 
 def stage_of(progress: Progress) -> str:
@@ -60,7 +62,6 @@ class Run:
     refusal: str = ""
 
     def __post_init__(self) -> None:
-        SERVER.set_forkserver_preload(["__main__", __name__])
         self._said, there = SERVER.Pipe(duplex=False)
         self.process = SERVER.Process(
             target=_go, args=(plan_tables(self.plan), self.out, there)

@@ -5,34 +5,28 @@ Many more in the nox session `faults`, where GDE_KILLS says how often and GDE_SE
 moments.
 """
 
-import json
 import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from killing import CATALOGUE, MODULES, SERVER, STAGES, Run, durations
+from killed_works import WORKS, exit_code
+from killing import CATALOGUE, MODULES, STAGES, Run, durations
 from processes import started_by
 
-from gde import Choice, Plan, evaluate, load_evidence, report, resume, write_plan
-from gde.bridges.lm_eval_logs import read_lm_eval
-from gde.cli.main import main
+from gde import Choice, Plan, evaluate, load_evidence, resume, write_plan
 from gde.data.json import Json
 from gde.errors import RunFolderError
-from gde.runs.importing import import_log
 from gde.runs.verifying import verify
-from gde.store import migration, schema
 from gde.store.lock import only_writer
 
 KILLS, SEED = int(os.environ.get("GDE_KILLS", 0)), int(os.environ.get("GDE_SEED", 0))
@@ -60,6 +54,14 @@ def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Pla
         concurrency=4,
         executor=Choice(name=executor, config=config or {}),
     )
+
+
+@pytest.fixture(scope="module")
+def counted() -> Iterator[Counter[str]]:
+    """All kills by what was killed; the sum is told at the end."""
+    found = Counter[str]()
+    yield found
+    print(f"{found.total()} kills in all: {dict(found)}")  # noqa: T201
 
 
 @contextmanager
@@ -107,7 +109,9 @@ def asked_again(log: Path) -> tuple[int, int]:
 
 @pytest.mark.filterwarnings("ignore")  # of Ray
 @pytest.mark.parametrize("executor", ["serial", "processes", RAY])
-def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> None:
+def test_runs_that_are_killed_again_and_again(
+    executor: str, tmp_path: Path, counted: Counter[str]
+) -> None:
     rng, killed, late = random.Random(f"{executor} {SEED}"), Counter[str](), 0
     undisturbed = evaluate(
         plan(tmp_path / "undisturbed.log", "serial"),
@@ -161,6 +165,7 @@ def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> 
                 f"\r{executor}, seed {SEED}: {killed.total()} kills {dict(killed)}, {late} too late",
                 end="",
             )
+    counted[executor] += killed.total()
     print()  # noqa: T201 - the figures for docs/faults.md
 
 
@@ -174,7 +179,9 @@ def kill_worker(pid: int) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # of Ray
 @pytest.mark.parametrize("executor", ["processes", RAY])
-def test_workers_that_are_killed(executor: str, tmp_path: Path) -> None:
+def test_workers_that_are_killed(
+    executor: str, tmp_path: Path, counted: Counter[str]
+) -> None:
     """Whoever ends workers from outside costs a run nothing but time."""
     rng, killed_of = random.Random(f"workers {executor} {SEED}"), []
     undisturbed = evaluate(
@@ -200,6 +207,7 @@ def test_workers_that_are_killed(executor: str, tmp_path: Path) -> None:
             assert (result.status, result.failures) == ("ok", ())
             assert result.measurements == undisturbed.measurements
             killed_of.append(kills)
+    counted[f"workers of {executor}"] += sum(killed_of)
     print(f"workers, {executor}, seed {SEED}: {sum(killed_of)} kills in {RUNS} runs")  # noqa: T201
 
 
@@ -216,7 +224,9 @@ def working(run: Run, executor: str) -> list[int]:
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
+def test_two_resumes_at_once(
+    executor: str, tmp_path: Path, counted: Counter[str]
+) -> None:
     """After a kill, two go on at once: one of them holds the folder, the other is
     refused or finds it finished.
     """
@@ -256,10 +266,13 @@ def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
         assert verify(out) == ()
         assert resume(out, CATALOGUE).measurements == undisturbed.measurements
         assert outcome(out) == expected
+    counted[f"resumes, {executor}"] += killed.total()
     print(f"two resumes, {executor}, seed {SEED}: {dict(ends)}, kills {dict(killed)}")  # noqa: T201
 
 
-def test_the_command_is_killed_before_it_has_begun(tmp_path: Path) -> None:
+def test_the_command_is_killed_before_it_has_begun(
+    tmp_path: Path, counted: Counter[str]
+) -> None:
     """The whole of `gde eval`, in its first moments and around the time at which it
     makes its folder.
     """
@@ -294,89 +307,16 @@ def test_the_command_is_killed_before_it_has_begun(tmp_path: Path) -> None:
         if out.is_dir():
             assert verify(out) == ()
             assert resume(out, CATALOGUE).status == "ok"
+    counted["command"] += made.total()
     print(  # noqa: T201
         f"the command, seed {SEED}: {made[False]} before its folder was there, {made[True]} after"
     )
 
 
-EARLIER = Path(__file__).parents[1] / "store/earlier"
-EXPORTED = {"csv": "out.csv", "jsonl": "out.jsonl", "parquet": "out.parquet"}
-SAMPLES = 200
-"""Samples of the imported log."""
-
-
-def import_a_log(place: Path) -> None:
-    import_log(read_lm_eval(place / "samples_sums.jsonl"), place / "out")
-
-
-def export_a_run(form: str, place: Path) -> None:
-    out = str(place / EXPORTED[form])
-    sys.argv = ["gde", "export", str(place / "run"), "--format", form, "--out", out]
-    main()
-
-
-def bring_forward(place: Path) -> None:
-    resume(place / "run", CATALOGUE)
-
-
-def report_a_run(place: Path) -> None:
-    report(place / "run", catalogue=CATALOGUE)
-
-
-def earlier_run(place: Path, rng: random.Random) -> None:
-    """A run of an earlier schema."""
-    name = f"schema{rng.randint(migration.OLDEST, schema.VERSION - 1)}"
-    (place / "run").mkdir()
-    shutil.copyfile(EARLIER / f"{name}.toml", place / "run/plan.toml")
-    with closing(sqlite3.connect(place / "run/run.sqlite")) as connection:
-        connection.executescript((EARLIER / f"{name}.sql").read_text())
-    if (EARLIER / f"{name}.head").exists():
-        shutil.copyfile(EARLIER / f"{name}.head", place / "run/run.head")
-
-
-def whole_run(place: Path, _: random.Random) -> None:
-    request = Plan(
-        environment="corridor", agent="scripted", metrics=["success"], episodes=40
-    )
-    evaluate(request, place / "run", CATALOGUE)
-
-
-def log_to_import(place: Path, _: random.Random) -> None:
-    lines = []
-    for number in range(SAMPLES):
-        lines.append(
-            json.dumps({**SAMPLE, "doc_id": number, "doc_hash": f"{number:064x}"})
-        )
-    (place / "samples_sums.jsonl").write_text("\n".join(lines))
-
-
-SAMPLE: dict[str, Json] = {
-    "arguments": [["1 + 1?", {}]],
-    "resps": [["2"]],
-    "filtered_resps": ["2"],
-    "filter": "none",
-    "metrics": ["acc"],
-    "acc": 1.0,
-}
-Work = Callable[[Path], None]
-Given = Callable[[Path, random.Random], None]
-WORKS: dict[str, tuple[Given, Work, str]] = {
-    "import": (log_to_import, import_a_log, "out"),
-    "export csv": (whole_run, partial(export_a_run, "csv"), EXPORTED["csv"]),
-    "export jsonl": (whole_run, partial(export_a_run, "jsonl"), EXPORTED["jsonl"]),
-    "export parquet": (
-        whole_run,
-        partial(export_a_run, "parquet"),
-        EXPORTED["parquet"],
-    ),
-    "migration": (earlier_run, bring_forward, "run-copy"),
-    "report": (whole_run, report_a_run, "run"),
-}
-"""What is given, what is done with it, and what that makes."""
-
-
 @pytest.mark.parametrize("name", WORKS)
-def test_other_works_that_are_killed(name: str, tmp_path: Path) -> None:
+def test_other_works_that_are_killed(
+    name: str, tmp_path: Path, counted: Counter[str]
+) -> None:
     """A killed command leaves nothing by the name of its output, or all of it, and the
     next one gives what an undisturbed one does.
     """
@@ -385,7 +325,7 @@ def test_other_works_that_are_killed(name: str, tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     give(tmp_path / "whole", random.Random(0))
     began = time.monotonic()
-    assert killed(work, tmp_path / "whole", 600) == 0
+    assert exit_code(work, tmp_path / "whole", 600) == 0
     seconds = time.monotonic() - began
 
     for number in range(-(-KILLS // len(WORKS))):
@@ -393,13 +333,13 @@ def test_other_works_that_are_killed(name: str, tmp_path: Path) -> None:
         place.mkdir()
         give(place, rng)
         kept = (place / made).exists()
-        while killed(work, place, rng.uniform(0, seconds)) == 0:
+        while exit_code(work, place, rng.uniform(0, seconds)) == 0:
             found["too late"] += 1
             if not kept:
                 remove(place / made)
         found["nothing" if not (place / made).exists() else "all"] += 1
         if not (place / made).exists():
-            assert killed(work, place, 600) == 0
+            assert exit_code(work, place, 600) == 0
         if name == "report":
             # A report that is being written is none that gde has finished.
             work(place)
@@ -413,19 +353,8 @@ def test_other_works_that_are_killed(name: str, tmp_path: Path) -> None:
                 tmp_path / "whole" / made
             ).read_bytes()
         shutil.rmtree(place)
+    counted[name] += found["nothing"] + found["all"]
     print(f"{name}, seed {SEED}: {dict(found)}")  # noqa: T201 - for docs/faults.md
-
-
-def killed(work: Work, place: Path, seconds: float) -> int:
-    """The exit code of some work that is killed after so many seconds."""
-    SERVER.set_forkserver_preload(["__main__", __name__])
-    process = SERVER.Process(target=work, args=(place,))
-    process.start()
-    process.join(seconds)
-    process.kill()
-    process.join()
-    assert process.exitcode is not None
-    return process.exitcode
 
 
 def remove(path: Path) -> None:
