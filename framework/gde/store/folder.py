@@ -205,6 +205,12 @@ class RunFolder:
         if (path / CONTEST).is_file():
             raise RunFolderError(f"{path} is a contest: name one of its run folders")
         if not (path / PLAN).is_file():
+            # The folder of a study or a profile holds one for each of its plans.
+            inside = min(path.glob(f"*/{PLAN}"), default=None)
+            if inside is not None:
+                raise RunFolderError(
+                    f"{path} holds several runs: name one, e.g. {inside.parent}"
+                )
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
         received.check(path)
         return cls(path)

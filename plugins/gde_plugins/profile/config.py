@@ -22,8 +22,8 @@ class ProfileConfig:
     """Key worlds, worlds in fog, and pairs of worlds with the goal moved."""
     questions: Count = 20
     """Seeds for each level of the BabyAI questions."""
-    pairs: Count = 100
-    """Episodes that the model judges as a reward model."""
+    pairs: Count = 50
+    """Pairs of a success and a failure that the model judges as a reward model."""
     texts: Count = 30
     """Text worlds, without and with a reward model."""
     models: tuple[ModelName, ...] = ()

@@ -5,12 +5,15 @@ from itertools import cycle
 from typing import Any
 
 from gde.data.figure import Figure
+from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
 from gde.reporting.figures.drawing import BLUE, TOLD, numbers
 from gde.reporting.wording import quantity
 from gde_plugins.profile.published import COLUMNS
 
 AS_PUBLISHED = "published model"
+DRAWN = ("share", "distance")
+"""Units from 0 to 1; EPIC is such a distance."""
 SHAPES = {
     "random": "diamond",
     "noisy": "cross",
@@ -30,30 +33,41 @@ MODELS = ("circle", "triangle-down", "triangle-right", "triangle-left")
 
 
 def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
-    """Draw the shares in the order of the tables."""
+    """Draw the shares in the order of the tables.
+
+    What the agent could not be asked has the points of others alone.
+    """
+    order: list[str] = []
     own: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []
     for row in rows:
-        if row.ours.value is None or row.ours.unit != "share":
-            continue
         label = f"{row.table}: {row.quantity}"
-        own.append({"row": label, **numbers(row.ours)})
-        for name, one in row.others.items():
-            if one.value is None or one.unit != "share":
-                continue
+        if _is_drawn(row.ours):
+            own.append({"row": label, **numbers(row.ours)})
+
+        drawn = {name: one for name, one in row.others.items() if _is_drawn(one)}
+        for name, one in drawn.items():
             agent = AS_PUBLISHED if name in COLUMNS else name
+            assert one.value is not None
             told = f"{name}: {quantity(one.value, one.unit)}"
             point = {"row": label, "agent": agent, "value": one.value, "told": told}
             others.append(point)
+        if drawn or _is_drawn(row.ours):
+            order.append(label)
 
     # Layers with data of their own would each begin an order of their own.
-    order = [row["row"] for row in own]
     axis = {"labelLimit": 320}
-    y = {"field": "row", "type": "nominal", "sort": order, "title": None, "axis": axis}
-    x = {"field": "value", "type": "quantitative", "title": "share"}
+    y = {
+        "field": "row",
+        "type": "nominal",
+        "scale": {"domain": order},
+        "title": None,
+        "axis": axis,
+    }
+    x = {"field": "value", "type": "quantitative", "title": "share, or distance"}
     shapes = {**SHAPES, **dict(zip(models, cycle(MODELS), strict=False))}
-    drawn = {one["agent"] for one in others}
-    shown = {name: shape for name, shape in shapes.items() if name in drawn}
+    beside = {one["agent"] for one in others}
+    shown = {name: shape for name, shape in shapes.items() if name in beside}
     scale = {"domain": [*shown], "range": [*shown.values()]}
     legend = {"orient": "bottom", "columns": 4, "title": "beside it"}
     shape = {"field": "agent", "type": "nominal", "scale": scale, "legend": legend}
@@ -91,8 +105,13 @@ def figure(rows: Sequence[Comparison], models: Sequence[str]) -> Figure:
     }
     return Figure(
         title="One agent in all parts",
-        caption="Shares with 95 % intervals. Grey: other agents and models in the "
-        "same worlds, what random actions would give, controls of the probes, and "
-        "models as published, in the worlds of their publications.",
+        caption="Shares and EPIC distances with 95 % intervals. Grey: other agents and "
+        "models in the same worlds, what random actions would give, controls, causal "
+        "tests of the whole prompt and through the reasoning, and models as published, "
+        "in the worlds of their publications.",
         spec=spec,
     )
+
+
+def _is_drawn(one: Measurement) -> bool:
+    return one.value is not None and one.unit in DRAWN

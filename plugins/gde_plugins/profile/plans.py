@@ -30,6 +30,10 @@ CHANGED = ("agent", "goal")
 """What the causal tests change: walls would need more worlds."""
 LEAST = 40
 """Fewest worlds for probes, so that enough are held out for an interval."""
+LEAST_PAIRS = 6
+"""Fewest pairs for a judge, likewise."""
+PUBLISHED_PAIRS = 250
+"""Pairs of the judged domain, which takes a share of them."""
 
 
 def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]:
@@ -126,13 +130,19 @@ def _own(
         yield "texts", replace(texts, agent=asking)
         yield "texts-reward", replace(texts, agent=replace(asking, name="react-reward"))
         judge = Choice(name="judge", config={"model": model})
-        judging = plan("rewardbench", config.pairs, "epic", domain="blocksworld")
+        n_pairs = max(LEAST_PAIRS, scaled(config.pairs, scale))
+        share = n_pairs / PUBLISHED_PAIRS
+        recorded: dict[str, Json] = {"domain": "blocksworld", "share": share}
+        judging = plan("rewardbench", config.pairs, "epic")
         yield (
             "judge",
             replace(
                 judging,
+                environment=Choice(name="rewardbench", config=recorded),
                 agent=Choice(name="random"),
                 rewards=(judge, Choice(name=READS_NOTHING)),
+                # Whole pairs: all trajectories of the share.
+                episodes=2 * n_pairs,
             ),
         )
 

@@ -38,6 +38,13 @@ def test_a_folder_is_there_whole_or_not_at_all(
     assert [*tmp_path.iterdir()] == []
 
 
+def test_the_folder_of_several_runs_names_one_of_them(tmp_path: Path) -> None:
+    for name in ("keys", "grids"):
+        RunFolder.create(PLAN, tmp_path / "study" / name)
+    with pytest.raises(GdeError, match=r"holds several runs: name one, e\.g\. .*grids"):
+        RunFolder.open(tmp_path / "study")
+
+
 def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from gde import evaluate
 from gde.cli.main import build_app
 from gde.data.evidence import Evidence
 from gde.data.plan import Choice
@@ -196,10 +197,11 @@ def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
         "patching and steering there show that the place of the agent causes its"
         " actions."
     )
-    # The verdict and its p value are no shares.
+    # The verdict and its p value are no shares. A model as published stands even
+    # where the agent has no number.
     points = figure(rows, ()).spec["layer"][-1]["data"]["values"]
     drawn = {point["agent"] for point in points}
-    assert drawn == {"control", "whole prompt", "through the reasoning"}
+    assert drawn == {"control", "whole prompt", "through the reasoning", AS_PUBLISHED}
 
 
 def test_causal_tests_that_call_nothing_are_told_so() -> None:
@@ -229,6 +231,16 @@ def test_what_reads_nothing_stands_beside_a_judge_that_is_refused() -> None:
     assert baseline.table == refused.table
     assert baseline.ours.value == 0.7
     assert refused.ours.reason == "no language"
+
+
+def test_a_small_judge_sees_whole_pairs_and_enough_for_an_interval(
+    tmp_path: Path,
+) -> None:
+    plans = Profile(ProfileConfig()).plans(0.01, Choice(name="gpt-oss"))
+    result = evaluate(plans[BLIND], tmp_path / "run")
+    epic = found(result.measurements, "epic", {"reward": READS_NOTHING})
+    assert epic.n == 6
+    assert epic.interval is not None
 
 
 def test_anchors_stand_beside_a_run_that_the_agent_cannot_play() -> None:
