@@ -15,8 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from killed_works import WORKS, exit_code
@@ -35,6 +37,8 @@ RUNS = 20
 RAY = pytest.param(
     "ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 )
+ONLY_EPISODES: dict[str, Any] = {"probes": (), "rewards": (), "metrics": ["success"]}
+"""What of a plan is of no use where workers are killed."""
 WORKERS = {"serial": 1, "processes": 2, "ray": 2}
 pytestmark = [
     pytest.mark.skipif(not KILLS, reason="nox -s faults"),
@@ -184,16 +188,14 @@ def test_workers_that_are_killed(
 ) -> None:
     """Whoever ends workers from outside costs a run nothing but time."""
     rng, killed_of = random.Random(f"workers {executor} {SEED}"), []
-    undisturbed = evaluate(
-        plan(tmp_path / "undisturbed.log", "serial"),
-        tmp_path / "undisturbed",
-        CATALOGUE,
-    )
+    played = replace(plan(tmp_path / "undisturbed.log", "serial"), **ONLY_EPISODES)
+    undisturbed = evaluate(played, tmp_path / "undisturbed", CATALOGUE)
     expected = outcome(tmp_path / "undisturbed")
     with cluster(executor) as config:
         for i in range(RUNS):
             out = tmp_path / f"run{i}"
-            run = Run(plan(tmp_path / f"run{i}.log", executor, config), out)
+            request = plan(tmp_path / f"run{i}.log", executor, config)
+            run = Run(replace(request, **ONLY_EPISODES), out)
             run.reach("rollout")
             kills = 0
             while run.process.is_alive() and kills < -(-KILLS // RUNS):

@@ -1,0 +1,108 @@
+"""Episodes a second on Ray with 1, 2 and 4 workers, beside what Ray itself can do with as
+many: tasks that do nothing, and requests to an actor that does nothing. A worker of gde
+is one task, and sends what its episodes commit together as one request. Prints one JSON
+object.
+
+    python benchmarks/bench_ray.py
+"""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sizes import size
+
+from gde import Choice, Plan, evaluate
+from gde.request.catalogue import Catalogue, load_plugins
+from gde_plugins.ray_executor.cluster import cluster
+from gde_plugins.ray_executor.config import RayConfig
+
+# After gde, which sets how Ray is to start.
+import ray  # isort: skip
+
+WORKERS: Sequence[int] = size((1, 2, 4), (1,))
+EPISODES = size(4000, 10)
+EMPTY = size(4000, 10)
+"""Tasks and requests that do nothing."""
+AT_ONCE = 256
+"""Episodes in all workers."""
+
+
+@ray.remote(num_cpus=1)
+def nothing() -> None:
+    """Do nothing."""
+
+
+@ray.remote(num_cpus=0)
+class Nobody:
+    """Answers nothing."""
+
+    def ask(self) -> None:
+        """Answer."""
+
+
+@ray.remote(num_cpus=1)
+def asking(nobody: "ray.actor.ActorHandle", n: int) -> None:
+    """Ask, and wait for each answer."""
+    for _ in range(n):
+        ray.get(nobody.ask.remote())
+
+
+def empty(workers: int) -> dict[str, float]:
+    """Empty tasks and requests a second."""
+    ray.get([nothing.remote() for _ in range(10 * workers)])
+    began = time.perf_counter()
+    ray.get([nothing.remote() for _ in range(EMPTY)])
+    tasks = EMPTY / (time.perf_counter() - began)
+
+    nobody = Nobody.remote()
+    ray.get(nobody.ask.remote())
+    each = EMPTY // workers
+    began = time.perf_counter()
+    ray.get([asking.remote(nobody, each) for _ in range(workers)])
+    requests = workers * each / (time.perf_counter() - began)
+    return {"empty tasks a second": tasks, "empty requests a second": requests}
+
+
+def episodes(executor: Choice, out: Path, catalogue: Catalogue) -> float:
+    """Scripted episodes a second."""
+    plan = Plan(
+        environment="corridor",
+        agent="scripted",
+        metrics=["success"],
+        reporters=[],
+        episodes=EPISODES,
+        concurrency=AT_ONCE,
+        executor=executor,
+    )
+    began = time.perf_counter()
+    evaluate(plan, out, catalogue)
+    return EPISODES / (time.perf_counter() - began)
+
+
+def main() -> None:
+    """Measure and print."""
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    figures: dict[str, dict[str, float]] = {}
+    with TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        serial = episodes(Choice(name="serial"), place / "serial", catalogue)
+        figures["serial"] = {"episodes a second": serial}
+        for workers in WORKERS:
+            on_ray = Choice(name="ray", config={"workers": workers, "cpus": 1})
+            with cluster(RayConfig(workers=workers, cpus=1)):
+                found = empty(workers)
+                speed = episodes(on_ray, place / str(workers), catalogue)
+            figures[f"{workers} workers"] = {"episodes a second": speed} | found
+    rounded = {
+        name: {one: round(value, 1) for one, value in found.items()}
+        for name, found in figures.items()
+    }
+    sys.stdout.write(json.dumps(rounded) + "\n")
+
+
+if __name__ == "__main__":
+    main()
