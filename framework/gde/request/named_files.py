@@ -59,7 +59,8 @@ def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
+        for name, each in value.items():
+            yield name
             yield from _texts(each)
     elif isinstance(value, list | tuple):
         for each in value:
