@@ -31,6 +31,7 @@ from gde_plugins.reward_prediction.files import (
     write_pair,
 )
 from gde_plugins.reward_prediction.maker import Maker
+from gde_plugins.reward_prediction.played import PlayedMaker
 
 RECIPE = "recipe.json"
 """File with the recipe of a folder's pairs, so that two recipes are never mixed."""
@@ -55,6 +56,10 @@ class Order:
     n_tasks: int
     settings: Settings
     folder: Path
+    run: Path | None = None
+    """The run whose failures are paired; none: failures are made."""
+    digest: str = ""
+    """Of these failures."""
 
     @property
     def shared_recipe(self) -> dict[str, Json]:
@@ -62,7 +67,14 @@ class Order:
         settings = {
             f"{self.domain.name}.{name}": value for name, value in self.settings.items()
         }
-        return {**asdict(self.recipe), **settings}
+        played: dict[str, Json] = {"run": self.digest} if self.run else {}
+        return {**asdict(self.recipe), **settings, **played}
+
+    def maker(self) -> Maker | PlayedMaker:
+        """What makes the pairs, to be closed."""
+        if self.run:
+            return PlayedMaker(self.domain, self.recipe, self.run)
+        return Maker(self.domain, self.recipe, self.settings, n_tasks=self.n_tasks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +167,7 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
         GdeError: see `build_domain`.
     """
     failures = []
-    with closing(
-        Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)
-    ) as maker:
+    with closing(order.maker()) as maker:
         for index in indices:
             pair = attempted(maker, index)
             if isinstance(pair, str):
@@ -171,7 +181,7 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
     return failures
 
 
-def attempted(maker: Maker, index: int) -> Pair | str:
+def attempted(maker: Maker | PlayedMaker, index: int) -> Pair | str:
     """Return the pair of a task, or the reason why there is none."""
     try:
         return maker.pair(index)
@@ -314,9 +324,7 @@ def _tested(order: Order, executor: Executor, watch: Watch) -> frozenset[str]:
 def make_origins(order: Order, indices: Sequence[int]) -> frozenset[str]:
     """Return the origins of some tasks; those that fail have none."""
     found: set[str] = set()
-    with closing(
-        Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)
-    ) as maker:
+    with closing(order.maker()) as maker:
         for index in indices:
             pair = attempted(maker, index)
             if isinstance(pair, Pair):

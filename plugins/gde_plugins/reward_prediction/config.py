@@ -33,6 +33,7 @@ class Recipe:
         "disordered",
         "undone",
         "noisy",
+        "misnamed",
         "greedy",
         "scored",
     ] = "published"

@@ -24,9 +24,18 @@ PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
 which worlds are replaced: a long gold path of ScienceWorld takes minutes to be put into
 words.
 """
-Failure = Literal["near-miss", "disordered", "undone", "noisy", "greedy", "scored"]
+Failure = Literal[
+    "near-miss", "disordered", "undone", "noisy", "misnamed", "greedy", "scored"
+]
 """Kinds of failures, see `failures`."""
-HARD: tuple[Failure, ...] = ("near-miss", "disordered", "undone", "noisy", "greedy")
+HARD: tuple[Failure, ...] = (
+    "near-miss",
+    "disordered",
+    "undone",
+    "noisy",
+    "misnamed",
+    "greedy",
+)
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -110,7 +119,7 @@ DOMAINS: Mapping[str, Domain] = {
             steps=6.7,
             characters=476,
             # The score comes with the purchase, which nothing undoes.
-            hard=("near-miss", "disordered", "noisy", "greedy"),
+            hard=("near-miss", "disordered", "noisy", "misnamed", "greedy"),
         ),
         Domain(
             name="blocksworld",

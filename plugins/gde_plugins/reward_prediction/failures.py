@@ -6,7 +6,7 @@ progress, neutral and harmful steps are known.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -107,17 +107,35 @@ def noisy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     return _never_reached(play, n_steps, act)
 
 
-def greedy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
-    """Take the action that names most words of the objective."""
-    wanted = {*WORD.findall(play.environment.task().objective.lower())}
+def misnamed(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
+    """Follow the demonstration, but name another object in every other step on
+    average: the admissible action that shares most words with the right one.
+
+    A language model often knows what kind of step is due, and errs about the object.
+    """
 
     def act() -> None:
-        actions = play.seen.actions or ()
-        named = [len(wanted & {*WORD.findall(each.lower())}) for each in actions]
-        best = [each for each, n in zip(actions, named, strict=True) if n == max(named)]
-        if not best:
+        if not play.way or not play.admits(play.way[0]):
+            play.take(play.choose(rng))
+            return
+        due = play.way[0]
+        others = [action for action in play.seen.actions or () if action != due]
+        if not others or rng.random() >= NOISE:
+            play.follow()
+        else:
+            play.take(_most_alike(due, others, rng))
+
+    return _never_reached(play, n_steps, act)
+
+
+def greedy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
+    """Take the action that names most words of the objective."""
+    objective = play.environment.task().objective
+
+    def act() -> None:
+        if not play.seen.actions:
             raise Unsuitable("there is no action")
-        play.take(best[int(rng.integers(len(best)))])
+        play.take(_most_alike(objective, play.seen.actions, rng))
 
     return _never_reached(play, n_steps, act)
 
@@ -132,6 +150,7 @@ MAKERS: Mapping[Failure, Callable[[Play, int, np.random.Generator], bool]] = {
     "disordered": disordered,
     "undone": undone,
     "noisy": noisy,
+    "misnamed": misnamed,
     "greedy": greedy,
     "scored": scored,
 }
@@ -144,6 +163,15 @@ def _never_reached(play: Play, n_steps: int, act: Callable[[], None]) -> bool:
         if play.reached:
             return False
     return True
+
+
+def _most_alike(text: str, actions: Sequence[str], rng: np.random.Generator) -> str:
+    """The action that shares most words with a text, of equals a random one."""
+    wanted = {*WORD.findall(text.lower())}
+    shared = [len(wanted & {*WORD.findall(each.lower())}) for each in actions]
+    most = max(shared)
+    best = [each for each, n in zip(actions, shared, strict=True) if n == most]
+    return best[int(rng.integers(len(best)))]
 
 
 def _stray(play: Play, rng: np.random.Generator) -> None:
