@@ -143,21 +143,25 @@ def foresee(
     """
     catalogue = catalogue or Catalogue.default()
     study, _, plans = _planned(request, catalogue)
-    counted = []
+    # A study may know more of its reward models than can be counted without them, and
+    # at once: worlds that are made on demand take long to count.
+    known: list[Estimate] = []
+    if isinstance(study, Foresees):
+        known = [each for each in study.estimate(plans) if each.calls is not None]
+    names = {each.plan for each in known}
+
+    counted: list[Estimate] = []
     for name, plan in plans.items():
+        if name in names:
+            resolve(plan, catalogue)
+            continue
         try:
             counted += _foreseen(name, plan, catalogue)
         except GdeError as error:
             if not isinstance(study, ProfilesAgent):
                 raise
             counted.append(_nothing(name, 0, str(error)))
-    if not isinstance(study, Foresees):
-        return tuple(counted)
-
-    # A study may know more of its reward models than can be counted without them.
-    known = [each for each in study.estimate(plans) if each.calls is not None]
-    names = {each.plan for each in known}
-    return (*known, *(each for each in counted if each.plan not in names))
+    return (*known, *counted)
 
 
 def _foreseen(name: str, plan: Plan, catalogue: Catalogue) -> list[Estimate]:

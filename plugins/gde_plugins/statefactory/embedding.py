@@ -75,7 +75,7 @@ def embedder(name: str) -> Embedder:
 
     Raises:
         MissingExtra: its packages are not installed.
-        GdeError: there is no such folder.
+        GdeError: there is no such folder, or it holds no model.
     """
     if name == WORDS:
         return HashedWords()
@@ -90,7 +90,14 @@ def embedder(name: str) -> Embedder:
         raise MissingExtra(
             f"statefactory.embedder={name}", ["sentence-transformers"], "embed"
         ) from error
-    return SentenceVectors(SentenceTransformer(str(folder), device="cpu"))
+    try:
+        model = SentenceTransformer(str(folder), device="cpu")
+    except Exception as error:  # what a library says of a damaged folder varies
+        raise GdeError(
+            f"statefactory.embedder: wanted the folder of a sentence-transformers model, "
+            f"got {name}: {error}"
+        ) from error
+    return SentenceVectors(model)
 
 
 def _packaged() -> Path:

@@ -174,6 +174,19 @@ def test_domains_that_are_made_count_their_own_pairs() -> None:
     } == {2 * (3 + 3)}
 
 
+def test_no_trajectory_is_made_to_count_what_the_study_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reset(*_: object) -> None:
+        raise AssertionError("a simulator takes minutes to make one")
+
+    monkeypatch.setattr(RewardBench, "reset", reset)
+    found = foresee(Request(name=NAME, settings={"model": "hf:m"}))
+    assert {one.plan for one in found} == {NAME}
+    with pytest.raises(GdeError, match="unknown reward model 'nope'"):
+        foresee(Request(name=NAME, settings={"model": "hf:m", "rewards": "nope"}))
+
+
 def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() -> None:
     study = RewardPredictionStudy(StudyConfig(), PlainContext())
     plan = study.plans(0.01, Choice(name="random"))[NAME]

@@ -1,12 +1,14 @@
 """Routing on cases worked by hand, where similarities are chosen and not learned."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gde.errors import GdeError
 from gde_plugins.statefactory.embedding import HashedWords, embedder
 from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.state import Item, Items
@@ -113,6 +115,14 @@ def test_hashed_words_are_alike_as_far_as_they_share_words() -> None:
     assert unit[0] @ unit[1] == pytest.approx(1)
     assert unit[0] @ unit[2] == pytest.approx(0.5)
     assert unit[0] @ unit[3] == unit[0] @ unit[4] == 0
+
+
+@pytest.mark.extended
+def test_a_folder_without_a_model_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(GdeError, match="wanted the folder of a sentence-transformers"):
+        embedder(str(tmp_path))
 
 
 @pytest.mark.slow
