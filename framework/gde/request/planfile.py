@@ -110,7 +110,7 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
         ConfigError: a newer version or a wrong value.
         UnknownName: an unknown table or field.
     """
-    tables = _brought_forward(tables)
+    tables = _brought_forward(tables, path)
     _check_tables(tables, path)
     parts: dict[str, Any] = {}
     for kind in SINGLE:
@@ -125,21 +125,25 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
     return configure_run(Plan(**parts), tables.get("run", {}))
 
 
-def _brought_forward(tables: dict[str, Any]) -> dict[str, Any]:
+def _brought_forward(tables: dict[str, Any], path: str) -> dict[str, Any]:
     """Tables of version 1 as those of version 2; others as they are."""
     if tables.get("version") != 1:
         return tables
-    run = dict(tables.get("run", {}))
+    run, probes = tables.get("run", {}), tables.get("probe", [])
+    is_read = isinstance(run, dict) and isinstance(probes, list)
+    if not is_read or not all(isinstance(probe, dict) for probe in probes):
+        raise ConfigError(f"plan {path}: wanted tables [run] and [[probe]]")
+    run = dict(run)
     models = [{"use": name, "prices": each} for name, each in _prices(run)]
     if "model" in tables:
         # Without a name it is the agent's.
         models.append(tables["model"])
-    probes = []
-    for probe in tables.get("probe", ()):
-        probes.append(
+    renamed = []
+    for probe in probes:
+        renamed.append(
             {"position" if name == "mark" else name: probe[name] for name in probe}
         )
-    return {**tables, "version": 2, "run": run, "model": models, "probe": probes}
+    return {**tables, "version": 2, "run": run, "model": models, "probe": renamed}
 
 
 def _prices(run: dict[str, Any]) -> list[tuple[str, Any]]:

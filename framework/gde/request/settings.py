@@ -20,6 +20,8 @@ from gde.data.json import Json
 from gde.errors import ConfigError, UnknownName
 
 ConfigT = TypeVar("ConfigT")
+NO_JSON = (ValueError, RecursionError)
+"""What a text raises that is no JSON, has too many digits or is nested too deeply."""
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 WANTED: Mapping[str, str] = {
     "missing": "a value",
@@ -266,7 +268,7 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
 
 def _pieces(text: str) -> list[Json]:
     """The values in a text: bracketed as in a plan file, else comma-separated."""
-    with suppress(json.JSONDecodeError):
+    with suppress(*NO_JSON):
         read = json.loads(text)
         if isinstance(read, list):
             return read
@@ -312,7 +314,7 @@ def _readings(value: Json) -> Iterator[Json]:
     if value.lower() in {"none", "null"}:
         yield None
     yield value
-    with suppress(json.JSONDecodeError):
+    with suppress(*NO_JSON):
         yield json.loads(value)
     yield [piece.strip() for piece in value.split(",") if piece.strip()]
 

@@ -90,6 +90,18 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
         ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
         ("model = 'nano'", r"wanted \[\[model\]\] in double brackets"),
         ("version = 9", "wanted version 2, got 9; upgrade gde-eval to read it"),
+        ("version = 1\nrun = 7", r"wanted tables \[run\] and \[\[probe\]\]"),
+        ("version = 1\nprobe = 7", r"wanted tables \[run\]"),
+        ("version = 1\nprobe = [7.5]", r"wanted tables \[run\]"),
+        ("version = 1\n[probe]\nuse = 'x'", r"wanted tables \[run\]"),
+        (
+            f"env.use='grid'\nagent.use='x'\nrun.seed='{'[' * 100_000}'",
+            r"run\.seed: wanted a whole number",
+        ),
+        (
+            f"env.use='grid'\nagent.use='x'\nrun.seed='{'7' * 10_000}'",
+            r"run\.seed: wanted a whole number of fewer digits",
+        ),
         ("this is no toml", "plan .*plan.toml is no TOML: "),
     ],
 )
