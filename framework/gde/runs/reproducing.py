@@ -252,7 +252,8 @@ def _possible(
         else:
             possible.update(found)
             flights.update(flown)
-    if not any(plan.agent == agent for plan in possible.values()):
+    # What is possible has the settings that its models need; the plans are as asked.
+    if not any(plans[name].agent == agent for name in possible):
         raise GdeError(next(iter(refused.values())))
     return possible, flights, refused
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from gde.offers import ModelName
+from gde.offers import ModelName, WeightsName
 
 Count = Annotated[int, Ge(1)]
 
@@ -26,5 +26,9 @@ class ProfileConfig:
     """Pairs of a success and a failure that the model judges as a reward model."""
     texts: Count = 30
     """Text worlds, without and with a reward model."""
+    weights: WeightsName = ""
+    """Local weights of a served model, e.g. hf:PATH_OR_ID, whose activations the probes
+    read; empty if the agent's model gives activations itself.
+    """
     models: tuple[ModelName, ...] = ()
     """Other language models that the same agent asks, a column each."""

@@ -26,6 +26,7 @@ BLIND = "judge-blind"
 """The episodes of the judge, before the baseline that reads nothing alone."""
 LANGUAGE = "gpt-oss"
 """The agent that reads any world as text and asks a language model."""
+PROBES = ("cogmap", "distance", "plan")
 CHANGED = ("agent", "goal")
 """What the causal tests change: walls would need more worlds."""
 LEAST = 40
@@ -47,9 +48,11 @@ def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]
     if "judge" in own:
         # It asks no model, so it stands even where the judge is refused.
         found[BLIND] = replace(own["judge"], rewards=(Choice(name=READS_NOTHING),))
+    # The weights are those of the agent's own model.
+    without = replace(config, weights="")
     for model in config.models:
         other = replace(agent, config={**agent.config, "model": model})
-        for name, plan in _own(config, scale, other):
+        for name, plan in _own(without, scale, other):
             found[beside(name, model)] = plan
     return found
 
@@ -82,6 +85,7 @@ def _own(
     swapped = plan("grid", config.keys, "success", "meg-verdict", size=9, density=0.6)
     yield "goal-swap", replace(swapped, goal_swap=True)
 
+    reading: dict[str, Json] = {"weights": config.weights} if config.weights else {}
     # A dose of 1 is the whole change.
     causes: dict[str, Json] = {"things": list(CHANGED), "doses": [1.0]}
     believing = (*acting, "beliefs", "errors", "following", "meg-belief")
@@ -90,11 +94,7 @@ def _own(
         "beliefs",
         replace(
             maps,
-            probes=(
-                Choice(name="cogmap"),
-                Choice(name="distance"),
-                Choice(name="plan"),
-            ),
+            probes=tuple(Choice(name=probe, config=reading) for probe in PROBES),
             metrics=(*maps.metrics, Choice(name="causes", config=causes)),
             episodes=max(LEAST, maps.episodes),
         ),

@@ -292,7 +292,9 @@ def lacking(
     """
     for asked in ASKED:
         if asked.plan in refused:
-            absent = unmeasured(asked.name, "share", refused[asked.plan])
+            # All probes of a profile have one setting.
+            reason = refused[asked.plan].replace("cogmap.weights", "study.weights")
+            absent = unmeasured(asked.name, "share", reason)
             others = _others(asked, runs, models)
             yield _comparison(asked, absent, dict(_beside(asked, absent.unit, others)))
 

@@ -1,6 +1,7 @@
 """A profile: every run that an agent can play, and a reason for the others."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,12 +12,14 @@ from typer.testing import CliRunner
 from gde import evaluate
 from gde.cli.main import build_app
 from gde.data.evidence import Evidence
-from gde.data.plan import Choice
+from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
 from gde.reporting.page_files import write_study
 from gde.request.catalogue import Catalogue
+from gde.runs.evaluating import prepare
+from gde.runs.preflight import Preflight
 from gde.runs.reproducing import Request, foresee, reproduce
 from gde.runs.study import Study, study_json
 from gde.testing.samples import sample_result
@@ -110,6 +113,18 @@ def test_models_after_the_first_stand_beside() -> None:
     done = CliRunner().invoke(build_app(), [*asked, "--json"])
     plans = {each["plan"] for each in json.loads(done.output)["estimates"]}
     assert {"grids", "grids-hf-other", "judge-hf-other"} <= plans
+
+
+def test_local_weights_of_a_served_model_are_read_by_every_probe() -> None:
+    settings = ProfileConfig(weights="hf:served", models=("openai:other@http://x/v1",))
+    plans = Profile(settings).plans(0.1, Choice(name="gpt-oss"))
+    assert {one.config["weights"] for one in plans["beliefs"].probes} == {"hf:served"}
+    other = plans[beside("beliefs", "openai:other@http://x/v1")]
+    assert {"weights" in one.config for one in other.probes} == {False}
+
+    refused = {"beliefs": "no activations; add --set cogmap.weights=hf:PATH_OR_ID"}
+    reasons = {row.ours.reason for row in Profile(settings).lacking(refused, {})}
+    assert reasons == {"no activations; add --set study.weights=hf:PATH_OR_ID"}
 
 
 def test_a_refused_run_has_its_reason_in_every_row() -> None:
@@ -264,6 +279,25 @@ def test_no_run_at_all_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(GdeError, match="unknown agent 'nobody'"):
         reproduce(nobody, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_plans_with_the_settings_that_their_models_need_are_the_agents_own(
+    tmp_path: Path,
+) -> None:
+    """A served model completes its plans when it is asked; this one is a script's."""
+
+    def completed(
+        plans: Mapping[str, Plan], catalogue: Catalogue
+    ) -> dict[str, Preflight]:
+        found = {}
+        for name, plan in plans.items():
+            found[name] = Preflight(plan=prepare(plan, catalogue).plan)
+        return found
+
+    # Some of its plans can be run, so that the first thing refused is the folder.
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GdeError, match="Not a directory"):
+        reproduce(NOISY, tmp_path / "file" / "out", ask_first=completed)
 
 
 @pytest.fixture(scope="module")
