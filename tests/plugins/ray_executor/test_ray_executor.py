@@ -3,6 +3,7 @@ lost.
 """
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ from ray.cluster_utils import Cluster
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence
 from gde.testing import check_executor
+from gde_plugins.ray_executor.cluster import check_address
 from gde_plugins.ray_executor.config import RayConfig
 from gde_plugins.ray_executor.executor import HEAD_START, OnRay
 
@@ -176,3 +178,10 @@ def test_an_unreachable_address_is_refused_before_anything_is_written(
         evaluate(plan, tmp_path / "run")
     assert time.monotonic() - began < 15
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_where_nobody_answers_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(GdeError, match=f"{address}' .timed out"):
+            check_address(address)
