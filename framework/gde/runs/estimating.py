@@ -115,6 +115,9 @@ def _of_agent(plan: str, ready: Ready, asked: Asked) -> Estimate:
 def _of_metrics(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
     """What the metrics ask, each question like one of the agent's."""
     n_held_out = n_test_worlds(asked.episodes)
+    # Where probes read local weights, these answer.
+    models = [ready.read_model(chosen) for chosen in ready.probes]
+    model = next(iter(models), ready.agent_model)
     with closing(Resources(ready)) as resources:
         probes = {chosen.label: resources.make(chosen) for chosen in ready.probes}
         for chosen in ready.metrics:
@@ -137,7 +140,7 @@ def _of_metrics(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
                 calls=calls,
                 prompt_tokens=prompt,
                 answer_tokens=answer,
-                cost=cost_of(ready, ready.agent_model, prompt, answer),
+                cost=cost_of(ready, model, prompt, answer),
             )
 
 

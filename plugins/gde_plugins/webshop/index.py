@@ -4,6 +4,7 @@ import re
 import sqlite3
 from functools import lru_cache
 from threading import Lock
+from weakref import finalize
 
 from gde_plugins.webshop.product import Catalogue
 
@@ -32,6 +33,9 @@ class Index:
         self._lock = Lock()
         self._found = lru_cache(REMEMBERED)(self._search)
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        # The cache refers to the index and the index to the cache: only the collector of
+        # garbage ends it, and Python 3.13 warns of a database that nobody has closed.
+        finalize(self, self._database.close)
         self._database.execute(CREATE)
         for product in catalogue.products.values():
             self._database.execute(INSERT, (product.id, product.contents))

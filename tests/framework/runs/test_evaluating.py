@@ -5,6 +5,7 @@ is refused for.
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -414,7 +415,7 @@ def test_plugins_are_told_of_the_run_as_it_goes(
 
 def test_the_record_is_plain_sql(run: Callable[[Plan], Result]) -> None:
     result = run(plan())
-    with sqlite3.connect(Path(result.run) / "run.sqlite") as connection:
+    with closing(sqlite3.connect(Path(result.run) / "run.sqlite")) as connection:
         rows = connection.execute(
             "SELECT action, optimal, count(*) FROM turns JOIN episodes USING (episode) GROUP BY 1, 2"
         ).fetchall()
