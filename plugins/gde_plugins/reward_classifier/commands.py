@@ -112,7 +112,8 @@ def _lines(trained: "Trained") -> list[str]:
             interval = f" [{low:.3f}, {high:.3f}]"
         lines.append(
             f"  {row.domain}: {row.accuracy:.3f}{interval} of {row.pairs} held-out pairs "
-            f"of {row.tasks} tasks right; the longer text {row.longer:.3f}"
+            f"of {row.tasks} tasks right; "
+            f"{row.baseline}, which reads nothing, {row.best:.3f}"
         )
     return lines
 

@@ -9,7 +9,7 @@ from gde_plugins.reward_classifier.held_out import HeldOut
 
 
 def curve_figure(points: Sequence[tuple[int, Sequence[HeldOut]]]) -> Figure:
-    """A panel for each domain, beside how often the longer text is the better one.
+    """A panel for each domain, beside the best baseline that reads nothing.
 
     Args:
         points: numbers of pairs, each with its held-out table.
@@ -24,12 +24,13 @@ def curve_figure(points: Sequence[tuple[int, Sequence[HeldOut]]]) -> Figure:
                 "accuracy": one.accuracy,
                 "low": low,
                 "high": high,
-                "longer": one.longer,
+                "best": one.best,
             }
             rows.append(row)
     return Figure(
         title="Learning curve",
-        caption="Share of held-out pairs ranked correctly, with 95 % intervals over tasks; dashed: the longer text.",
+        caption="Share of held-out pairs ranked correctly, with 95 % intervals over tasks; "
+        "dashed: the best baseline that reads nothing.",
         spec=_curves(rows),
     )
 
@@ -54,12 +55,12 @@ def _curves(rows: list[Json]) -> dict[str, Json]:
         "mark": {"type": "line", "point": True, "color": BLUE},
         "encoding": {"x": x, "y": y},
     }
-    longer: Json = {
+    best: Json = {
         "mark": {"type": "line", "color": "#777", "strokeDash": [4, 3]},
-        "encoding": {"x": x, "y": {"field": "longer", "type": "quantitative"}},
+        "encoding": {"x": x, "y": {"field": "best", "type": "quantitative"}},
     }
     return {
         "data": {"values": rows},
         "facet": {"column": {"field": "domain", "type": "nominal", "title": None}},
-        "spec": {"width": 220, "height": 180, "layer": [longer, band, line]},
+        "spec": {"width": 220, "height": 180, "layer": [best, band, line]},
     }

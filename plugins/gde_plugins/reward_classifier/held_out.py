@@ -1,16 +1,31 @@
 """How a trained model ranks held-out preferences, beside what reads nothing."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from gde.numerics.stats import MINIMUM_CLUSTERS, cluster_share
+from gde.parts.context import OutsideRun
+from gde.parts.reward_model import RewardModel
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
 from gde.seeding import generator
 from gde_plugins.reward_classifier.scorer import Scorer
-from gde_plugins.reward_classifier.texts import STATE, Preference
+from gde_plugins.reward_classifier.texts import Preference, read_text
 
 ALL = "all"
+BASELINES = (
+    "clock",
+    "goal-words",
+    "goal-clock",
+    "goal-unrepeated",
+    "goal-mentions-unrepeated",
+    "unrepeated",
+)
+"""Reward models that read no observation; by the clock, the longer text is better."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +38,10 @@ class HeldOut:
     accuracy: float
     interval: tuple[float, float] | None
     """95 %, over tasks; None with fewer than six."""
-    longer: float
-    """The share in which the text of more steps is the better one; equals count half."""
+    baseline: str
+    """The reward model that ranks most pairs correctly, of those that read nothing."""
+    best: float
+    """Its share; equals count half."""
 
 
 def held_out_table(
@@ -32,6 +49,7 @@ def held_out_table(
 ) -> tuple[HeldOut, ...]:
     """A row for each domain, and one for all if there are several."""
     right = ranked_right(scorer, preferences, batch_size)
+    unread = {name: ranked_unread(name, preferences) for name in BASELINES}
     domains = sorted({one.domain for one in preferences})
     groups = {domain: {domain} for domain in domains}
     if len(domains) > 1:
@@ -39,14 +57,12 @@ def held_out_table(
 
     rows: list[HeldOut] = []
     for name, inside in groups.items():
-        chosen = [
-            (one, hit)
-            for one, hit in zip(preferences, right, strict=True)
-            if one.domain in inside
-        ]
-        tasks = [f"{one.domain}/{one.task}" for one, _ in chosen]
+        chosen = [i for i, one in enumerate(preferences) if one.domain in inside]
+        tasks = [f"{preferences[i].domain}/{preferences[i].task}" for i in chosen]
         rng = generator(0, "held out", name)
-        share = cluster_share([hit for _, hit in chosen], tasks, rng)
+        share = cluster_share([right[i] for i in chosen], tasks, rng)
+        shares = {each: np.mean([unread[each][i] for i in chosen]) for each in unread}
+        baseline = max(shares, key=lambda each: shares[each])
         n_tasks = len({*tasks})
         rows.append(
             HeldOut(
@@ -55,7 +71,8 @@ def held_out_table(
                 tasks=n_tasks,
                 accuracy=share.value,
                 interval=share.interval if n_tasks >= MINIMUM_CLUSTERS else None,
-                longer=sum(_longer(one) for one, _ in chosen) / len(chosen),
+                baseline=baseline,
+                best=float(shares[baseline]),
             )
         )
     return tuple(rows)
@@ -75,6 +92,22 @@ def ranked_right(
     return right
 
 
-def _longer(one: Preference) -> float:
-    more = one.chosen.count(STATE) - one.rejected.count(STATE)
-    return 0.5 if more == 0 else float(more > 0)
+def ranked_unread(name: str, preferences: Sequence[Preference]) -> list[float]:
+    """Whether a reward model, by name, ranks each preference correctly; 0.5 for equals."""
+    offer = Catalogue.default().find("reward_model", name).offer
+    model: RewardModel = offer.make(build(offer.config, {}, name), OutsideRun())
+
+    async def ranked() -> list[float]:
+        found: list[float] = []
+        for one in preferences:
+            better = await _last_reward(model, one.chosen)
+            worse = await _last_reward(model, one.rejected)
+            found.append(0.5 if better == worse else float(better > worse))
+        return found
+
+    return asyncio.run(ranked())
+
+
+async def _last_reward(model: RewardModel, text: str) -> float:
+    values = (await model.rewards(read_text(text))).values
+    return float(values[-1]) if len(values) else 0.0

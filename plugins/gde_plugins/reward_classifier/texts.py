@@ -21,8 +21,8 @@ BEGINNING = re.compile(
     rf"<GOAL> (.*?) </GOAL>{RULER}<ACTION> (.*?) </ACTION>\n<STATE> (.*?) </STATE>",
     re.DOTALL,
 )
-STATE = "<STATE>"
-"""Begins every observation."""
+GOAL = re.compile(rf"<GOAL> (.*?) </GOAL>{RULER}", re.DOTALL)
+STEP = re.compile(r"<ACTION> (.*?) </ACTION>\n<STATE> (.*?) </STATE>", re.DOTALL)
 TEST = "test.json"
 """File beside preferences with the origins of the tasks that they may not be of."""
 
@@ -60,6 +60,18 @@ def beginnings(transcript: Transcript) -> list[str]:
         text += f"<ACTION> {step.action or NOTHING} </ACTION>\n<STATE> {step.observation} </STATE>"
         texts.append(text)
     return texts
+
+
+def read_text(text: str) -> Transcript:
+    """The transcript of a text; empty for a text of another form."""
+    goal = GOAL.match(text)
+    if not goal:
+        return Transcript(objective="", steps=())
+    steps = [
+        Step("" if action == NOTHING else action, observation)
+        for action, observation in STEP.findall(text, goal.end())
+    ]
+    return Transcript(objective=goal[1], steps=tuple(steps))
 
 
 def read_preferences(files: Sequence[Path]) -> list[Preference]:

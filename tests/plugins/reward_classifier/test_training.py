@@ -24,9 +24,18 @@ from gde.testing import check_plugin, check_reward_model  # noqa: E402
 from gde_plugins.reward_classifier import plugin  # noqa: E402
 from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
 from gde_plugins.reward_classifier.curve_figure import curve_figure  # noqa: E402
-from gde_plugins.reward_classifier.held_out import held_out_table, ranked_right  # noqa: E402
+from gde_plugins.reward_classifier.held_out import (  # noqa: E402
+    held_out_table,
+    ranked_right,
+    ranked_unread,
+)
 from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
-from gde_plugins.reward_classifier.texts import Preference, beginnings, read_preferences  # noqa: E402
+from gde_plugins.reward_classifier.texts import (  # noqa: E402
+    Preference,
+    beginnings,
+    read_preferences,
+    read_text,
+)
 from gde_plugins.reward_classifier.training import (  # noqa: E402
     CURVE,
     DRAWN,
@@ -390,11 +399,11 @@ def test_a_learning_curve_is_held_against_the_same_pairs(tmp_path: Path) -> None
     assert (out / DRAWN).read_text().startswith("<svg xmlns=")
     figure = curve_figure([(one.n_pairs, one.held_out) for one in (small, large)])
     rows = figure.spec["data"]["values"]  # type: ignore[index, call-overload]
-    points = [(row["pairs"], row["accuracy"], row["longer"]) for row in rows]  # type: ignore[index, call-overload, union-attr]
+    points = [(row["pairs"], row["accuracy"], row["best"]) for row in rows]  # type: ignore[index, call-overload, union-attr]
     (table,) = small.held_out
     assert points == [
-        (10, small.accuracy, table.longer),
-        (36, large.accuracy, table.longer),
+        (10, small.accuracy, table.best),
+        (36, large.accuracy, table.best),
     ]
     with pytest.raises(ConfigError, match="--sizes: wanted at most 36"):
         train_curve(PREFERENCES, recipe, [37], tmp_path / "more", ignore)
@@ -418,18 +427,35 @@ def test_a_regression_is_of_the_true_rewards(tmp_path: Path) -> None:
     assert read_card(tmp_path / "model")["recipe"]["objective"] == "regression"
 
 
-def test_held_out_pairs_stand_beside_the_longer_text() -> None:
+def test_held_out_pairs_stand_beside_the_best_that_reads_nothing() -> None:
     class Backwards:
         """Gives each text less the more it has."""
 
         def rewards(self, texts: Sequence[str]) -> torch.Tensor:
             return -torch.tensor([float(len(one)) for one in texts])
 
-    short, long = text(0).rpartition("\n<ACTION>")[0], text(0)
+    def told(*observations: str) -> str:
+        steps = tuple(Step("go", one) for one in observations)
+        return beginnings(Transcript(objective="Find it", steps=steps))[-1]
+
+    short, long, repeated = told("x"), told("x", "y"), told("x", "y", "x")
     pairs = [Preference(long, short, "a", f"{i}") for i in range(8)]
-    pairs += [Preference(short, long, "b", f"{i}") for i in range(3)]
+    # The clock errs about these.
+    pairs += [Preference(short, repeated, "b", f"{i}") for i in range(3)]
     rows = {one.domain: one for one in held_out_table(Backwards(), pairs, 4)}  # type: ignore[arg-type]
-    assert (rows["a"].accuracy, rows["a"].longer, rows["a"].tasks) == (0, 1, 8)
-    assert (rows["b"].accuracy, rows["b"].longer, rows["b"].interval) == (1, 0, None)
+    assert (rows["a"].accuracy, rows["a"].tasks) == (0, 8)
+    assert (rows["a"].baseline, rows["a"].best) == ("clock", 1)
+    assert (rows["b"].accuracy, rows["b"].interval) == (1, None)
+    assert (rows["b"].baseline, rows["b"].best) == ("unrepeated", 1)
+    assert (rows["all"].baseline, rows["all"].best) == ("unrepeated", 1)
     assert rows["all"].accuracy == pytest.approx(3 / 11)
     assert rows["all"].interval is not None
+    # Equals count half, and a text of another form tells nothing.
+    assert ranked_unread("clock", [Preference(short, short, "a", "0")]) == [0.5]
+    assert ranked_unread("clock", [Preference("no", short, "a", "0")]) == [0]
+
+
+def test_a_text_is_read_as_it_was_written() -> None:
+    steps = (Step("", "a room"), Step("go <north>", "two\nlines"))
+    transcript = Transcript(objective="Find it", steps=steps)
+    assert read_text(beginnings(transcript)[-1]) == transcript

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.errors import GdeError
-from gde_plugins.statefactory.embedding import HashedWords, embedder
+from gde_plugins.statefactory.embedding import Embedder, HashedWords, embedder
 from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.state import Item, Items
 
@@ -28,14 +28,14 @@ class Chosen:
         return 3 * np.stack([np.cos(told), np.sin(told)], axis=1)
 
 
-def vectors(embed: object, *items: Items) -> Vectors:
+def vectors(embed: Embedder, *items: Items) -> Vectors:
     return Vectors(
         [text for each in items for item in each for text in item.texts()], embed
-    )  # type: ignore[arg-type]
+    )
 
 
 def value(
-    embed: object, state: Items, goal: Items, decimals: int | None = None
+    embed: Embedder, state: Items, goal: Items, decimals: int | None = None
 ) -> float:
     return fulfilment(state, goal, vectors(embed, state, goal), decimals)
 
