@@ -58,10 +58,11 @@ def test_a_distribution_that_nobody_installed_is_unknown(gde: Gde) -> None:
 
 
 def test_what_is_installed_without_a_plugin_is_said_to_have_none(gde: Gde) -> None:
-    done = gde("check", "pip")
+    # uv installs no pip.
+    done = gde("check", "pytest")
     assert (
         done.stderr
-        == "gde: pip is installed and registers no plugin: wanted entry points of the group 'gde'\n"
+        == "gde: pytest is installed and registers no plugin: wanted entry points of the group 'gde'\n"
     )
     assert done.returncode == 2
 
