@@ -27,7 +27,8 @@ class NanoConfig:
 
     source: Training = DEFAULT
     """Training of the weights: with auxiliary losses on agent and goal positions
-    (`nano`), or without (`nano:plain`).
+    (`nano`), without (`nano:plain`), or `nano` trained further on prompts with earlier
+    turns (`nano:turns`).
     """
     dtype: Dtype = "float64"
     """Floating-point type. In float64 other requests of a batch cannot change a

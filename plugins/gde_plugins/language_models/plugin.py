@@ -108,7 +108,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
     return (
         ModelOffer(
             name="nano",
-            summary="nano or nano:plain, embedded models of GPT-OSS's architecture with two million parameters",
+            summary="nano, nano:plain or nano:turns, models of GPT-OSS's architecture with two million parameters",
             config=NanoConfig,
             make=make_nano,
             version=2,

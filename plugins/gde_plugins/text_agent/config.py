@@ -14,7 +14,7 @@ class TextAgentConfig:
     """Prompt and sampling, by default as in Arghal et al. (2026), appendix E.1."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, nano:plain, hf:PATH_OR_ID or openai:MODEL@URL."""
+    """The language model: nano, nano:plain, nano:turns, hf:PATH_OR_ID or openai:MODEL@URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
     """Style of the prompt: paper is that of Arghal et al. (2026), appendix E.2; compact
     is the single line that nano is trained on; auto is compact for nano, else paper.

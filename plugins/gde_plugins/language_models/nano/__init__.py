@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-Training = Literal["auxiliary", "plain"]
-"""Trainings with auxiliary losses on agent and goal positions, and without."""
+Training = Literal["auxiliary", "plain", "turns"]
+"""Trainings with auxiliary losses on agent and goal positions, without them, and the
+first one trained further on prompts that show earlier turns too.
+"""
 
 DEFAULT: Training = "auxiliary"
 """The training of `nano` alone: without these losses nano does not walk well enough."""
@@ -20,6 +22,11 @@ NOTICES: Mapping[Training, str] = {
         " trained it only to continue text, about grids, and no loss put anything where the probes read; it is much"
         " weaker than nano, which had such a loss. They are about the instrument, and say nothing about large models."
     ),
+    "turns": (
+        "These are results of nano:turns, a model of two million parameters, and not of GPT-OSS-20B: nano, trained"
+        " further on prompts that show earlier turns too. A loss in the training of nano puts agent and goal where the"
+        " probes read. They show that the instrument works, and nothing about large models."
+    ),
 }
 """Notice in every report of results with a training."""
 
@@ -29,9 +36,17 @@ def model_name(training: Training) -> str:
     return "nano" if training == DEFAULT else f"nano:{training}"
 
 
+def named_folder(model: str) -> Path:
+    """Return the folder of an embedded model by its name, else the path itself."""
+    for training in NOTICES:
+        if model == model_name(training):
+            return folder(training)
+    return Path(model)
+
+
 def folder(training: Training = DEFAULT) -> Path:
     """Return a packaged model: configuration, weights and tokenizer.
 
-    The model card beside the folders describes both.
+    The model card beside the folders describes all.
     """
     return Path(__file__).parent / "models" / training

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.errors import ConfigError
-from gde_plugins.language_models.nano.recipe import SHIPPED_STEPS, Recipe
+from gde_plugins.language_models.nano import named_folder
+from gde_plugins.language_models.nano.recipe import SHIPPED_STEPS, TOKENS, Recipe
 
 if TYPE_CHECKING:
     from gde_plugins.language_models.nano.losses import Losses
-    from gde_plugins.language_models.nano.samples import MakeEnvironment
+    from gde_plugins.language_models.nano.walks import MakeEnvironment
 
 REPORT_EVERY = 50
 """Steps between two lines of progress."""
@@ -57,6 +58,27 @@ def train(
         bool,
         typer.Option(help="Train with auxiliary losses on agent and goal positions."),
     ] = True,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="Model to train further, at a lower learning rate: an embedded one, e.g. nano, or a folder."
+        ),
+    ] = None,
+    turns: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Largest number of earlier turns in a prompt, drawn uniformly."
+        ),
+    ] = 0,
+    tokens: Annotated[
+        int, typer.Option(min=1, help="Approximate number of tokens of a batch.")
+    ] = TOKENS,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Other processes that draw samples, for a fast device."
+        ),
+    ] = 0,
     device: Annotated[
         str, typer.Option(help="Device of the training, e.g. cpu or cuda.")
     ] = "cpu",
@@ -82,22 +104,43 @@ def train(
             err=True,
         )
 
-    recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary)
-    training.train(recipe, _environments(env), out, report, device)
+    recipe = Recipe(
+        steps=steps,
+        tokens=tokens,
+        seed=seed,
+        auxiliary=auxiliary,
+        turns=turns,
+        start=_start(start),
+    )
+    training.train(recipe, _environments(env, turns), out, report, device, workers)
     typer.echo(f"trained: {out}", err=True)
 
 
-def _environments(name: str) -> "MakeEnvironment":
-    """Return a function that makes environments of a size and density."""
+def _start(model: str | None) -> Path | None:
+    """Return the folder of the model to train further."""
+    if model is None:
+        return None
+    found = named_folder(model)
+    if not (found / "config.json").is_file():
+        raise ConfigError(
+            f"--start {model}: wanted an embedded model, e.g. nano, or a folder that gde nano train wrote"
+        )
+    return found
+
+
+def _environments(name: str, turns: int) -> "MakeEnvironment":
+    """Return a function that makes environments with given options."""
     from gde.parts.context import OutsideRun
     from gde.request.catalogue import Catalogue
 
     offer = Catalogue.default().find("environment", name).offer
-    if not {"size", "density"} <= set(offer.config.__dataclass_fields__):
+    wanted = ["size", "density"]
+    if turns:
+        wanted += ["perturbation", "perturbation_turn"]
+    if not set(wanted) <= set(offer.config.__dataclass_fields__):
+        listed = " and ".join(wanted) if not turns else ", ".join(wanted)
         raise ConfigError(
-            f"--env {name}: wanted an environment with the options size and density, e.g. grid"
+            f"--env {name}: wanted an environment with the options {listed}, e.g. grid"
         )
     outside = OutsideRun()
-    return lambda size, density: offer.make(
-        offer.config(size=size, density=density), outside
-    )
+    return lambda **options: offer.make(offer.config(**options), outside)

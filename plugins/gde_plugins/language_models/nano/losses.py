@@ -4,10 +4,6 @@ The auxiliary losses read single layers of the residual stream. They teach early
 the next token alone would teach slowly: the place of each cell of the prompt, the
 places of agent and goal once the prompt is read, and the surroundings of a traced cell.
 Their heads are thrown away after training.
-
-The auxiliary losses teach early what the next token alone would teach slowly: the place
-of each cell of the prompt, the places of agent and goal once the prompt is read, and
-the surroundings of a traced cell. Their heads are thrown away after training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +31,8 @@ N_AROUND = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Samples on grids of one size, padded on the right. B samples of T tokens, P of
-    them the prompt.
+    """Samples of as many turns on grids of one size, padded on the right. B samples of
+    T tokens, P of them the prompt.
     """
 
     tokens: Tensor
@@ -44,7 +40,7 @@ class Batch:
     targets: Tensor
     """(B, T) ids of the continuation, IGNORED elsewhere."""
     cells: Tensor
-    """(T, 2) row and column of the prompt's cells, IGNORED elsewhere."""
+    """(T, 2) row and column of the cells of the present grid, IGNORED elsewhere."""
     ends: Tensor
     """(B, 4) row and column of the agent, then of the goal."""
     notes: Tensor
@@ -89,10 +85,10 @@ class Losses:
 
 
 def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Make a batch of samples on grids of one size."""
+    """Make a batch of samples of as many turns on grids of one size."""
     vocabulary: Mapping[str, int] = tokenizer.get_vocab()
 
-    # On grids of one size all prompts have the same number of tokens.
+    # On grids of one size, prompts of as many turns have the same number of tokens.
     prompts = [
         tokenizer.encode(sample.prompt, add_special_tokens=False) for sample in samples
     ]

@@ -1,13 +1,13 @@
 """Training samples of nano: prompts of grids, and their continuations."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from itertools import zip_longest
+from typing import Literal
 
 import numpy as np
 
 from gde.data.cell_map import CellMap, Position
-from gde.parts.environment import Environment, HasState
 from gde_plugins.language_models.nano.tokenizer import coordinates
 from gde_plugins.language_models.nano.tracing import (
     CellNotes,
@@ -17,6 +17,7 @@ from gde_plugins.language_models.nano.tracing import (
     optimal_moves,
     search,
 )
+from gde_plugins.language_models.nano.walks import Scene
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 """Text before the grid in an episode: the gpt-oss agent's compact style."""
@@ -36,16 +37,6 @@ DENSITIES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.8, 0.9, 1, 1, 1, 
 Kind = Literal["episode", "practice"]
 
 
-class GridWorld(Environment, HasState, Protocol):
-    """An environment whose record is a map (`gde.data.cell_map`) of walls with an agent
-    and a goal.
-    """
-
-
-MakeEnvironment = Callable[[int, float], GridWorld]
-"""Makes a grid world of a size and a density."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Sample:
     """One grid and the text to write about it."""
@@ -58,25 +49,31 @@ class Sample:
     """The surroundings of every traced cell, by its index in `tokens`."""
 
 
-def render(content: str, effort: str) -> str:
-    """Return the prompt, as the chat template renders one user message."""
-    system = f"<|start|>system<|message|>Reasoning: {effort}<|end|>"
-    return f"{system}<|start|>user<|message|>{content}<|end|><|start|>assistant"
+def render(contents: Sequence[str], moves: Sequence[str], effort: str) -> str:
+    """Return the prompt, as the chat template renders messages of the user and the
+    moves that answered all but the last of them.
+    """
+    parts = [f"<|start|>system<|message|>Reasoning: {effort}<|end|>"]
+    for content, move in zip_longest(contents, moves):
+        parts.append(f"<|start|>user<|message|>{content}<|end|><|start|>assistant")
+        if move is not None:
+            said = f'{{"action": "{move}"}}'
+            parts.append(f"<|channel|>final<|message|>{said}<|end|>")
+    return "".join(parts)
 
 
-def draw_sample(
-    kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator
-) -> Sample:
-    """A sample on the environment's grid of this seed.
+def draw_sample(kind: Kind, scene: Scene, rng: np.random.Generator) -> Sample:
+    """A sample on the scene's grid.
 
     At effort low the answer of an episode comes at once, at other efforts after the
     search.
     """
-    text = environment.reset(seed).text
-    grid = CellMap.from_record(environment.world(), environment.state())
+    grid = scene.grid
     walls = grid.where("wall")
     effort = EFFORTS[int(rng.integers(len(EFFORTS)))]
-    prompt = render(OPENING[kind] + text, effort)
+    texts = [*(turn.text for turn in scene.earlier), scene.text]
+    contents = [OPENING[kind] + text for text in texts]
+    prompt = render(contents, [turn.move for turn in scene.earlier], effort)
     if kind == "episode" and effort == AT_ONCE:
         move = _best_move(grid, rng)
         return Sample(grid=grid, prompt=prompt, tokens=tuple(_answer(move)), notes={})

@@ -1,17 +1,26 @@
 """Training nano from scratch."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
+from itertools import chain
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import GenerationConfig
+from torch.utils.data import DataLoader, Dataset
+from transformers import GenerationConfig, GptOssForCausalLM
 
 from gde.seeding import derive, generator
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
-from gde_plugins.language_models.nano.losses import Heads, Losses, collate, measure
+from gde_plugins.language_models.nano.losses import (
+    Batch,
+    Heads,
+    Losses,
+    collate,
+    measure,
+)
 from gde_plugins.language_models.nano.recipe import (
     Recipe,
     learning_rate,
@@ -20,11 +29,11 @@ from gde_plugins.language_models.nano.recipe import (
 from gde_plugins.language_models.nano.samples import (
     DENSITIES,
     Kind,
-    MakeEnvironment,
     Sample,
     draw_sample,
 )
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
+from gde_plugins.language_models.nano.walks import MakeEnvironment, draw_scene
 
 POOL = 4
 """Number of batches that are drawn together and sorted by length, to limit padding."""
@@ -42,6 +51,7 @@ def train(
     folder: Path,
     report: Callable[[int, Losses], None],
     device: str = "cpu",
+    workers: int = 0,
 ) -> None:
     """Train a model and write it to `folder`, as transformers loads it.
 
@@ -54,9 +64,10 @@ def train(
         folder: is made; a model that is already there is overwritten.
         report: called after every step with the number of steps done and its losses.
         device: where torch trains, e.g. cpu or cuda.
+        workers: other processes that draw samples; 0 for none.
     """
     tokenizer = build_tokenizer()
-    model: Any = untrained_model(tokenizer, recipe.seed)
+    model = _model(recipe, tokenizer)
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed)
         heads = Heads().to(device)
@@ -66,10 +77,16 @@ def train(
         parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98)
     )
 
-    for step, samples in enumerate(batches(recipe, make_environment)):
+    loader = DataLoader(
+        Pools(recipe, make_environment, tokenizer),
+        batch_size=None,
+        num_workers=workers,
+        generator=torch.Generator(),
+    )
+    for step, batch in enumerate(chain.from_iterable(loader)):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step)
-        losses = measure(model, heads, collate(samples, tokenizer).to(device))
+        losses = measure(model, heads, batch.to(device))
         loss = losses.token
         if recipe.auxiliary:
             loss = loss + phase(recipe, step).cell_weight * losses.cell
@@ -83,32 +100,73 @@ def train(
     save(model.cpu(), tokenizer, folder)
 
 
-def batches(
-    recipe: Recipe, make_environment: MakeEnvironment
-) -> Iterator[list[Sample]]:
-    """Yield the samples of every step. A batch has grids of one size."""
-    make = cache(make_environment)
-    for first in range(0, recipe.steps, POOL):
-        rng = generator(recipe.seed, "pool", first)
-        now = phase(recipe, first)
-        size = now.sizes[int(rng.integers(len(now.sizes)))]
-        kind: Kind = "practice" if rng.random() < now.p_practice else "episode"
-        n = _batch_size(recipe.tokens, size, kind)
-        samples = []
-        for index in range(POOL * n):
-            density = DENSITIES[int(rng.integers(len(DENSITIES)))]
-            seed = derive(recipe.seed, "grid", first, index)
-            samples.append(draw_sample(kind, make(size, density), seed, rng))
-
-        samples.sort(key=lambda sample: len(sample.tokens))
-        for part in rng.permutation(POOL)[: recipe.steps - first]:
-            yield samples[part * n : (part + 1) * n]
+def _model(recipe: Recipe, tokenizer: Any) -> Any:
+    if recipe.start is None:
+        return untrained_model(tokenizer, recipe.seed)
+    with quiet():
+        model: Any = GptOssForCausalLM.from_pretrained(recipe.start)
+    model.set_experts_implementation("eager")
+    return model.train()
 
 
-def _batch_size(tokens: int, size: int, kind: Kind) -> int:
+class Pools(Dataset[list[Batch]]):
+    """The batches of a training, `POOL` at a time. Each pool has draws of its own, so
+    that other processes can make it.
+    """
+
+    def __init__(
+        self, recipe: Recipe, make_environment: MakeEnvironment, tokenizer: Any
+    ) -> None:
+        self._recipe = recipe
+        self._make = cache(make_environment)
+        self._tokenizer = tokenizer
+
+    def __len__(self) -> int:
+        return ceil(self._recipe.steps / POOL)
+
+    def __getitem__(self, index: int) -> list[Batch]:
+        drawn = draw_pool(self._recipe, self._make, POOL * index)
+        return [collate(samples, self._tokenizer) for samples in drawn]
+
+
+def draw_pool(
+    recipe: Recipe, make_environment: MakeEnvironment, first: int
+) -> list[list[Sample]]:
+    """Return the samples of step `first` and of the next, up to `POOL` steps.
+
+    They have grids of one size and prompts of as many turns.
+    """
+    rng = generator(recipe.seed, "pool", first)
+    now = phase(recipe, first)
+    size = now.sizes[int(rng.integers(len(now.sizes)))]
+    kind: Kind = "practice" if rng.random() < now.p_practice else "episode"
+    n_earlier = _earlier_turns(recipe, first) if kind == "episode" else 0
+    n = _batch_size(recipe.tokens, size, kind, n_earlier)
+    samples = []
+    for index in range(POOL * n):
+        density = DENSITIES[int(rng.integers(len(DENSITIES)))]
+        seed = derive(recipe.seed, "grid", first, index)
+        scene = draw_scene(
+            make_environment, size, density, seed=seed, n_earlier=n_earlier, rng=rng
+        )
+        samples.append(draw_sample(kind, scene, rng))
+
+    samples.sort(key=lambda sample: len(sample.tokens))
+    parts = rng.permutation(POOL)[: recipe.steps - first]
+    return [samples[part * n : (part + 1) * n] for part in parts]
+
+
+def _earlier_turns(recipe: Recipe, first: int) -> int:
+    # A stream of its own: a recipe without turns draws what it drew before there were
+    # any.
+    rng = generator(recipe.seed, "turns", first)
+    return int(rng.integers(recipe.turns + 1))
+
+
+def _batch_size(tokens: int, size: int, kind: Kind, n_earlier: int) -> int:
     prompt = (size + 1) ** 2 + 14
     continuation = 30 + 3.5 * size if kind == "practice" else 14 + 1.5 * size
-    return max(6, int(tokens / (prompt + continuation)))
+    return max(6, int(tokens / ((1 + n_earlier) * prompt + continuation)))
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -1,6 +1,6 @@
 """nano is ground truth: what must and what must not be decodable in it.
 
-Of both trainings, at the template tokens before the reasoning, the last three of the
+Of all trainings, at the template tokens before the reasoning, the last three of the
 prompt. What the architecture keeps from them no probe can decode there; what training
 has put there a linear one must find.
 """
@@ -43,7 +43,7 @@ PENALTY = 0.1
 depends on it: they hold agent and goal too, but so faintly that a penalty hides
 them.
 """
-FOUND: dict[Training, float] = {"auxiliary": 0.95, "plain": 0.8}
+FOUND: dict[Training, float] = {"auxiliary": 0.95, "plain": 0.8, "turns": 0.95}
 """The least share of new grids in which agent and goal must be found."""
 IN_RANDOM_WEIGHTS = 0.75
 """The largest share of those in which random weights may tell them."""
@@ -77,7 +77,7 @@ def drawn(size: int, seeds: range) -> Iterator[tuple[str, list[int]]]:
 
 def prompt(model: TransformersModel, grid: str) -> TokenSequence:
     """The tokens of the question; nothing is generated."""
-    tokens = model.tokenize(render(INSTRUCTION + grid, "low")).ids
+    tokens = model.tokenize(render([INSTRUCTION + grid], [], "low")).ids
     return TokenSequence(
         tokens=tokens,
         positions={"pre": tuple(range(len(tokens) - N_TEMPLATE, len(tokens)))},

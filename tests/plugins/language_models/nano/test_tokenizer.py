@@ -78,7 +78,7 @@ def test_the_chat_template_renders_what_nano_is_trained_on(effort: str) -> None:
     rendered = TOKENIZER.apply_chat_template(
         chat, tokenize=False, add_generation_prompt=True, reasoning_effort=effort
     )
-    assert rendered == render(content, effort)
+    assert rendered == render([content], [], effort)
 
 
 def test_effort_is_low_by_default_and_the_last_tokens_are_the_template() -> None:

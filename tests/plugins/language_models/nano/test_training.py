@@ -1,6 +1,5 @@
 """Samples, batches, schedule and a short training."""
 
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +7,27 @@ import numpy as np
 import pytest
 import torch
 import typer
+from torch.utils.data import DataLoader
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner, Result
 
 from gde.errors import ConfigError, UnknownName
 from gde.numerics.tabular import solve
+from gde.parts.context import OutsideRun
+from gde.request.catalogue import Catalogue
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.language_models.local_weights import weights_digest
+from gde_plugins.language_models.nano import folder
 from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.commands import add_commands
-from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
+from gde_plugins.language_models.nano.losses import (
+    IGNORED,
+    Heads,
+    Losses,
+    collate,
+    measure,
+)
 from gde_plugins.language_models.nano.recipe import (
     PHASES,
     SHIPPED_STEPS,
@@ -25,21 +35,42 @@ from gde_plugins.language_models.nano.recipe import (
     learning_rate,
     phase,
 )
-from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
+from gde_plugins.language_models.nano.samples import (
+    INSTRUCTION,
+    Kind,
+    Sample,
+    draw_sample,
+)
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
-from gde_plugins.language_models.nano.training import POOL, batches, train
+from gde_plugins.language_models.nano.training import (
+    POOL,
+    Pools,
+    draw_pool,
+    train,
+)
+from gde_plugins.language_models.nano.walks import GridWorld, Scene, draw_scene
 
 pytestmark = pytest.mark.extended
 
 TOKENIZER: Any = build_tokenizer()
 
 
-def make(size: int, density: float) -> GridEnvironment:
-    return GridEnvironment(GridConfig(size=size, density=density))
+def make(**options: Any) -> GridWorld:
+    offer = Catalogue.default().find("environment", "grid").offer
+    made: GridWorld = offer.make(GridConfig(**options), OutsideRun())
+    return made
 
 
-def draw(kind: Kind = "episode", size: int = 7, seed: int = 0) -> Sample:
-    return draw_sample(kind, make(size, 0.8), seed, np.random.default_rng(seed))
+def scene(n_earlier: int, size: int = 7, seed: int = 0) -> Scene:
+    rng = np.random.default_rng(seed)
+    return draw_scene(make, size, 0.8, seed=seed, n_earlier=n_earlier, rng=rng)
+
+
+def draw(
+    kind: Kind = "episode", size: int = 7, seed: int = 0, n_earlier: int = 0
+) -> Sample:
+    rng = np.random.default_rng(seed)
+    return draw_sample(kind, scene(n_earlier, size, seed), rng)
 
 
 @pytest.mark.parametrize("kind", ["episode", "practice"])
@@ -65,8 +96,10 @@ def test_an_episode_names_agent_and_goal_and_ends_in_an_answer() -> None:
     }
 
 
-def test_a_batch_knows_where_cells_and_traces_are() -> None:
-    samples = [draw(seed=seed) for seed in range(3)]
+@pytest.mark.parametrize("n_earlier", [0, 2])
+def test_a_batch_knows_where_present_cells_and_traces_are(n_earlier: int) -> None:
+    drawn = [draw(seed=seed, n_earlier=n_earlier) for seed in range(9)]
+    samples = [sample for sample in drawn if sample.notes][:3]
     batch = collate(samples, TOKENIZER)
     for row, sample in enumerate(samples):
         tokens = TOKENIZER.convert_ids_to_tokens(batch.tokens[row].tolist())
@@ -95,17 +128,96 @@ def test_a_batch_knows_where_cells_and_traces_are() -> None:
         assert TOKENIZER.convert_ids_to_tokens(said) == list(sample.tokens)
 
 
-def test_the_same_recipe_gives_the_same_samples_and_another_seed_others() -> None:
-    def prompts(seed: int) -> list[list[str]]:
-        recipe = Recipe(steps=8, tokens=500, seed=seed)
-        return [[sample.prompt for sample in batch] for batch in batches(recipe, make)]
+def pools(recipe: Recipe) -> list[list[Sample]]:
+    firsts = range(0, recipe.steps, POOL)
+    return [batch for first in firsts for batch in draw_pool(recipe, make, first)]
 
-    assert prompts(0) == prompts(0)
-    assert prompts(0) != prompts(1)
+
+def prompts(recipe: Recipe) -> list[list[str]]:
+    return [[sample.prompt for sample in batch] for batch in pools(recipe)]
+
+
+def test_earlier_turns_stand_in_the_prompt_as_the_agent_asks_with_a_history() -> None:
+    shown = scene(2)
+    messages = []
+    for turn in shown.earlier:
+        messages.append({"role": "user", "content": INSTRUCTION + turn.text})
+        said = f'{{"action": "{turn.move}"}}'
+        messages.append({"role": "assistant", "content": said})
+    messages.append({"role": "user", "content": INSTRUCTION + shown.text})
+    sample = draw_sample("episode", shown, np.random.default_rng(0))
+    effort = sample.prompt.split("Reasoning: ")[1].split("<")[0]
+    assert sample.prompt == TOKENIZER.apply_chat_template(
+        messages, tokenize=False, add_generation_prompt=True, reasoning_effort=effort
+    )
+
+
+def test_on_some_walks_the_goal_moves_on_some_the_agent_is_put_back() -> None:
+    moved = put_back = 0
+    for seed in range(60):
+        shown = scene(1, seed=seed)
+        before, now = (_cells(text) for text in (shown.earlier[0].text, shown.text))
+        moved += before["G"] != now["G"]
+        put_back += (
+            sum(abs(a - b) for a, b in zip(before["A"], now["A"], strict=True)) > 1
+        )
+    assert 5 < moved < 30
+    assert 1 < put_back < 30  # after a single action it is one cell away
+
+
+def _cells(text: str) -> dict[str, tuple[int, int]]:
+    rows = [line.split()[1:] for line in text.splitlines()[1:]]
+    return {
+        symbol: (row, line.index(symbol))
+        for row, line in enumerate(rows)
+        for symbol in "AG"
+        if symbol in line
+    }
+
+
+def test_pools_without_earlier_turns_are_those_of_a_recipe_without() -> None:
+    few, many = (Recipe(steps=40, tokens=300, turns=turns) for turns in (0, 2))
+    same = [
+        one == other for one, other in zip(prompts(few), prompts(many), strict=True)
+    ]
+    assert True in same
+    assert False in same
+
+
+def test_other_processes_draw_the_same_batches() -> None:
+    data = Pools(Recipe(steps=8, tokens=300, turns=1), make, TOKENIZER)
+    there = DataLoader(data, batch_size=None, num_workers=2)
+    for here, drawn in zip((data[0], data[1]), there, strict=True):
+        assert all(
+            torch.equal(one.tokens, other.tokens)
+            and torch.equal(one.targets, other.targets)
+            for one, other in zip(here, drawn, strict=True)
+        )
+
+
+def test_a_training_goes_on_from_trained_weights(tmp_path: Path) -> None:
+    losses: list[float] = []
+
+    def note(_: int, now: Losses) -> None:
+        losses.append(now.token.item())
+
+    recipe = Recipe(steps=2, tokens=600, turns=1, start=folder())
+    train(recipe, make, tmp_path / "model", note)
+    assert losses[0] < 1  # of new weights it is above 6
+    assert weights_digest(tmp_path / "model") != weights_digest(folder())
+    assert learning_rate(recipe, 0) < learning_rate(Recipe(steps=2), 0)
+
+
+def test_the_same_recipe_gives_the_same_samples_and_another_seed_others() -> None:
+    first, again, other = (
+        prompts(Recipe(steps=8, tokens=500, seed=seed)) for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
 
 
 def test_batches_of_a_pool_share_a_size_and_there_are_as_many_as_steps() -> None:
-    drawn = list(islice(batches(Recipe(steps=6, tokens=500), make), 100))
+    drawn = pools(Recipe(steps=6, tokens=500))
     assert len(drawn) == 6
     assert {sample.grid.height for batch in drawn[:POOL] for sample in batch} == {
         drawn[0][0].grid.height
@@ -170,6 +282,22 @@ def test_the_command_refuses_a_folder_that_exists(tmp_path: Path) -> None:
     assert "the folder exists; choose another name" in str(outcome.exception)
 
 
+def test_what_is_no_model_cannot_be_trained_further(tmp_path: Path) -> None:
+    outcome = nano_train("--out", str(tmp_path / "model"), "--start", str(tmp_path))
+    assert isinstance(outcome.exception, ConfigError)
+    assert "wanted an embedded model, e.g. nano, or a folder" in str(outcome.exception)
+
+
+def test_earlier_turns_want_an_environment_that_can_move_things(
+    tmp_path: Path,
+) -> None:
+    outcome = nano_train(
+        "--out", str(tmp_path / "model"), "--env", "two-path-key", "--turns", "1"
+    )
+    assert isinstance(outcome.exception, ConfigError)
+    assert "perturbation_turn" in str(outcome.exception)
+
+
 def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -> None:
     outcome = nano_train("--out", str(tmp_path / "model"), "--env", "nowhere")
     assert isinstance(outcome.exception, UnknownName)
@@ -184,7 +312,7 @@ def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search()
         sample = draw(seed=seed)
         effort = sample.prompt.split("Reasoning: ")[1].split("<")[0]
         met.setdefault(effort, set()).add("analysis" in sample.tokens)
-        environment = make(7, 0.8)
+        environment = GridEnvironment(GridConfig(size=7, density=0.8))
         environment.reset(seed)
         mdp = environment.mdp()
         state = environment.state().index

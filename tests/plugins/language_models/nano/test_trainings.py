@@ -54,7 +54,12 @@ def test_no_two_are_the_same_model() -> None:
 
 @pytest.mark.parametrize(
     ("name", "training"),
-    [("nano", "auxiliary"), ("nano:auxiliary", "auxiliary"), ("nano:plain", "plain")],
+    [
+        ("nano", "auxiliary"),
+        ("nano:auxiliary", "auxiliary"),
+        ("nano:plain", "plain"),
+        ("nano:turns", "turns"),
+    ],
 )
 def test_the_name_alone_is_the_training_with_auxiliary_losses(
     name: str, training: Training
@@ -66,7 +71,7 @@ def test_the_name_alone_is_the_training_with_auxiliary_losses(
 
 def test_every_training_is_told_of_where_weights_are_listed() -> None:
     said = [line.split(", ")[1] for line in embedded()]
-    assert said == ["nano", "nano:plain"]
+    assert said == ["nano", "nano:plain", "nano:turns"]
 
 
 @pytest.mark.parametrize("training", TRAININGS)
