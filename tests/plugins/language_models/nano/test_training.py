@@ -17,7 +17,7 @@ from gde.parts.context import OutsideRun
 from gde.request.catalogue import Catalogue
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.language_models.local_weights import weights_digest
+from gde_plugins.language_models.local_weights import digests
 from gde_plugins.language_models.nano import folder
 from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.commands import add_commands
@@ -204,7 +204,7 @@ def test_a_training_goes_on_from_trained_weights(tmp_path: Path) -> None:
     recipe = Recipe(steps=2, tokens=600, turns=1, start=folder())
     train(recipe, make, tmp_path / "model", note)
     assert losses[0] < 1  # of new weights it is above 6
-    assert weights_digest(tmp_path / "model") != weights_digest(folder())
+    assert digests(tmp_path / "model")["weights"] != digests(folder())["weights"]
     assert learning_rate(recipe, 0) < learning_rate(Recipe(steps=2), 0)
 
 
