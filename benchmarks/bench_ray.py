@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from sizes import size
 
 from gde import Choice, Plan, evaluate
+from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
 from gde_plugins.ray_executor.cluster import cluster
 from gde_plugins.ray_executor.config import RayConfig
@@ -24,8 +25,8 @@ from gde_plugins.ray_executor.config import RayConfig
 import ray  # isort: skip
 
 WORKERS: Sequence[int] = size((1, 2, 4), (1,))
-EPISODES = size(4000, 10)
-EMPTY = size(4000, 10)
+EPISODES = size(2000, 10)
+EMPTY = size(1000, 10)
 """Tasks and requests that do nothing."""
 AT_ONCE = 256
 """Episodes in all workers."""
@@ -92,7 +93,8 @@ def main() -> None:
         serial = episodes(Choice(name="serial"), place / "serial", catalogue)
         figures["serial"] = {"episodes a second": serial}
         for workers in WORKERS:
-            on_ray = Choice(name="ray", config={"workers": workers, "cpus": 1})
+            config: dict[str, Json] = {"workers": workers, "cpus": 1, "address": "auto"}
+            on_ray = Choice(name="ray", config=config)
             with cluster(RayConfig(workers=workers, cpus=1)):
                 found = empty(workers)
                 speed = episodes(on_ray, place / str(workers), catalogue)

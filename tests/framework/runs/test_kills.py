@@ -349,7 +349,10 @@ def test_other_works_that_are_killed(
             # A report that is being written is none that gde has finished.
             work(place)
         if (place / made).is_dir():
-            # A frozen run comes without its activations.
+            if name == "migration":
+                # Killed when it had its copy, it goes on there.
+                resume(place / made, CATALOGUE)
+            # Frozen runs come without their activations.
             faults = [
                 each for each in verify(place / made) if "activations" not in each
             ]
