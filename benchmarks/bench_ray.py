@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from sizes import size
 
@@ -32,12 +33,10 @@ AT_ONCE = 256
 """Episodes in all workers."""
 
 
-@ray.remote(num_cpus=1)
 def nothing() -> None:
     """Do nothing."""
 
 
-@ray.remote(num_cpus=0)
 class Nobody:
     """Answers nothing."""
 
@@ -45,8 +44,7 @@ class Nobody:
         """Answer."""
 
 
-@ray.remote(num_cpus=1)
-def asking(nobody: "ray.actor.ActorHandle", n: int) -> None:
+def asking(nobody: Any, n: int) -> None:
     """Ask, and wait for each answer."""
     for _ in range(n):
         ray.get(nobody.ask.remote())
@@ -54,16 +52,19 @@ def asking(nobody: "ray.actor.ActorHandle", n: int) -> None:
 
 def empty(workers: int) -> dict[str, float]:
     """Empty tasks and requests a second."""
-    ray.get([nothing.remote() for _ in range(10 * workers)])
+    task: Any = ray.remote(nothing).options(num_cpus=1)
+    ray.get([task.remote() for _ in range(10 * workers)])
     began = time.perf_counter()
-    ray.get([nothing.remote() for _ in range(EMPTY)])
+    ray.get([task.remote() for _ in range(EMPTY)])
     tasks = EMPTY / (time.perf_counter() - began)
 
-    nobody = Nobody.remote()
+    actor: Any = ray.remote(Nobody).options(num_cpus=0)
+    nobody = actor.remote()
     ray.get(nobody.ask.remote())
     each = EMPTY // workers
+    caller: Any = ray.remote(asking).options(num_cpus=1)
     began = time.perf_counter()
-    ray.get([asking.remote(nobody, each) for _ in range(workers)])
+    ray.get([caller.remote(nobody, each) for _ in range(workers)])
     requests = workers * each / (time.perf_counter() - began)
     return {"empty tasks a second": tasks, "empty requests a second": requests}
 
