@@ -178,7 +178,7 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
         ),
         (
             ("--set", "agent.model=nano:x"),
-            "model.source: wanted 'auxiliary' or 'plain', got 'x'",
+            "model.source: wanted 'auxiliary', 'plain' or 'turns', got 'x'",
         ),
         (
             ("--agent", "random"),
