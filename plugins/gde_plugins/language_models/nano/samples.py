@@ -29,6 +29,8 @@ N_WAYS = {"episode": 1, "practice": 4}
 OPENING = {"episode": INSTRUCTION, "practice": PRACTICE}
 LONGEST = {"episode": 128, "practice": 60}
 EFFORTS = ("low", "medium", "high")
+END, RETURN = "<|end|>", "<|return|>"
+"""Tokens after a message that more follow, and after the last one."""
 AT_ONCE = "low"
 """Reasoning effort without any text before the answer."""
 DENSITIES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.8, 0.9, 1, 1, 1, 1)
@@ -57,8 +59,7 @@ def render(contents: Sequence[str], moves: Sequence[str], effort: str) -> str:
     for content, move in zip_longest(contents, moves):
         parts.append(f"<|start|>user<|message|>{content}<|end|><|start|>assistant")
         if move is not None:
-            said = f'{{"action": "{move}"}}'
-            parts.append(f"<|channel|>final<|message|>{said}<|end|>")
+            parts += _answer(move, END)
     return "".join(parts)
 
 
@@ -76,7 +77,8 @@ def draw_sample(kind: Kind, scene: Scene, rng: np.random.Generator) -> Sample:
     prompt = render(contents, [turn.move for turn in scene.earlier], effort)
     if kind == "episode" and effort == AT_ONCE:
         move = _best_move(grid, rng)
-        return Sample(grid=grid, prompt=prompt, tokens=tuple(_answer(move)), notes={})
+        said = tuple(_answer(move, RETURN))
+        return Sample(grid=grid, prompt=prompt, tokens=said, notes={})
 
     tokens = ["<|channel|>", "analysis", "<|message|>"]
     notes: dict[int, CellNotes] = {}
@@ -89,7 +91,7 @@ def draw_sample(kind: Kind, scene: Scene, rng: np.random.Generator) -> Sample:
             tokens.append(coordinates(*position))
         tokens += _conclusion(kind, answer(walls, steps, trace, rng))
     if kind == "practice":
-        tokens.append("<|end|>")
+        tokens.append(END)
     return Sample(grid=grid, prompt=prompt, tokens=tuple(tokens), notes=notes)
 
 
@@ -118,10 +120,10 @@ def _best_move(grid: CellMap, rng: np.random.Generator) -> str:
 def _conclusion(kind: Kind, move: str) -> list[str]:
     if kind == "practice":
         return [" move", f" {move}"]
-    return ["<|end|>", "<|start|>", "assistant", *_answer(move)]
+    return [END, "<|start|>", "assistant", *_answer(move, RETURN)]
 
 
-def _answer(move: str) -> list[str]:
+def _answer(move: str, end: str) -> list[str]:
     return [
         "<|channel|>",
         "final",
@@ -129,5 +131,5 @@ def _answer(move: str) -> list[str]:
         '{"action": "',
         move,
         '"}',
-        "<|return|>",
+        end,
     ]
