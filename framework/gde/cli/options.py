@@ -47,7 +47,7 @@ KeyTo = Annotated[
     typer.Option(
         "--key-to",
         metavar="HOST",
-        help="Host that may receive API keys, of a run from elsewhere HOST=VARIABLE; may be repeated.",
+        help="Host that may receive API keys, of a run from elsewhere HOST=VARIABLE or HOST=HEADER; may be repeated.",
     ),
 ]
 Read = Annotated[

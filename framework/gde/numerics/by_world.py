@@ -101,4 +101,5 @@ def _measure(name: str, metric: Metric, part: Evidence) -> Sequence[Measurement]
         return metric(part)
     except Exception as error:
         world = part.part["world"]
-        raise GdeError(f"metric {name!r} fails on world {world}: {error!r}") from error
+        reason = str(error) if isinstance(error, GdeError) else repr(error)
+        raise GdeError(f"metric {name!r} fails on world {world}: {reason}") from error

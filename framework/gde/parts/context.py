@@ -66,6 +66,16 @@ class Context(Protocol):
             the user did not name the host.
         """
 
+    def header(self, name: str, value: str, url: str) -> str:
+        """The value of a header of requests to that URL.
+
+        A value $VARIABLE is that of the environment variable, as `secret` gives it.
+
+        Raises:
+            GdeError: as `secret`, and where the plan comes from elsewhere and the user
+            did not name the header.
+        """
+
     def metric(self, name: str) -> Metric:
         """A metric of the run, else an offered one with its defaults.
 
@@ -119,6 +129,11 @@ class OutsideRun:
 
     def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it
         return os.environ.get(variable, "")
+
+    def header(self, name: str, value: str, url: str) -> str:  # noqa: ARG002
+        if value.startswith("$"):
+            return self.secret(value.removeprefix("$"), url)
+        return value
 
     def metric(self, name: str) -> Metric:
         return _nothing(f"metric {name!r}")

@@ -29,7 +29,7 @@ class Secrets:
 
         The plan of a run folder may come from anyone. One that was made elsewhere
         (`is_received`) reaches no other host at all, and sends a named host only the
-        variables that stand behind it, HOST=VARIABLE.
+        variables and headers that stand behind it, HOST=VARIABLE or HOST=HEADER.
         """
         self._named: set[str] | None = None
         if keys_to is not None:
@@ -50,7 +50,7 @@ class Secrets:
         host = host_of(url)
         wanted = f"{host}={variable}" if secret and self._is_received else host
         is_named = self._named is None or wanted in self._named
-        advice = f"if you want that, name the host with --key-to {wanted} (in Python: keys_to=[{wanted!r}])"
+        advice = _advice(wanted)
         if secret and not is_named:
             raise GdeError(
                 f"the run folder would have what {variable} holds sent to {host}: {advice}"
@@ -62,6 +62,20 @@ class Secrets:
         if secret:
             self.keep_out([variable])
         return secret
+
+    def check_header(self, name: str, value: str, url: str) -> None:
+        """Refuse to send a header that the plan of a run from elsewhere spells out.
+
+        Raises:
+            GdeError: the caller did not name host and header.
+        """
+        host = host_of(url)
+        wanted = f"{host}={name}"
+        is_named = self._named is None or wanted in self._named
+        if self._is_received and not is_named:
+            raise GdeError(
+                f"the run was made elsewhere and would send {name}: {value} to {host}: {_advice(wanted)}"
+            )
 
     def keep_out(self, variables: Iterable[str]) -> None:
         """Keep the values of environment variables out of the record."""
@@ -126,6 +140,11 @@ class Secrets:
             traceback = self.scrubbed(failure.traceback)
             clean.append(replace(failure, reason=reason, traceback=traceback))
         return tuple(clean)
+
+
+def _advice(wanted: str) -> str:
+    """What a caller says who wants a request to be sent."""
+    return f"if you want that, name the host with --key-to {wanted} (in Python: keys_to=[{wanted!r}])"
 
 
 def host_of(url: str) -> str:

@@ -237,6 +237,12 @@ class RunContext:
             journal.add_note(NOTED, {variable: ""})
         return secret
 
+    def header(self, name: str, value: str, url: str) -> str:
+        if value.startswith("$"):
+            return self.secret(value.removeprefix("$"), url)
+        self._resources.secrets.check_header(name, value, url)
+        return value
+
     def metric(self, name: str) -> Metric:
         """The run's metric of this name, else the offer with its defaults."""
         chosen = self._resources.find_metric(name)

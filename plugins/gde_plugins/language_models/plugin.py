@@ -89,9 +89,7 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     key = context.secret(config.api_key_env, config.url)
     headers = {}
     for name, value in config.headers.items():
-        headers[name] = value
-        if value.startswith("$"):
-            headers[name] = context.secret(value.removeprefix("$"), config.url)
+        headers[name] = context.header(name, value, config.url)
     return OpenAIModel(config, key, headers)
 
 

@@ -142,6 +142,20 @@ def test_a_run_made_elsewhere_sends_nothing_to_hosts_that_nobody_named(
     assert Secrets(keys_to=()).give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
 
 
+def test_a_run_made_elsewhere_sends_no_header_that_nobody_named() -> None:
+    url, host = "http://10.0.0.1:80/v1", "http://10.0.0.1:80"
+    with pytest.raises(
+        GdeError,
+        match=r"would send X-Org: theirs to .*--key-to http://10.0.0.1:80=X-Org",
+    ):
+        Secrets(keys_to=(host,), is_received=True).check_header("X-Org", "theirs", url)
+    named = Secrets(keys_to=(f"{host}=X-Org",), is_received=True)
+    named.check_header("X-Org", "theirs", url)
+    with pytest.raises(GdeError, match="X-Team"):
+        named.check_header("X-Team", "theirs", url)
+    Secrets(keys_to=()).check_header("X-Org", "mine", url)
+
+
 def writer_link(run: Path, treasure: Path) -> None:
     for name in (".writer", ".lock", "report.html"):
         (run / name).unlink(missing_ok=True)

@@ -1,8 +1,10 @@
 """A key goes to whom the user names and is written nowhere, whoever sends it back."""
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,6 +23,7 @@ from gde import (
     resume,
 )
 from gde.request.secrets import Secrets, host_of
+from gde.store.folder import RunFolder
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
@@ -35,11 +38,13 @@ class Echo(BaseHTTPRequestHandler):
     """
 
     asked: ClassVar[list[str]] = []
+    headers_of: ClassVar[list[str | None]] = []
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
         key = (self.headers["authorization"] or "").removeprefix("Bearer ")
         Echo.asked.append(key)
+        Echo.headers_of.append(self.headers["x-org"])
         status = 400 if len(Echo.asked) % 4 == 0 else 200
         message = {
             "role": "assistant",
@@ -123,13 +128,17 @@ def test_a_key_that_is_sent_back_is_in_no_artefact(
     assert "sk-canary" not in "".join(capfd.readouterr())
 
 
+def forget_episodes(run: Path) -> None:
+    """Leave all of the run's episodes to play."""
+    with closing(RunFolder.open(run).journal()) as journal:
+        journal.write(
+            [(f"DELETE FROM {table}", ()) for table in ("turns", "calls", "episodes")]
+        )
+
+
 def test_a_received_folder_gets_no_key(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from contextlib import closing
-
-    from gde.store.folder import RunFolder
-
     monkeypatch.delenv("CANARY_KEY", raising=False)
     wanted = Plan(
         environment=Choice(name="grid", config={"size": 5}),
@@ -140,10 +149,7 @@ def test_a_received_folder_gets_no_key(
     )
     run = tmp_path / "run"
     evaluate(wanted, run)
-    with closing(RunFolder.open(run).journal()) as journal:
-        journal.write(
-            [(f"DELETE FROM {table}", ()) for table in ("turns", "calls", "episodes")]
-        )
+    forget_episodes(run)
     Echo.asked = []
     monkeypatch.setenv("CANARY_KEY", KEY)
     host = host_of(url)
@@ -157,6 +163,29 @@ def test_a_received_folder_gets_no_key(
     resume(run, keys_to=[host])
     assert set(Echo.asked) == {KEY}
     rescore(run, ["length"])  # what asks nobody needs no key
+
+
+def test_a_run_from_elsewhere_sends_a_header_only_where_the_user_names_it(
+    url: str, tmp_path: Path
+) -> None:
+    wanted = Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": f"openai:m@{url}"}),
+        models=[Choice(name="", config={"retries": 0, "headers": {"X-Org": "theirs"}})],
+        metrics=("success",),
+        episodes=2,
+    )
+    evaluate(wanted, tmp_path / "run")
+    forget_episodes(tmp_path / "run")
+    received = tmp_path / "received"
+    shutil.copytree(tmp_path / "run", received)
+    Echo.headers_of = []
+    host = host_of(url)
+    with pytest.raises(GdeError, match=rf"X-Org: theirs .*--key-to {host}=X-Org"):
+        resume(received, keys_to=[host])
+    assert Echo.headers_of == []
+    resume(received, keys_to=[f"{host}=X-Org"])
+    assert set(Echo.headers_of) == {"theirs"}
 
 
 def test_a_password_in_a_url_is_refused_before_anything_is_written() -> None:
