@@ -26,8 +26,10 @@ class AlfworldSimulator:
         from textworld.envs import PddlEnv
 
         from gde_plugins.text_worlds.alfworld.caches import cache
+        from gde_plugins.text_worlds.alfworld.expressions import pass_names
 
         cache()
+        pass_names()
         self._folder = Path(folder)
         self._play_on = play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
