@@ -171,7 +171,14 @@ def place(measurement: "Measurement") -> str:
 
 def number(measurement: "Measurement") -> str:
     """The value, or the reason why there is none."""
-    return measurement.reason if measurement.value is None else plain(measurement.value)
+    if measurement.value is None:
+        return measurement.reason
+    from gde.reporting.wording import LEAST
+
+    # Rounded, a small p value would read as zero.
+    if measurement.unit == "probability" and measurement.value < LEAST:
+        return f"< {LEAST}"
+    return plain(measurement.value)
 
 
 def interval(measurement: "Measurement") -> str:

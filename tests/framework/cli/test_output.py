@@ -2,12 +2,14 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import run
 
 import pytest
 
-from gde.cli.output import talking
+from gde import Measurement
+from gde.cli.output import number, talking
 from gde.runs.verifying import verify
 
 TALK = f"{sys.executable} -c 'print(\"a child\")'"
@@ -80,3 +82,10 @@ def test_a_run_whose_standard_files_are_closed_is_a_run(
         path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
     ]
     assert not any(b"a step of a library" in text for text in texts)
+
+
+def test_a_small_probability_is_not_printed_as_zero() -> None:
+    small = Measurement(name="p", value=4e-5, unit="probability", n=9)
+    assert number(small) == "< 0.001"
+    assert number(replace(small, value=0.0012)) == "0.001"
+    assert number(replace(small, unit="share")) == "0.000"

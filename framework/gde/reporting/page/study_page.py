@@ -92,6 +92,6 @@ def _row(row: Comparison, rules: Sequence[str], is_published: bool) -> Row:
 
 def _text(value: float, unit: str) -> str:
     """A number without its unit; small ones have three significant digits."""
-    if unit in {"share", "count"} or abs(value) >= 0.1:
+    if unit in {"share", "count", "probability"} or abs(value) >= 0.1:
         return number(value, unit)
     return f"{value:.3g}"
