@@ -61,6 +61,13 @@ def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
     ]
 
 
+def test_a_small_probability_is_not_shown_as_zero_or_with_digits_nobody_needs() -> None:
+    p = Measurement(name="p", value=4e-5, unit="probability", n=4)
+    rows = [Comparison(quantity="p", paper=None, ours=p, source="T", table="T")]
+    ((_, shown),) = comparison_tables(rows)
+    assert shown.groups[0].rows[0].cells[0].text == "< 0.001"
+
+
 def test_the_finding_counts_the_published_numbers_in_our_intervals() -> None:
     ours = Measurement(name="k", value=0.2, unit="share", n=9, interval=(0.1, 0.3))
     rows = []
