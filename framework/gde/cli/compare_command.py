@@ -34,7 +34,8 @@ PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Folders of runs, or of two profiles."),
     ],
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
@@ -59,12 +60,23 @@ def command(
     further tests.
 
     Of any number of runs with reward models, a leaderboard ranks all reward models by
-    task, each beside the best baseline that reads nothing.
+    task, each beside the best baseline that reads nothing. Of two profiles or other
+    studies, the tables are their pages' rows, corrected together.
     """
+    from gde.cli.study_differences import compare_and_show
     from gde.errors import GdeError
     from gde.runs.comparing import compare
     from gde.runs.leaderboard import rank_contenders
     from gde.runs.regression import check_not_worse
+    from gde.runs.study import is_study
+
+    if len(runs) == 2 and all(map(is_study, runs)):
+        if unpaired or fail_if_worse:
+            raise GdeError(
+                "compare: --unpaired and --fail-if-worse take two runs, e.g. those in the folders of the studies"
+            )
+        compare_and_show(runs[0], runs[1], as_json)
+        return
 
     boards = rank_contenders(runs)
     ranked = {"leaderboards": [asdict(one) for one in boards]}
@@ -125,7 +137,7 @@ def _show_rows(rows: "Sequence[Row]", paired: bool) -> None:
         tell(f"shared worlds: {counted(widest.n, widest.clusters)}")
     differing = [row for row in rows if row.n_different != 0]
     if differing:
-        show_table("", COLUMNS, [_cells(row) for row in differing])
+        show_table("", COLUMNS, [cells(row) for row in differing])
     equal = [row.title for row in rows if row.n_different == 0]
     if equal:
         tell(f"equal in every world: {'; '.join(equal)}")
@@ -226,7 +238,7 @@ def _described(side: "Side") -> str:
     return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
+def cells(row: "Row") -> tuple[str, ...]:
     """The cells of a row, in the order of `COLUMNS`."""
     from gde.reporting.contest import CLEAR
     from gde.reporting.wording import bounds, heading, number

@@ -143,6 +143,11 @@ def study_json(study: Study) -> dict[str, Any]:
     }
 
 
+def is_study(folder: Path) -> bool:
+    """Whether a folder holds a finished study."""
+    return (folder / STUDY_TABLES).is_file()
+
+
 def read_study(folder: Path) -> Study:
     """A finished study as it was written; nothing is computed.
 

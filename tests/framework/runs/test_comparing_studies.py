@@ -1,0 +1,128 @@
+"""Two studies beside one another: numbers paired over worlds, corrected together."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gde import Choice, GdeError, Plan, evaluate
+from gde.cli.main import build_app
+from gde.errors import RunFolderError
+from gde.parts.reproduction import Comparison
+from gde.reporting.page_files import write_study
+from gde.runs.comparing import compare
+from gde.runs.comparing_studies import compare_studies
+from gde.runs.study import Study
+
+PLAN = Plan(
+    environment="grid",
+    agent="optimal",
+    metrics=("success", "accuracy"),
+    reporters=(),
+    episodes=8,
+)
+
+
+def study(folder: Path, agent: str, name: str = "profile", size: int = 5) -> None:
+    """A study of one run, with a row for each metric and one that has no number."""
+    world = Choice(name="grid", config={"size": size, "density": 0.3})
+    result = evaluate(replace(PLAN, environment=world, agent=agent), folder / "walks")
+    rows = [
+        Comparison(quantity=one.name, paper=None, ours=one, source="walks", table="T")
+        for one in result.measurements
+        if not one.where and one.name in ("success", "accuracy")
+    ]
+    printed = replace(rows[0].ours, name="printed", value=0.5)
+    rows.append(replace(rows[0], quantity="printed", ours=printed, source="fig. 6"))
+    made = Study(
+        name=name,
+        scale=1.0,
+        folder=folder,
+        rows=tuple(rows),
+        figures=(),
+        figures_missing="none here",
+        results={"walks": result},
+    )
+    write_study(made)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("studies")
+    study(folder / "a", "optimal")
+    study(folder / "b", "random")
+    return folder / "a", folder / "b"
+
+
+def test_numbers_of_runs_that_share_worlds_are_paired(
+    folders: tuple[Path, Path],
+) -> None:
+    a, b = folders
+    found = compare_studies(a, b)
+    pairs = {pair.quantity: pair for pair in found.pairs}
+    assert [*pairs] == ["success", "accuracy", "printed"]
+    rows = {row.name: row for row in compare(a / "walks", b / "walks").rows}
+    for name in ("success", "accuracy"):
+        row = pairs[name].row
+        assert row is not None
+        assert (row.a, row.b, row.n) == (rows[name].a, rows[name].b, 8)
+        assert (row.difference, row.interval) == (
+            rows[name].difference,
+            rows[name].interval,
+        )
+    assert pairs["printed"].row is None
+
+
+def test_p_values_are_corrected_over_the_rows_that_are_shown(
+    folders: tuple[Path, Path],
+) -> None:
+    tested = [pair.row for pair in compare_studies(*folders).pairs if pair.row]
+    raw = sorted(row.p_wilcoxon or 0.0 for row in tested)
+    assert len(raw) == 2
+    # Holm: the smaller one counts twice.
+    expected = [min(1.0, 2 * raw[0]), max(min(1.0, 2 * raw[0]), raw[1])]
+    assert sorted(row.p or 0.0 for row in tested) == pytest.approx(expected)
+
+
+def test_the_command_shows_both_and_their_difference(
+    folders: tuple[Path, Path],
+) -> None:
+    a, b = map(str, folders)
+    shown = CliRunner().invoke(build_app(), ["compare", a, b])
+    assert shown.exit_code == 0, shown.output
+    assert "accuracy, %" in shown.output and "printed, %" in shown.output
+
+    asked = ["compare", a, b, "--json"]
+    rows = json.loads(CliRunner().invoke(build_app(), asked).output)["rows"]
+    (accuracy,) = (row for row in rows if row["quantity"] == "accuracy")
+    assert accuracy["a"]["value"] == 1.0 > accuracy["b"]["value"]
+    assert accuracy["row"]["difference"] < 0
+
+
+def test_runs_without_shared_worlds_are_told(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    study(tmp_path / "c", "random", size=7)
+    found = compare_studies(folders[0], tmp_path / "c")
+    assert [pair.row for pair in found.pairs] == [None] * 3
+    (note,) = found.notes
+    assert note.startswith("walks: ") and "share no world" in note
+
+
+def test_two_kinds_of_study_and_one_study_twice_are_refused(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    study(tmp_path / "other", "optimal", name="babybench")
+    with pytest.raises(GdeError, match="name two studies of one kind"):
+        compare_studies(folders[0], tmp_path / "other")
+    with pytest.raises(GdeError, match="are the same study"):
+        compare_studies(folders[0], folders[0])
+    with pytest.raises(RunFolderError, match="wanted a study's tables"):
+        compare_studies(folders[0], folders[0] / "walks")
+    for flag in ("--unpaired", "--fail-if-worse=accuracy"):
+        asked = ["compare", *map(str, folders), flag]
+        done = CliRunner().invoke(build_app(), asked)
+        assert isinstance(done.exception, GdeError)
+        assert "take two runs" in str(done.exception)
