@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
+from gde.cli.compared_rows import COLUMNS, cells, probability
 from gde.cli.output import EXIT_PARTIAL, plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from gde.runs.leaderboard import Leaderboard
     from gde.runs.regression import Check
 
-COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "p (Holm)")
-"""They fit into 80 columns of a terminal; `--json` has all numbers."""
 STANDING_COLUMNS = (
     "condition",
     "contender",
@@ -165,7 +164,7 @@ def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:
         beside = (
             plain(verdict.difference, "+"),
             _interval(verdict.interval, "+"),
-            verdict.reason if verdict.p is None else _probability(verdict.p),
+            verdict.reason if verdict.p is None else probability(verdict.p),
         )
     return (
         one.condition or OVERALL,
@@ -225,7 +224,7 @@ def _checked(one: "Check") -> str:
     if one.p is None and not one.passed:
         outcome = f"not tested, {one.reason}"
     interval = bounds(one.interval, one.unit)
-    p = "" if one.p is None else f", p {_probability(one.p)}"
+    p = "" if one.p is None else f", p {probability(one.p)}"
     numbers = f"{difference_quantity(one.difference, one.unit)} {interval}".rstrip()
     return f"{one.title}: {outcome} ({numbers}{p})"
 
@@ -236,28 +235,3 @@ def _described(side: "Side") -> str:
     of = side.subject
     agent = agent_text(of, side.models)
     return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
-
-
-def cells(row: "Row") -> tuple[str, ...]:
-    """The cells of a row, in the order of `COLUMNS`."""
-    from gde.reporting.contest import CLEAR
-    from gde.reporting.wording import bounds, heading, number
-
-    p = row.reason.removeprefix("not measured: ")
-    if row.p is not None:
-        p = _probability(row.p)
-        if row.p >= CLEAR and row.mde is not None:
-            p = f"{p} (detectable: {number(row.mde, row.unit)})"
-    sign = "+" if row.difference > 0 else ""
-    return (
-        heading(row.title, row.unit),
-        number(row.a, row.unit),
-        number(row.b, row.unit),
-        f"{sign}{number(row.difference, row.unit)}",
-        bounds(row.interval, row.unit),
-        p,
-    )
-
-
-def _probability(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"

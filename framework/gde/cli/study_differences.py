@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gde.cli.compare_command import COLUMNS, cells
+from gde.cli.compared_rows import COLUMNS, cells
 from gde.cli.output import say, show_json, show_table, tell
 
 if TYPE_CHECKING:
