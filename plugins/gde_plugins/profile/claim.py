@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.wording import MINUS, quantity
+from gde.reporting.wording import CONTROLS, MINUS, quantity
 from gde_plugins.profile.plans import BLIND, CHANGED
 from gde_plugins.profile.rows import CALLED, ERRS
 
@@ -85,11 +85,10 @@ def _believes(found: Found) -> str:
         return f"Its beliefs cannot be read: {row.ours.reason}."
     verdict = row.ours.verdict
     beside = ""
-    if verdict and verdict.p is not None:
-        beside = (
-            f", {_points(verdict.difference)} against {verdict.control},"
-            f" p {verdict.p:.2g}"
-        )
+    if verdict:
+        control, _ = CONTROLS[verdict.control]
+        tested = "not tested" if verdict.p is None else f"p {verdict.p:.2g}"
+        beside = f", {_points(verdict.difference)} against {control}, {tested}"
     return (
         f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"
         f" turns{beside}{_caused(found)}."

@@ -60,13 +60,38 @@ def _row(
     )
 
 
-def _read(title: str, name: str, other: str = "") -> Asked:
+def _decoded(title: str, name: str, where: Labels = READ, chance: str = "") -> Asked:
+    """A number of a probe, beside its controls.
+
+    Args:
+        title: of the row.
+        name: of the number.
+        where: the fit whose number is shown.
+        chance: the name of what chance gives.
+    """
+    columns: dict[str, tuple[str, Labels]] = {}
+    if chance:
+        columns[CHANCE] = (chance, where)
+    for column, control in CONTROLS.items():
+        columns[column] = (name, {**where, "control": control})
+    return Asked(
+        title=title,
+        plan="beliefs",
+        name=name,
+        table=BELIEVES,
+        where=where,
+        beside=columns,
+    )
+
+
+def _read(title: str, name: str, other: str = "", table: str = JOINS) -> Asked:
     """A number of decoded maps, beside those of random weights and shuffled labels.
 
     Args:
         title: of the row.
         name: of the number.
         other: the name of what chance gives.
+        table: the heading.
     """
     columns: dict[str, tuple[str, Labels]] = {}
     if other:
@@ -77,7 +102,7 @@ def _read(title: str, name: str, other: str = "") -> Asked:
         title=title,
         plan="beliefs",
         name=name,
-        table=JOINS,
+        table=table,
         where=FITTED,
         beside=columns,
     )
@@ -153,40 +178,18 @@ ASKED = (
     _row("Accuracy, reaching the goal", "keys", "keys.accuracy.reach", SEEKS),
     _row("Fog, success rate", "fog", "success", SEEKS),
     _row("Fog, accuracy given known cells", "fog", "exploration.accuracy", SEEKS),
-    _row(
-        "Agent decoded in its cell",
-        "beliefs",
-        "cogmap.top1.agent",
-        BELIEVES,
-        where=READ,
+    _decoded("Agent decoded in its cell", "cogmap.top1.agent"),
+    _decoded("Goal decoded in its cell", "cogmap.top1.goal"),
+    _decoded("Next action decoded", "plan.prefix.1", {"position": "pre"}),
+    _decoded(
+        "Distance to the goal decoded, error",
+        "distance.mae",
+        chance="distance.mae.mean",
     ),
-    _row(
-        "Goal decoded in its cell", "beliefs", "cogmap.top1.goal", BELIEVES, where=READ
-    ),
-    _row(
-        "Next action decoded",
-        "beliefs",
-        "plan.prefix.1",
-        BELIEVES,
-        where={"position": "pre"},
-    ),
-    Asked(
-        title="Distance to the goal decoded, error",
-        plan="beliefs",
-        name="distance.mae",
-        table=BELIEVES,
-        where=READ,
-        beside={
-            CHANCE: ("distance.mae.mean", READ),
-            "random weights": ("distance.mae", {**READ, "control": "untrained"}),
-        },
-    ),
-    _row(
+    _read(
         "Actions optimal on the decoded map",
-        "beliefs",
         "beliefs.accuracy.decoded",
-        BELIEVES,
-        where=READ,
+        table=BELIEVES,
     ),
     _caused("agent", "patching", OTHER_GRID),
     _caused("agent", "steering", OTHER_PAIR),

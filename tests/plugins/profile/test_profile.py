@@ -14,6 +14,7 @@ from gde.cli.main import build_app
 from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.data.verdict import Verdict
 from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
 from gde.reporting.page_files import write_study
@@ -178,6 +179,37 @@ def caused(change: str, effect: float, called: float) -> list[Measurement]:
         p_value,
         verdict,
     ]
+
+
+def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
+    place = {"variant": "mlp", "position": "pre"}
+    verdict = Verdict(
+        control="untrained",
+        difference=0.4,
+        interval=None,
+        p=None,
+        detectable=None,
+        outcome="untested",
+        worlds=5,
+        reason="5 pairs, needs 6",
+    )
+    goal = measured("cogmap.top1.goal", 0.5, **place, control="none")
+    tested = replace(goal, verdict=replace(verdict, p=0.02, reason=""))
+    controls = (
+        measured("cogmap.top1.goal", 0.1, **place, control="untrained"),
+        measured("cogmap.top1.goal", 0.2, **place, control="shuffled"),
+    )
+    for one, told in (
+        (replace(goal, verdict=verdict), "random weights, not tested"),
+        (tested, "random weights, p 0.02"),
+    ):
+        result = replace(sample_result(), measurements=(one, *controls))
+        run = Run(result=result, evidence=Evidence(trajectories=()))
+        rows = Profile(ProfileConfig()).compare({"beliefs": run})
+        (row,) = (each for each in rows if each.quantity == "Goal decoded in its cell")
+        beside_it = {name: one.value for name, one in row.others.items()}
+        assert beside_it == {"random weights": 0.1, "shuffled labels": 0.2}
+        assert f"+40 points against {told}" in claim(rows)[0]
 
 
 def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
