@@ -58,7 +58,9 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=None, header_style="bold")
+    # Titles too come from folders and plugins.
+    heading = Text(shown(title)) if title else None
+    table = Table(title=heading, title_justify="left", box=None, header_style="bold")
     for column in columns:
         table.add_column(Text(shown(column)), overflow="fold")
     for row in rows:

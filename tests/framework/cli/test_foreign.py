@@ -46,9 +46,11 @@ def test_nothing_that_steers_is_left_and_the_rest_is() -> None:
 
 
 def test_tables_take_text_for_text(capsys: pytest.CaptureFixture[str]) -> None:
-    show_table("", ["[/column]"], [["[openai]"], [EVIL], ["[/x]"]])
+    title = f"[/title]{EVIL}"
+    show_table(title, ["[/column]"], [["[openai]"], [EVIL], ["[/x]"]])
     out = capsys.readouterr().out
-    assert all(text in out for text in ("[/column]", "[openai]", "[/x]", "[bold]"))
+    texts = ("[/title]", "[/column]", "[openai]", "[/x]", "[bold]")
+    assert all(text in out for text in texts)
     assert not STEERING.search(out)
 
 
