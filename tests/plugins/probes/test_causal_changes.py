@@ -308,19 +308,41 @@ def test_patching_brings_the_own_counterfactual_and_its_control_that_of_another(
 
 
 def test_a_random_subspace_has_as_many_dimensions_and_is_another() -> None:
-    # One token of more dimensions than a class has scores.
-    one = replace(layer(2), among=drawn(40, 1, TOKENS * WIDTH))
+    # One token, of which a few dimensions alone vary.
+    among = drawn(40, 1, TOKENS * WIDTH)
+    among[..., 12:] *= 0.01
+    one = replace(layer(2), among=among)
     own, control = ablation([one], N, "goal", CLASSES, np.random.default_rng(1))
     assert (own.control, control.control) == ("", "random subspace")
     spans = []
     for change in (own, control):
         assert len(set(map(id, change.interventions))) == 1
-        spans.append(np.array([made.vector[0] for made in change.interventions[0]]))
+        *removed, added = change.interventions[0]
+        assert [made.kind for made in removed] == ["project_out"] * len(removed)
+        spans.append(np.array([made.vector[0] for made in removed]))
+        # The mean stays where it was.
+        mean = among.mean(axis=0)
+        for made in change.interventions[0]:
+            mean = made.applied(mean)
+        assert np.allclose(mean, among.mean(axis=0), atol=1e-5)
+        assert added.kind == "add"
     first, second = spans
     assert first.shape == second.shape
-    assert len(first) == 2 * SIDE
+    # Of all sums of a row's and a column's score; the goal is in each cell.
+    assert len(first) == 2 * SIDE - 1
     beyond = second - second @ first.T @ first
     assert np.linalg.norm(beyond, axis=1).max() > 0.5
+    # Random directions would hardly be in the dimensions that vary.
+    shares = [float((span[:, :12] ** 2).sum() / (span**2).sum()) for span in spans]
+    assert min(shares) > 0.9
+
+
+def test_cells_in_which_no_prompt_has_the_thing_are_not_ablated() -> None:
+    one = replace(layer(2), among=drawn(40, 1, TOKENS * WIDTH))
+    corner = {"goal": np.array([(0, i % 2) for i in range(40)])}
+    few = replace(one, places=corner)
+    (ablated, _) = ablation([few], N, "goal", CLASSES, np.random.default_rng(1))
+    assert len(ablated.interventions[0]) == 2 + 1
 
 
 def test_a_row_that_both_places_share_needs_no_prompts() -> None:

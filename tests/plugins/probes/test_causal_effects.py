@@ -34,6 +34,7 @@ from gde_plugins.probes.causes.interventions import (
     ablate,
     deepest_activations,
     differ,
+    orthonormal,
     patch,
     prompt_of,
     random_direction,
@@ -285,9 +286,11 @@ def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away()
     control = Change(
         name="patching", layer=0, control="another grid", interventions=others
     )
+    random = random_direction(MODEL.turning, rng())
+    axes = [axis[0] for axis in orthonormal([MODEL.turning[None], random[None]])]
     removed = (
         *steer(WHERE, steered),
-        *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]),
+        *ablate(WHERE, axes, np.zeros_like(axes[0])),
     )
     ablated = Change(name="ablation", layer=0, interventions=(removed,) * N)
     found = effects(patched, control, ablated)
@@ -298,15 +301,21 @@ def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away()
     ).reason == ("ablation has no control")
 
 
-def test_ablation_removes_all_that_its_directions_span() -> None:
+def test_ablation_leaves_the_mean_alone_where_its_directions_span() -> None:
     directions = [
-        rng().normal(size=MODEL.width).astype(np.float32),
-        np.ones(MODEL.width, np.float32),
+        rng().normal(size=(1, MODEL.width)).astype(np.float32),
+        np.ones((1, MODEL.width), np.float32),
     ]
-    stream = np.random.default_rng(1).normal(size=(3, MODEL.width))
-    for each in ablate(WHERE, directions):
+    given = np.random.default_rng(1).normal(3, 1, size=(3, MODEL.width))
+    mean = np.full((1, MODEL.width), 3, np.float32)
+    stream = given
+    for each in ablate(WHERE, orthonormal(directions), mean):
         stream = np.asarray(each.applied(stream))
-    assert np.allclose(stream @ np.stack(directions).T, 0, atol=1e-4)
+    spanning = np.concatenate(directions).T
+    assert np.allclose(stream @ spanning, mean @ spanning, atol=1e-4)
+    # Across the subspace, nothing changes.
+    others = np.linalg.svd(spanning.T)[2][2:].T
+    assert np.allclose(stream @ others, given @ others, atol=1e-4)
 
 
 def test_an_axis_that_only_rounding_has_made_is_left_in() -> None:
@@ -318,18 +327,12 @@ def test_an_axis_that_only_rounding_has_made_is_left_in() -> None:
     )
     noise = 1e-5 * np.random.default_rng(3).normal(size=MODEL.width)
     directions = [
-        each.astype(np.float32) for each in (first, second, first - second + noise)
+        each.astype(np.float32)[None]
+        for each in (first, second, first - second + noise)
     ]
-    assert len(ablate(WHERE, directions)) == 2
-    assert (
-        len(
-            ablate(
-                WHERE,
-                [*directions[:2], (first - second + 1e3 * noise).astype(np.float32)],
-            )
-        )
-        == 3
-    )
+    assert len(orthonormal(directions)) == 2
+    another = (first - second + 1e3 * noise).astype(np.float32)[None]
+    assert len(orthonormal([*directions[:2], another])) == 3
 
 
 def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
@@ -422,7 +425,7 @@ def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(
 def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
     places: Places,
 ) -> None:
-    random = rng()
+    random, shape = rng(), (2, 3)
     n = 6 if places == "cellwise" else 5
     weights = PlaceWeights(
         places=places,
@@ -438,9 +441,11 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
         .astype(np.float32)
     )
     inputs = streams.reshape(40, 24) / weights.scale
-    said = (inputs @ weights.by_place).reshape(40, n, 2)[..., 1]
+    of_places = (inputs @ weights.by_place).reshape(40, n, 2)[..., 1]
+    said = of_places @ incidence(places, shape).T
     changed = streams
-    for each in ablate(WHERE, subspace(weights, 1, streams)):
+    axes = subspace(weights, 1, range(6), shape, streams)
+    for each in ablate(WHERE, axes, streams.mean(axis=0)):
         changed = np.stack([each.applied(stream) for stream in changed])
 
     def most(of: np.ndarray) -> float:
@@ -448,6 +453,7 @@ def test_without_its_subspace_nothing_goes_with_what_a_probe_says(
         return float(np.abs(centred.T @ (said - said.mean(axis=0))).max())
 
     assert most(changed) < 1e-4 * most(streams)
+    assert np.allclose(changed.mean(axis=0), streams.mean(axis=0), atol=1e-4)
 
 
 def test_an_unusable_answer_is_no_predicted_one() -> None:
@@ -498,7 +504,8 @@ def test_every_token_loses_as_many_dimensions_as_the_poorest_can() -> None:
     directions = rng().normal(size=(2, 2, MODEL.width)).astype(np.float32)
     # Of the second token both directions are the same.
     directions[1, 1] = directions[0, 1]
-    (made,) = ablate(WHERE, [*directions])
+    (axis,) = orthonormal([*directions])
+    made, _ = ablate(WHERE, [axis], np.zeros_like(axis))
     assert made.vector.shape == (2, MODEL.width)
 
 

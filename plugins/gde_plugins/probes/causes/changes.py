@@ -18,6 +18,7 @@ from gde_plugins.probes.causes.interventions import (
     of_length,
     patch,
     random_direction,
+    random_subspace,
     steer,
     subspace,
     towards,
@@ -287,20 +288,25 @@ def ablation(
     classes: Sequence[str],
     rng: np.random.Generator,
 ) -> Iterator[Change]:
-    """Remove the subspace that varies with the probe's scores of a thing, in `n` turns.
+    """Remove what varies with the probe's scores of a thing, in `n` turns.
 
-    Control: a random subspace of as many dimensions.
+    The scores are those of the cells in which training prompts have it. Control: what
+    varies with random scores, in as many dimensions.
     """
     name = f"ablation {thing}"
     for layer in layers:
         code = layer.code(thing, classes)
-        axes = subspace(layer.weights, code, layer.among)
-        randoms = [random_direction(axis, rng) for axis in axes]
+        cells = sorted(
+            {layer.cell((row, column)) for row, column in layer.places[thing]}
+        )
+        axes = subspace(layer.weights, code, cells, layer.shape, layer.among)
+        randoms = random_subspace(layer.weights, len(axes), layer.among, rng)
+        mean = layer.among.mean(axis=0)
 
         # The subspace belongs to the probe, not to a turn, so all turns lose the same.
-        ablated = ablate(layer.where, axes)
+        ablated = ablate(layer.where, axes, mean)
         yield Change(name=name, layer=layer.index, interventions=(ablated,) * n)
-        ablated_at_random = ablate(layer.where, randoms)
+        ablated_at_random = ablate(layer.where, randoms, mean)
         yield Change(
             name=name,
             layer=layer.index,

@@ -50,22 +50,32 @@ def patch(where: Where, counterfactual: Direction) -> tuple[Intervention, ...]:
     return (_intervention(where, "replace", counterfactual),)
 
 
-def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention, ...]:
-    """Project out the subspace that the directions span, token by token."""
-    spanning = np.stack(directions).astype(np.float64)
-    alike = spanning.ndim == 2
-    if alike:
-        spanning = spanning[:, None]
+def ablate(
+    where: Where, axes: Sequence[Direction], mean: Direction
+) -> tuple[Intervention, ...]:
+    """Remove what varies along orthonormal axes, token by token.
 
-    # An intervention is one vector for every token, so all tokens lose the same number
-    # of dimensions.
+    The activations keep the part of their mean there, (tokens, width): without it, they
+    would be where none has ever been (Belrose et al. 2023).
+    """
+    removed = [_intervention(where, "project_out", axis) for axis in axes]
+    kept = np.zeros_like(mean)
+    for axis in axes:
+        kept += (mean * axis).sum(axis=-1, keepdims=True) * axis
+    return (*removed, _intervention(where, "add", kept))
+
+
+def orthonormal(directions: Sequence[Direction]) -> list[Direction]:
+    """Orthonormal axes of the subspace that directions (tokens, width) span, token by token.
+
+    An intervention is one vector for every token, so all tokens get the same number of
+    axes.
+    """
+    spanning = np.stack(directions).astype(np.float64)
     bases = [_orthonormal_basis(each) for each in spanning.swapaxes(0, 1)]
     rank = min(map(len, bases))
     of_tokens = [basis[:rank] for basis in bases]
-    vectors = np.stack(of_tokens, axis=1).astype(np.float32)
-    if alike:
-        vectors = vectors[:, 0]
-    return tuple(_intervention(where, "project_out", vector) for vector in vectors)
+    return [*np.stack(of_tokens, axis=1).astype(np.float32)]
 
 
 def _intervention(
@@ -143,27 +153,42 @@ def towards(
     return direction.reshape(among.shape[1:])
 
 
-def subspace(weights: PlaceWeights, code: int, among: Direction) -> list[Direction]:
-    """Return directions along which activations vary with a class's scores.
+def subspace(
+    weights: PlaceWeights,
+    code: int,
+    cells: Sequence[int],
+    shape: tuple[int, ...],
+    among: Direction,
+) -> list[Direction]:
+    """Return axes along which activations vary with a class's scores in cells.
 
-    They are (tokens, width), for the scores at all places.
-
-    Without them, nothing linear in the activations predicts the scores any more
-    (Belrose et al. 2023).
+    They are (tokens, width). Without what varies along them, nothing linear in the
+    activations predicts the scores any more (Belrose et al. 2023).
     """
-    by_place = weights.by_place.reshape(len(weights.mean), -1, weights.n_classes)
+    gradients = [cell_gradient(weights, code, cell, shape) for cell in cells]
+    return _varying_with(np.stack(gradients, axis=1), among)
 
-    # The read-out takes z-scores. Dividing by the scale gives gradients in the
-    # activations themselves.
-    gradients = by_place[:, :, code] / weights.scale[:, None]
-    patterns = _covariance_with(gradients.astype(np.float64), among)
 
+def random_subspace(
+    weights: PlaceWeights, n: int, among: Direction, rng: np.random.Generator
+) -> list[Direction]:
+    """Return axes along which activations vary with `n` random scores.
+
+    A subspace of random directions would be a weak control: activations hardly vary in
+    most of them.
+    """
+    gradients = rng.normal(size=(len(weights.mean), n)) / weights.scale[:, None]
+    return _varying_with(gradients, among)
+
+
+def _varying_with(gradients: Doubles, among: Direction) -> list[Direction]:
+    """Axes along which activations vary with scores of these gradients (D, K)."""
+    patterns = _covariance_with(gradients, among)
     directions = []
     for pattern in patterns.T:
         if pattern.any():
-            direction = np.asarray(pattern, dtype=np.float32)
-            directions.append(direction.reshape(among.shape[1:]))
-    return directions
+            directions.append(pattern.reshape(among.shape[1:]))
+    return orthonormal(directions) if directions else []
 
 
 def _covariance_with(gradients: Doubles, among: Direction) -> Doubles:
