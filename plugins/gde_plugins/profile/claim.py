@@ -106,6 +106,8 @@ def _caused(found: Found) -> str:
         own = [row for row in tested if f"of the {thing}," in row.quantity]
         if any(row.others[CALLED].value for row in own):
             causes.append(f"the place of the {thing}")
+    if not causes and not any("p" in row.others for row in tested):
+        return "; patching and steering there change too few actions to be tested"
     if not causes:
         return "; patching and steering show no cause of its actions there"
     named = " and ".join(causes)

@@ -263,6 +263,13 @@ def test_causal_tests_that_call_nothing_are_told_so() -> None:
         "; patching and steering show no cause of its actions there."
     )
 
+    untested = [one for one in measurements if one.name != "causes.p"]
+    run = replace(run, result=replace(result, measurements=tuple(untested)))
+    (sentence,) = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
+    assert sentence.endswith(
+        "; patching and steering there change too few actions to be tested."
+    )
+
 
 def test_what_reads_nothing_stands_beside_a_judge_that_is_refused() -> None:
     blind = measured("epic", 0.7, reward=READS_NOTHING)
