@@ -1,6 +1,7 @@
 """Two studies beside one another: numbers paired over worlds, corrected together."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 from gde import Choice, GdeError, Plan, evaluate
 from gde.cli.main import build_app
 from gde.errors import RunFolderError
+from gde.numerics.stats import adjusted, holm
 from gde.parts.reproduction import Comparison
 from gde.reporting.page_files import write_study
 from gde.runs.comparing import compare
@@ -19,20 +21,24 @@ from gde.runs.study import Study
 PLAN = Plan(
     environment="grid",
     agent="optimal",
-    metrics=("success", "accuracy"),
+    metrics=("success", "accuracy", "efficiency"),
     reporters=(),
     episodes=8,
 )
+SHOWN = (("success", {}), ("accuracy", {}), ("efficiency.spl", {"size": 5}))
+"""Names and labels of the numbers that have a row."""
 
 
-def study(folder: Path, agent: str, name: str = "profile", size: int = 5) -> None:
+def study(
+    folder: Path, agent: str, name: str = "profile", sizes: Sequence[int] = (5, 7)
+) -> None:
     """A study of one run, with a row for each metric and one that has no number."""
-    world = Choice(name="grid", config={"size": size, "density": 0.3})
+    world = Choice(name="grid", config={"size": [*sizes], "density": 0.3})
     result = evaluate(replace(PLAN, environment=world, agent=agent), folder / "walks")
     rows = [
         Comparison(quantity=one.name, paper=None, ours=one, source="walks", table="T")
         for one in result.measurements
-        if not one.where and one.name in ("success", "accuracy")
+        if (one.name, dict(one.where)) in SHOWN
     ]
     printed = replace(rows[0].ours, name="printed", value=0.5)
     rows.append(replace(rows[0], quantity="printed", ours=printed, source="fig. 6"))
@@ -62,16 +68,15 @@ def test_numbers_of_runs_that_share_worlds_are_paired(
     a, b = folders
     found = compare_studies(a, b)
     pairs = {pair.quantity: pair for pair in found.pairs}
-    assert [*pairs] == ["success", "accuracy", "printed"]
-    rows = {row.name: row for row in compare(a / "walks", b / "walks").rows}
-    for name in ("success", "accuracy"):
-        row = pairs[name].row
-        assert row is not None
-        assert (row.a, row.b, row.n) == (rows[name].a, rows[name].b, 8)
-        assert (row.difference, row.interval) == (
-            rows[name].difference,
-            rows[name].interval,
-        )
+    assert [*pairs] == ["success", "accuracy", "efficiency.spl", "printed"]
+    rows = {}
+    for row in compare(a / "walks", b / "walks").rows:
+        rows[row.name, tuple(row.where.items())] = row
+    for name, where in SHOWN:
+        found_row, expected = pairs[name].row, rows[name, tuple(where.items())]
+        assert found_row is not None
+        assert replace(found_row, p=None, q=None) == replace(expected, p=None, q=None)
+        assert found_row.n == (8 if where else 16)
     assert pairs["printed"].row is None
 
 
@@ -79,11 +84,9 @@ def test_p_values_are_corrected_over_the_rows_that_are_shown(
     folders: tuple[Path, Path],
 ) -> None:
     tested = [pair.row for pair in compare_studies(*folders).pairs if pair.row]
-    raw = sorted(row.p_wilcoxon or 0.0 for row in tested)
-    assert len(raw) == 2
-    # Holm: the smaller one counts twice.
-    expected = [min(1.0, 2 * raw[0]), max(min(1.0, 2 * raw[0]), raw[1])]
-    assert sorted(row.p or 0.0 for row in tested) == pytest.approx(expected)
+    raw = [row.p_wilcoxon for row in tested]
+    assert len(raw) == 3 and None not in raw
+    assert [row.p for row in tested] == list(adjusted(raw, holm))
 
 
 def test_the_command_shows_both_and_their_difference(
@@ -104,7 +107,7 @@ def test_the_command_shows_both_and_their_difference(
 def test_runs_without_shared_worlds_are_told(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    study(tmp_path / "c", "random", size=7)
+    study(tmp_path / "c", "random", sizes=(9,))
     found = compare_studies(folders[0], tmp_path / "c")
     assert [pair.row for pair in found.pairs] == [None] * 3
     (note,) = found.notes

@@ -19,6 +19,7 @@ from gde_plugins.probes.causes.changes import (
 )
 from gde_plugins.probes.causes.class_means import difference_of_means
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
+from gde_plugins.probes.causes.interventions import subspace
 from gde_plugins.probes.causes.layers import Layer
 from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 from gde_plugins.probes.maps.probe import CogmapReadout
@@ -330,6 +331,11 @@ def test_a_random_subspace_has_as_many_dimensions_and_is_another() -> None:
     assert first.shape == second.shape
     # Of all sums of a row's and a column's score; the goal is in each cell.
     assert len(first) == 2 * SIDE - 1
+    # Nothing that varies with a score of the goal is left.
+    goal = one.code("goal", CLASSES)
+    of_goal = subspace(one.weights, goal, range(SIDE**2), one.shape, among)
+    left = [axis[0] - first.T @ first @ axis[0] for axis in of_goal]
+    assert np.allclose(left, 0, atol=1e-4)
     beyond = second - second @ first.T @ first
     assert np.linalg.norm(beyond, axis=1).max() > 0.5
     # Random directions would hardly be in the dimensions that vary.
