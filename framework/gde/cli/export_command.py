@@ -2,11 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
 from gde.cli import options
+from gde.cli.foreign import Escaping
 from gde.cli.output import say, show_json
 
 
@@ -43,7 +44,8 @@ def command(
             "--json describes the file that --out names; without --out the data itself is printed"
         )
     if out is None:
-        export(run, chosen, sys.stdout)
+        # The same JSON, whatever others have written into it.
+        export(run, chosen, sys.stdout if form == "csv" else cast("TextIO", Escaping()))
         return
     if form in FILE_FORMS:
         n = export_file(run, chosen, out)

@@ -4,6 +4,7 @@ The text comes from models, plugins and folders.
 """
 
 import re
+import sys
 
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -30,3 +31,11 @@ def one_line(text: str) -> str:
 def escaped(text: str) -> str:
     """The same JSON value with escapes in the place of characters that steer."""
     return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class Escaping:
+    """Standard output for JSON that others have written."""
+
+    def write(self, text: str) -> int:
+        """Write with escapes in the place of characters that steer."""
+        return sys.stdout.write(escaped(text))

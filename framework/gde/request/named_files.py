@@ -2,7 +2,9 @@
 caller names too.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from gde.data.json import Json
@@ -16,18 +18,51 @@ def named_files(config: Json) -> Iterator[Path]:
         pieces = text.split(":")
         for first in range(len(pieces)):
             name = ":".join(pieces[first:])
-            try:
-                path = Path(name).expanduser()
-                if name and path.exists():
-                    yield path.resolve()
-            # No text that names a file.
-            except (OSError, ValueError, RuntimeError):
-                continue
+            if name:
+                yield from _there(name)
+
+
+def _there(name: str) -> Iterator[Path]:
+    """The files of a name: as it stands, and with "~" as the home folder."""
+    literal = Path(name)
+    # Of an unknown user, there is no home folder.
+    with suppress(RuntimeError):
+        expanded = literal.expanduser()
+        if expanded != literal:
+            yield from _if_there(expanded)
+    yield from _if_there(literal)
+
+
+def _if_there(path: Path) -> Iterator[Path]:
+    # Not every text can name a file.
+    with suppress(OSError, ValueError):
+        if path.exists():
+            yield path.resolve()
 
 
 def resolved(paths: Iterable[Path | str]) -> list[str]:
-    """Paths as they are kept with a run."""
-    return [str(Path(path).expanduser().resolve()) for path in paths]
+    """Paths that parts may read, as they are kept with a run.
+
+    Raises:
+        GdeError: a folder has a link out of all of them, which parts would follow.
+    """
+    named = [Path(path).expanduser().resolve() for path in paths]
+    for folder in named:
+        for link in _links(folder):
+            target = link.resolve()
+            if not any(target.is_relative_to(one) for one in named):
+                raise GdeError(
+                    f"{link} leads to {target}: remove the link, or add --read {target}"
+                )
+    return [str(path) for path in named]
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(place, name)
+            if path.is_symlink():
+                yield path
 
 
 def refuse_unnamed(label: str, config: Json, named: Collection[str]) -> None:

@@ -181,7 +181,8 @@ def _opened(
         allowed: Collection[str] | None = keys_to
         if given is not None:
             plan = with_objects(plan, given)
-            allowed = None
+            if journal.reads() is None:
+                allowed = None
         # So do parts of the caller's own name files.
         own = [choice.config for choice in (*asked[kind], *models)]
         named = [str(path) for config in own for path in named_files(config)]

@@ -165,7 +165,13 @@ def members(path: Path) -> dict[str, Path]:
     if tables.get("version") != VERSION or not names or is_repeated:
         wanted = f"version {VERSION} and the names of the variants' folders, each once"
         raise RunFolderError(f"{path / CONTEST}: wanted {wanted}")
-    return {name: path / name for name in names}
+    found_runs = {name: path / name for name in names}
+    for run in found_runs.values():
+        if run.is_symlink():
+            raise RunFolderError(
+                f"{run} is a link: a contest has its runs in its folder"
+            )
+    return found_runs
 
 
 def resume_contest(

@@ -158,7 +158,8 @@ def resume(
         retry_failed: whether failed episodes begin anew; the result's provenance says
             which and why.
         keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder
-            may come from anyone. With `plan`, keys go to all hosts that it names.
+            may come from anyone. With `plan`, keys go to all hosts that it names,
+            unless the folder was made elsewhere.
         reads: the files and folders that the plan of a run from elsewhere may name, now
             and later.
         settings: PART.FIELD=VALUE each, from now on: limits of the run, the executor's
@@ -171,8 +172,9 @@ def resume(
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
         be served; a setting could change a result; or the code is another one.
     """
-    hosts = keys_to if plan is None else None
     with RunFolder.to_write(Path(path)) as folder:
+        is_callers = plan is not None and folder.reads is None
+        hosts = None if is_callers else keys_to
         if reads:
             with only_writer(folder.path), closing(folder.journal()) as journal:
                 journal.let_read(resolved(reads))

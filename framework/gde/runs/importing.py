@@ -120,12 +120,13 @@ def _written(
         RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
         closing(folder.journal()) as journal,
-        # A log may come from anyone, and so no key goes anywhere.
-        closing(Pipeline(ready, folder, journal, ignore, keys_to=())) as run,
     ):
-        run.begin(n, "")
-        asyncio.run(write(journal))
-        result = conclude(run)
+        # A log may come from anyone: it opens no files, and no key goes anywhere.
+        journal.mark_received()
+        with closing(Pipeline(ready, folder, journal, ignore, keys_to=())) as run:
+            run.begin(n, "")
+            asyncio.run(write(journal))
+            result = conclude(run)
     return replace(result, run=str(path))
 
 

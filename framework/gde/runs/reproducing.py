@@ -283,7 +283,12 @@ def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:
     ready = prepare(plan, catalogue)
     if not path.exists():
         return plan
-    there = RunFolder.open(path).plan()
+    folder = RunFolder.open(path)
+    if path.is_symlink() or not folder.is_own:
+        raise RunFolderError(
+            f"{path} was made elsewhere or its plan was edited: name another folder with --out"
+        )
+    there = folder.plan()
     begun = {choice.label: choice.config for choice in there.models}
     models = []
     for choice in ready.plan.models:

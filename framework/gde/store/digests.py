@@ -71,6 +71,10 @@ def matches(journal: Database, folder: Path, file: Path) -> bool:
     """
     is_below = file.is_relative_to(folder)
     is_below = is_below and ".." not in file.relative_to(folder).parts
+    # Nor is it behind a link.
+    is_below = is_below and file.resolve().parent == (
+        folder.resolve() / file.relative_to(folder).parent
+    )
     if not is_below or file.is_symlink() or (file.exists() and not file.is_file()):
         raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
     name = file.relative_to(folder).as_posix()

@@ -25,15 +25,38 @@ class CutOff(Exception):
 class Connection:
     """A server's API, and a short way to what a run asks again and again."""
 
-    def __init__(self, api: openai.AsyncOpenAI, http_client: Any) -> None:
-        """Take openai's client, and the HTTP client that it sends with."""
-        self.api = api
+    def __init__(
+        self, api: openai.AsyncOpenAI, http_client: Any, headers: Mapping[str, str]
+    ) -> None:
+        """Take openai's client, the HTTP client that it sends with, and all headers.
+
+        The client's own are not sent: it takes some from environment variables, which
+        nobody has named for this server.
+        """
+        self._api = api
         self._http = http_client
-        headers = http_package().Headers(api.auth_headers)
-        for name, value in api.default_headers.items():
-            if isinstance(value, str):
-                headers[name] = value
-        http_client.headers = headers
+        http_client.headers = http_package().Headers(
+            {
+                "Accept": "application/json",
+                "User-Agent": api.user_agent,
+                **api.auth_headers,
+                **headers,
+                "Accept-Encoding": "identity",
+            }
+        )
+
+    async def models(self) -> list[str]:
+        """The names of the server's models.
+
+        Raises:
+            ValueError: the answer is no list of models.
+            openai.APIStatusError, openai.APIConnectionError: as `post`.
+        """
+        response = await self._send("GET", "models")
+        try:
+            return [str(one["id"]) for one in response.json()["data"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError("the answer is no list of models") from error
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON to a path of the API, and return the HTTP package's response.
@@ -45,9 +68,14 @@ class Connection:
             openai.APIStatusError: the server refuses the request.
             openai.APIConnectionError: it cannot be reached, or is too slow.
         """
+        return await self._send("POST", path, body)
+
+    async def _send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> Any:
         http = http_package()
         request = self._http.build_request(
-            "POST", f"{self.api.base_url}{path}", json=body
+            method, f"{self._api.base_url}{path}", json=body
         )
         try:
             response = await self._http.send(request)
@@ -61,7 +89,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self.api.close()
+        await self._api.close()
 
 
 def _refusal(response: Any) -> openai.APIStatusError:
@@ -136,10 +164,9 @@ def connect(
         base_url=url,
         api_key=key,
         max_retries=0,
-        default_headers={**headers, "Accept-Encoding": "identity"},
         http_client=http_client,
     )
-    return Connection(api, http_client)
+    return Connection(api, http_client, headers)
 
 
 @cache  # every request needs it

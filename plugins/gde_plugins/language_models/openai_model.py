@@ -188,7 +188,7 @@ class OpenAIModel:
         if refused.status_code in MISNAMED and config.model:
             connection, _ = await self._connected()
             try:
-                names = [model.id async for model in connection.api.models.list()]
+                names = await connection.models()
             except (openai.OpenAIError, ClientError, TooLong, ValueError):
                 # Some servers have no list of models.
                 names = []
@@ -279,7 +279,7 @@ class OpenAIModel:
 
     async def _only_model(self, connection: Connection) -> str:
         try:
-            names = [model.id async for model in connection.api.models.list()]
+            names = await connection.models()
         except openai.APIStatusError as error:
             if error.status_code not in NO_LIST:
                 raise

@@ -57,7 +57,7 @@ def make_hf(config: "HfConfig", context: "Context") -> "LanguageModel":
 
     # Asked even where the hub needs no key: the plan may be another's.
     if is_on_hub(config.source):
-        context.secret("", HUB)
+        context.secret("HF_TOKEN", HUB)
     return TransformersModel.load(
         config.source,
         device=config.device,
@@ -89,7 +89,9 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     key = context.secret(config.api_key_env, config.url)
     headers = {}
     for name, value in config.headers.items():
-        headers[name] = context.header(name, value, config.url)
+        # A variable without a value gives no header.
+        if told := context.header(name, value, config.url):
+            headers[name] = told
     return OpenAIModel(config, key, headers)
 
 

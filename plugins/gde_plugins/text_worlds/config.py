@@ -1,5 +1,6 @@
 """Settings of the text worlds."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -98,6 +99,13 @@ class AlfworldConfig(HostConfig):
     """Continue after the goal; success then describes the current state."""
     horizon: Annotated[int, Ge(1)] = 50
     """Maximum number of turns of an episode."""
+
+    def __post_init__(self) -> None:
+        # Elsewhere, nobody may have said that its games may be read.
+        if self.split is not None and not re.fullmatch(r"\w[\w-]*", self.split):
+            raise ValueError(
+                f"split: wanted the name of a folder, e.g. valid_seen, got {self.split!r}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -212,8 +212,11 @@ def test_what_the_maker_of_a_log_had_on_the_machine_is_no_part_of_the_plan(
     log = played(tmp_path / "run")
     plan = replace(log.plan, cache="/etc/cache", executor=Choice(name="processes"))
     again = import_log(replace(log, plan=plan), tmp_path / "again", CATALOGUE)
-    kept = RunFolder.open(Path(again.run)).plan()
+    folder = RunFolder.open(Path(again.run))
+    kept = folder.plan()
     assert (kept.cache, kept.executor.name) == ("", "serial")
+    # Nor may its parts read files here.
+    assert (folder.is_own, folder.reads) == (True, ())
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,19 @@ def test_so_are_the_other_commands_that_read_one(
 def test_a_message_is_one_line_of_a_length_that_can_be_read() -> None:
     assert one_line("wanted 2,\n got \x1b[31m3") == "wanted 2, got \ufffd[31m3"
     assert len(one_line("x" * 2**20)) == LONGEST + 3
+
+
+@pytest.mark.parametrize("form", ["jsonl", "messages", "chat", "csv"])
+def test_an_export_to_the_terminal_is_safe_and_the_same_data(
+    form: str, run: Path, tmp_path: Path
+) -> None:
+    asked = ["export", str(run), "--format", form]
+    printed = CliRunner().invoke(build_app(), asked)
+    assert printed.exit_code == 0, printed.output
+    assert not STEERING.search(printed.stdout.replace("\r\n", "\n"))
+    if form != "csv":
+        file = tmp_path / "out"
+        CliRunner().invoke(build_app(), [*asked, "--out", str(file)])
+        written = file.read_text(encoding="utf-8").splitlines()
+        shown = printed.stdout.splitlines()
+        assert list(map(json.loads, shown)) == list(map(json.loads, written))

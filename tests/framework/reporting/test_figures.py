@@ -37,6 +37,13 @@ def measured(
     )
 
 
+def test_a_figure_of_somebody_else_fetches_nothing() -> None:
+    spec = {"data": {"url": "http://127.0.0.1:9/secret.csv"}, "mark": "point"}
+    figure = Figure(title="Theirs", caption="", spec=spec)
+    with pytest.raises(ValueError, match="External data url not allowed"):
+        svg(figure)
+
+
 def test_one_numeric_label_gives_a_curve_and_two_give_a_map() -> None:
     curve = [measured("by", 0.5, distance=d) for d in (1, 2, 3)]
     cells = [measured("by", 0.5, size=s, density=d) for s in SIZES for d in (0.0, 0.5)]

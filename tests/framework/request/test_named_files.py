@@ -49,10 +49,32 @@ def test_a_file_is_found_wherever_it_is_named(config: Json, folder: Path) -> Non
 
 
 def test_what_is_let_is_no_way_to_what_lies_beside_it(folder: Path) -> None:
-    (folder / "link").symlink_to(folder.parent / "secret")
-    for way in (folder / "link", folder / ".." / "secret"):
-        with pytest.raises(GdeError, match=rf"would read {folder.parent}/secret:"):
-            refuse_unnamed("grid", {"grids": str(way)}, resolved([folder]))
+    let = resolved([folder])
+    link, secret = folder / "link", folder.parent / "secret"
+    link.symlink_to(secret)
+    for way in (link, folder / ".." / "secret"):
+        with pytest.raises(GdeError, match=rf"would read {secret}:"):
+            refuse_unnamed("grid", {"grids": str(way)}, let)
+    # Parts would follow links in a folder that is let.
+    with pytest.raises(
+        GdeError, match=rf"{link} leads to {secret}: .* --read {secret}"
+    ):
+        resolved([folder])
+    assert resolved([folder, secret]) == [str(folder), str(secret)]
+
+
+def test_a_folder_that_looks_like_a_home_folder_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "~nobody-here").symlink_to(folder.parent)
+    found = list(named_files({"grids": "~nobody-here/secret"}))
+    assert found == [folder.parent / "secret"]
+    (folder / "~").mkdir()
+    (folder / "~" / "both").touch()
+    (folder.parent / "both").touch()
+    both = [folder.parent / "both", folder / "~" / "both"]
+    assert list(named_files(["~/both"])) == both
 
 
 def test_texts_that_name_no_file_are_no_files() -> None:

@@ -210,3 +210,13 @@ def test_the_names_of_a_stranger_lead_nowhere(tmp_path: Path, names: str) -> Non
         RunFolderError, match="wanted version 1 and the names of the variants' folders"
     ):
         members(tmp_path)
+
+
+def test_runs_of_a_contest_are_not_behind_links(
+    found: Contest, tmp_path: Path, parts: Catalogue
+) -> None:
+    (tmp_path / "contest.toml").write_text((found.folder / "contest.toml").read_text())
+    for name in found.results:
+        (tmp_path / name).symlink_to(found.folder / name)
+    with pytest.raises(RunFolderError, match="is a link"):
+        rescore_contest(tmp_path, catalogue=parts)

@@ -4,7 +4,7 @@ numbers side by side.
 
 import json
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 
 import pytest
 from typer.testing import CliRunner
@@ -122,6 +122,23 @@ def test_a_folder_of_another_study_is_refused(
         match="short holds a run of another plan: name another folder with --out",
     ):
         study(tmp_path / "study", catalogue, scale=0.5)
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_run_of_somebody_else_is_no_part_of_a_study(
+    is_link: bool, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    """Its plan would say where keys go."""
+    study(tmp_path / "theirs", catalogue)
+    out = tmp_path / "mine"
+    out.mkdir()
+    if is_link:
+        (out / "short").symlink_to(tmp_path / "theirs" / "short")
+    else:
+        copytree(tmp_path / "theirs" / "short", out / "short")
+    with pytest.raises(GdeError, match="short was made elsewhere or its plan"):
+        study(out, catalogue)
+    assert [path.name for path in out.iterdir()] == ["short"]
 
 
 def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(

@@ -23,10 +23,12 @@ from gde import (
     resume,
     write_plan,
 )
+from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import read_plan
 from gde.request.secrets import Secrets
 from gde.runs.verifying import verify
+from gde.store.digests import matches
 from gde.store.folder import RunFolder
 from gde.store.head import State
 from gde.store.journal import Journal
@@ -170,6 +172,28 @@ def test_links_in_a_received_folder_are_never_followed(
     use(received, catalogue=catalogue)
     assert treasure.read_text() == "mine"
     assert not [*received.with_name("run-copy").rglob("*.writer")]
+
+
+def test_files_behind_a_linked_folder_are_none_of_the_run(
+    received: Path, treasure: Path
+) -> None:
+    private = treasure.parent / "private"
+    private.mkdir()
+    treasure.rename(private / "treasure")
+    (received / "sub").symlink_to(private)
+    with (
+        closing(Journal.open(received / "run.sqlite", write=False)) as journal,
+        pytest.raises(RunFolderError, match="wanted a plain file"),
+    ):
+        matches(journal, received, received / "sub" / "treasure")
+
+
+def test_a_plan_of_ones_own_gives_a_received_folder_no_keys(
+    of_file: Path, grids: Path, catalogue: Catalogue
+) -> None:
+    own = RunFolder.open(of_file.with_name("run")).plan()
+    with pytest.raises(GdeError, match=f"would read {grids}"):
+        resume(of_file, catalogue, plan=own)
 
 
 def super_journal(run: Path, treasure: Path) -> None:

@@ -257,6 +257,21 @@ def test_headers_may_hold_secrets_that_no_message_repeats(
     assert server.headers[0]["api-key"] == key
 
 
+def test_no_variable_is_sent_that_nobody_named(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: custom-secret")
+    monkeypatch.delenv("MY_KEY", raising=False)
+    ask(server, headers={"api-key": "$MY_KEY", "X-Mine": "mine"})
+    (sent,) = server.headers
+    assert "secret" not in str(dict(sent))
+    assert sent["x-mine"] == "mine"
+    # A variable without a value gives no header.
+    assert "api-key" not in sent
+
+
 @pytest.mark.parametrize(
     ("source", "model", "url"),
     [

@@ -210,13 +210,21 @@ def test_loading_says_nothing(
 
 
 def test_a_plan_from_elsewhere_asks_a_hub_only_where_the_user_names_it(
-    tiny_folder: Path,
+    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    named: list[str] = []
+
     class Received(OutsideRun):
         def secret(self, variable: str, url: str) -> str:
-            return Secrets(keys_to=(), is_received=True).give(variable, url)
+            return Secrets(keys_to=named, is_received=True).give(variable, url)
 
+    monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(GdeError, match=r"would send requests to huggingface\.co"):
+        make_hf(HfConfig(source="someone/model"), Received())
+    # transformers sends the token to the hub.
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    named.append("huggingface.co")
+    with pytest.raises(GdeError, match=r"HF_TOKEN .*--key-to huggingface\.co=HF_TOKEN"):
         make_hf(HfConfig(source="someone/model"), Received())
     make_hf(HfConfig(source=str(tiny_folder), device="cpu"), Received()).close()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Plain:
-    """Tells a game without and with `cache` and `pass_names`, which hold for the rest of a process."""
+    """Tells a game without and with `cache` and `read_expressions`, which hold for the rest of a process."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -20,10 +20,10 @@ class Plain:
         import fast_downward
 
         from gde_plugins.text_worlds.alfworld.caches import cache
-        from gde_plugins.text_worlds.alfworld.expressions import pass_names
+        from gde_plugins.text_worlds.alfworld.expressions import read_expressions
 
         if sys.version_info >= (3, 13):
-            pass_names()  # without it, no game begins
+            read_expressions()  # without it, no game begins
         plain = self._told(actions)
         translations = []
         translate = fast_downward.pddl2sas
@@ -31,7 +31,7 @@ class Plain:
             translations.append(texts) or translate(*texts, **how)
         )
         cache()
-        pass_names()
+        read_expressions()
         return plain, self._told(actions), len(translations)
 
     def _told(self, actions: Sequence[str]) -> list[Any]:

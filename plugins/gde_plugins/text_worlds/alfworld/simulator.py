@@ -26,10 +26,10 @@ class AlfworldSimulator:
         from textworld.envs import PddlEnv
 
         from gde_plugins.text_worlds.alfworld.caches import cache
-        from gde_plugins.text_worlds.alfworld.expressions import pass_names
+        from gde_plugins.text_worlds.alfworld.expressions import read_expressions
 
         cache()
-        pass_names()
+        read_expressions()
         self._folder = Path(folder)
         self._play_on = play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
