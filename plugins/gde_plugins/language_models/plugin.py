@@ -52,12 +52,17 @@ def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
 
 def make_hf(config: "HfConfig", context: "Context") -> "LanguageModel":
     """Make a model of transformers."""
+    from huggingface_hub import get_token
+
     from gde_plugins.language_models.loading import HUB, is_on_hub
     from gde_plugins.language_models.transformers_model import TransformersModel
 
     # Asked even where the hub needs no key: the plan may be another's.
     if is_on_hub(config.source):
-        context.secret("HF_TOKEN", HUB)
+        context.secret("", HUB)
+        # transformers sends the user's token, of the variable or of a login.
+        if get_token():
+            context.header("HF_TOKEN", "your token", HUB)
     return TransformersModel.load(
         config.source,
         device=config.device,

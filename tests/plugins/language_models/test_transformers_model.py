@@ -218,13 +218,19 @@ def test_a_plan_from_elsewhere_asks_a_hub_only_where_the_user_names_it(
         def secret(self, variable: str, url: str) -> str:
             return Secrets(keys_to=named, is_received=True).give(variable, url)
 
+        def header(self, name: str, value: str, url: str) -> str:
+            Secrets(keys_to=named, is_received=True).check_header(name, value, url)
+            return value
+
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(GdeError, match=r"would send requests to huggingface\.co"):
         make_hf(HfConfig(source="someone/model"), Received())
     # transformers sends the token to the hub.
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     named.append("huggingface.co")
-    with pytest.raises(GdeError, match=r"HF_TOKEN .*--key-to huggingface\.co=HF_TOKEN"):
+    with pytest.raises(
+        GdeError, match=r"HF_TOKEN: your token .*--key-to huggingface\.co=HF_TOKEN"
+    ):
         make_hf(HfConfig(source="someone/model"), Received())
     make_hf(HfConfig(source=str(tiny_folder), device="cpu"), Received()).close()
 
