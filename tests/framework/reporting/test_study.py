@@ -1,6 +1,10 @@
 """The page of a reproduced study."""
 
+import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +115,26 @@ def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
     assert "<svg" in text
     assert text.index("About the model") < text.index("<table>")
     assert "<script" not in text
+
+
+def test_a_browser_fetches_and_runs_nothing_of_a_figure() -> None:
+    """A study may come from anyone, and a picture may name one of elsewhere."""
+    image = {
+        "data": {"values": [{"of": "http://127.0.0.1:9/seen.png"}]},
+        "mark": "image",
+        "encoding": {"url": {"field": "of", "type": "nominal"}},
+    }
+    figure = Figure(title="Theirs", caption="", spec=image)  # type: ignore[arg-type]
+    text = page(rows=(row("k", 1.0, 2.0),), figures=(figure,))
+    assert "http://127.0.0.1:9/seen.png" in text
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    hashed = b64encode(sha256(style.encode()).digest()).decode()
+    (policy,) = re.findall(
+        r'http-equiv="Content-Security-Policy" content="([^"]*)"', unescape(text)
+    )
+    rules = policy.split("; ")
+    assert "default-src 'none'" in rules and f"style-src 'sha256-{hashed}'" in rules
+    assert not [rule for rule in rules if rule.startswith("img-src")]
 
 
 def test_a_page_without_figures_says_why() -> None:

@@ -9,7 +9,7 @@ from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.figures.drawing import picture
 from gde.reporting.page.html import NAME
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
-from gde.reporting.page.templates import template
+from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import counted, heading, number
 from gde.runs.study import Study
 
@@ -27,7 +27,10 @@ def study_page(study: Study, links: Mapping[str, str] = NO_LINKS) -> str:
     # The first run of a profile is of the agent itself.
     first = next(iter(study.results.values()), None)
     agent = agent_text(first.subject, first.models) if first else ""
+    style = source("style.css")
     return template("study.html.j2").render(
+        style=style,
+        policy=content_policy(style, script=""),
         study=study,
         agent=agent,
         asked=asked_lines(study.models),
