@@ -286,7 +286,7 @@ def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:
     folder = RunFolder.open(path)
     if path.is_symlink() or not folder.is_own:
         raise RunFolderError(
-            f"{path} was made elsewhere or its plan was edited: name another folder with --out"
+            f"{path} was made elsewhere or by an earlier gde, or its plan was edited: name another folder with --out"
         )
     there = folder.plan()
     begun = {choice.label: choice.config for choice in there.models}

@@ -136,7 +136,7 @@ def test_a_run_of_somebody_else_is_no_part_of_a_study(
         (out / "short").symlink_to(tmp_path / "theirs" / "short")
     else:
         copytree(tmp_path / "theirs" / "short", out / "short")
-    with pytest.raises(GdeError, match="short was made elsewhere or its plan"):
+    with pytest.raises(GdeError, match="short was made elsewhere or by an earlier gde"):
         study(out, catalogue)
     assert [path.name for path in out.iterdir()] == ["short"]
 
