@@ -46,10 +46,10 @@ def resolved(paths: Iterable[Path | str]) -> list[str]:
     Raises:
         GdeError: a folder has a link out of all of them, which parts would follow.
     """
-    named = [Path(path).expanduser().resolve() for path in paths]
+    named = [Path(os.path.realpath(Path(path).expanduser())) for path in paths]
     for folder in named:
         for link in _links(folder):
-            target = link.resolve()
+            target = Path(os.path.realpath(link))
             if not any(target.is_relative_to(one) for one in named):
                 raise GdeError(
                     f"{link} leads to {target}: remove the link, or add --read {target}"

@@ -5,6 +5,7 @@ A file has no digest while it is written, and gets one once it is complete.
 
 from binascii import crc32
 from collections.abc import Iterable, Iterator
+from os.path import islink
 from pathlib import Path
 
 from gde.errors import RunFolderError
@@ -71,15 +72,19 @@ def matches(journal: Database, folder: Path, file: Path) -> bool:
     """
     is_below = file.is_relative_to(folder)
     is_below = is_below and ".." not in file.relative_to(folder).parts
-    # Nor is it behind a link.
-    is_below = is_below and file.resolve().parent == (
-        folder.resolve() / file.relative_to(folder).parent
-    )
+    is_below = is_below and not _is_behind_link(folder, file)
     if not is_below or file.is_symlink() or (file.exists() and not file.is_file()):
         raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
     name = file.relative_to(folder).as_posix()
     rows = journal.signed("files", "SELECT * FROM files WHERE name = ?", (name,))
     return all(row["digest"] == digest(file) for row in rows)
+
+
+def _is_behind_link(folder: Path, file: Path) -> bool:
+    """Whether a folder between them is a link."""
+    between = [*file.relative_to(folder).parents][:-1]
+    # A Path raises where the name is too long.
+    return any(islink(folder / each) for each in between)  # noqa: PTH114
 
 
 def check(journal: Database, folder: Path, file: Path) -> None:

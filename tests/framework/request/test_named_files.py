@@ -63,6 +63,13 @@ def test_what_is_let_is_no_way_to_what_lies_beside_it(folder: Path) -> None:
     assert resolved([folder, secret]) == [str(folder), str(secret)]
 
 
+def test_a_link_to_itself_leads_nowhere(folder: Path) -> None:
+    loop = folder / "loop"
+    loop.symlink_to(loop)
+    assert resolved([folder]) == [str(folder)]
+    assert list(named_files({"grids": str(loop)})) == []
+
+
 def test_a_folder_that_looks_like_a_home_folder_is_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

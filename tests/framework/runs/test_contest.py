@@ -212,6 +212,15 @@ def test_the_names_of_a_stranger_lead_nowhere(tmp_path: Path, names: str) -> Non
         members(tmp_path)
 
 
+def test_a_variant_of_too_long_a_name_is_no_run(
+    tmp_path: Path, parts: Catalogue
+) -> None:
+    name = "a" * 300
+    (tmp_path / "contest.toml").write_text(f'version = 1\nvariants = ["{name}"]\n')
+    with pytest.raises(RunFolderError, match="File name too long"):
+        rescore_contest(tmp_path, catalogue=parts)
+
+
 def test_runs_of_a_contest_are_not_behind_links(
     found: Contest, tmp_path: Path, parts: Catalogue
 ) -> None:
