@@ -77,3 +77,11 @@ def test_a_metric_that_raises_is_named_with_its_world() -> None:
 
     with pytest.raises(GdeError, match=r"metric 'odd' fails on world .*KeyError"):
         measured([("odd", broken)], split(sample_evidence(), lambda one: one.world.id))
+
+
+def test_a_refusal_is_told_as_a_sentence() -> None:
+    def refusing(evidence: Evidence) -> Sequence[Measurement]:
+        raise GdeError("its file is not there")
+
+    with pytest.raises(GdeError, match=r"on world [^:]*: its file is not there$"):
+        measured([("odd", refusing)], split(sample_evidence(), lambda one: "all"))
