@@ -49,7 +49,7 @@ class Secrets:
         secret = os.environ.get(variable, "")
         host = host_of(url)
         wanted = f"{host}={variable}" if secret and self._is_received else host
-        is_named = self._named is None or wanted in self._named
+        is_named = self._is_named(wanted)
         advice = _advice(wanted)
         if secret and not is_named:
             raise GdeError(
@@ -71,11 +71,14 @@ class Secrets:
         """
         host = host_of(url)
         wanted = f"{host}={name}"
-        is_named = self._named is None or wanted in self._named
-        if self._is_received and not is_named:
+        if self._is_received and not self._is_named(wanted):
             raise GdeError(
                 f"the run was made elsewhere and would send {name}: {value} to {host}: {_advice(wanted)}"
             )
+
+    def _is_named(self, wanted: str) -> bool:
+        """Whether the caller allows a host, or what may be sent to it."""
+        return self._named is None or wanted in self._named
 
     def keep_out(self, variables: Iterable[str]) -> None:
         """Keep the values of environment variables out of the record."""

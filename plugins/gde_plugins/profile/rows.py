@@ -60,50 +60,31 @@ def _row(
     )
 
 
-def _decoded(title: str, name: str, where: Labels = READ, chance: str = "") -> Asked:
-    """A number of a probe, beside its controls.
+def _read(
+    title: str, name: str, table: str, where: Labels = READ, chance: str = ""
+) -> Asked:
+    """A number that a probe has read, beside those of its controls.
 
     Args:
         title: of the row.
         name: of the number.
+        table: the heading.
         where: the fit whose number is shown.
         chance: the name of what chance gives.
     """
+    # Metrics name the fits of controls, and probes the controls.
+    label = "fit" if "fit" in where else "control"
     columns: dict[str, tuple[str, Labels]] = {}
     if chance:
         columns[CHANCE] = (chance, where)
     for column, control in CONTROLS.items():
-        columns[column] = (name, {**where, "control": control})
-    return Asked(
-        title=title,
-        plan="beliefs",
-        name=name,
-        table=BELIEVES,
-        where=where,
-        beside=columns,
-    )
-
-
-def _read(title: str, name: str, other: str = "", table: str = JOINS) -> Asked:
-    """A number of decoded maps, beside those of random weights and shuffled labels.
-
-    Args:
-        title: of the row.
-        name: of the number.
-        other: the name of what chance gives.
-        table: the heading.
-    """
-    columns: dict[str, tuple[str, Labels]] = {}
-    if other:
-        columns[CHANCE] = (other, FITTED)
-    for column, control in CONTROLS.items():
-        columns[column] = (name, {**READ, "fit": control})
+        columns[column] = (name, {**where, label: control})
     return Asked(
         title=title,
         plan="beliefs",
         name=name,
         table=table,
-        where=FITTED,
+        where=where,
         beside=columns,
     )
 
@@ -178,31 +159,43 @@ ASKED = (
     _row("Accuracy, reaching the goal", "keys", "keys.accuracy.reach", SEEKS),
     _row("Fog, success rate", "fog", "success", SEEKS),
     _row("Fog, accuracy given known cells", "fog", "exploration.accuracy", SEEKS),
-    _decoded("Agent decoded in its cell", "cogmap.top1.agent"),
-    _decoded("Goal decoded in its cell", "cogmap.top1.goal"),
-    _decoded("Next action decoded", "plan.prefix.1", {"position": "pre"}),
-    _decoded(
+    _read("Agent decoded in its cell", "cogmap.top1.agent", BELIEVES),
+    _read("Goal decoded in its cell", "cogmap.top1.goal", BELIEVES),
+    _read("Next action decoded", "plan.prefix.1", BELIEVES, {"position": "pre"}),
+    _read(
         "Distance to the goal decoded, error",
         "distance.mae",
+        BELIEVES,
         chance="distance.mae.mean",
     ),
     _read(
         "Actions optimal on the decoded map",
         "beliefs.accuracy.decoded",
-        table=BELIEVES,
+        BELIEVES,
+        FITTED,
     ),
     _caused("agent", "patching", OTHER_GRID),
     _caused("agent", "steering", OTHER_PAIR),
     _caused("goal", "patching", OTHER_GRID),
     _caused("goal", "steering", OTHER_PAIR),
-    _read("Optimal on the true map", "following.true"),
+    _read("Optimal on the true map", "following.true", JOINS, FITTED),
     _read(
-        "Optimal on the decoded map", "following.decoded", "following.decoded.shuffled"
+        "Optimal on the decoded map",
+        "following.decoded",
+        JOINS,
+        FITTED,
+        "following.decoded.shuffled",
     ),
-    _read("Optimal on the stated map", "following.stated", "following.stated.shuffled"),
-    _read("Steps lost, decoded map right", "beliefs.regret.right"),
-    _read("Steps lost, decoded map wrong", "beliefs.regret.wrong"),
-    _read("Steps lost, wrong minus right", "beliefs.regret.difference"),
+    _read(
+        "Optimal on the stated map",
+        "following.stated",
+        JOINS,
+        FITTED,
+        "following.stated.shuffled",
+    ),
+    _read("Steps lost, decoded map right", "beliefs.regret.right", JOINS, FITTED),
+    _read("Steps lost, decoded map wrong", "beliefs.regret.wrong", JOINS, FITTED),
+    _read("Steps lost, wrong minus right", "beliefs.regret.difference", JOINS, FITTED),
     _pursued("MEG towards the true goal", "true"),
     _pursued("MEG towards the decoded goal", "believed"),
     _pursued("MEG towards a swapped goal", "swapped"),
