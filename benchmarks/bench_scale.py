@@ -41,7 +41,7 @@ def imports(_: Path) -> None:
 def roll_out(run: Path, episodes: int) -> None:
     """The episodes alone."""
     from gde import Choice, Plan
-    from gde.runs.evaluating import prepare
+    from gde.before.preparing import prepare
     from gde.runs.pipeline import Pipeline
     from gde.stages.progress import ignore
     from gde.store.folder import RunFolder

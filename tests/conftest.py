@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, settings
 # Set here, because torch and BLAS read it when they are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Run folders of tests are signed with a key that is not the user's.
-os.environ["XDG_STATE_HOME"] = f"{gettempdir()}/gde-tests-{os.getuid()}"
+# The list of trusted runs and the settings are not the user's.
+os.environ["GDE_STATE"] = f"{gettempdir()}/gde-tests-{os.getuid()}"
+os.environ["GDE_SETTINGS"] = "/nowhere"
 
 # An example may take however long it takes, which depends on what else is running.
 settings.register_profile(

@@ -15,6 +15,7 @@ from .data.completion import Sampling as Sampling
 from .data.completion import Tokenization as Tokenization
 from .data.evidence import Evidence as Evidence
 from .data.figure import Figure as Figure
+from .data.how import How as How
 from .data.mdp import Policy as Policy
 from .data.mdp import TabularMDP as TabularMDP
 from .data.measure import Measure as Measure
@@ -49,6 +50,7 @@ from .errors import UnknownName as UnknownName
 from .hookspecs import hookimpl as hookimpl
 from .offers import Capability as Capability
 from .offers import EnvironmentOffer as EnvironmentOffer
+from .offers import FilePath as FilePath
 from .offers import MetricOffer as MetricOffer
 from .offers import ModelName as ModelName
 from .offers import ModelOffer as ModelOffer

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
@@ -101,6 +102,29 @@ class Readable:
             return text
 
         return no_info_after_validator_function(check, handler(source))
+
+
+class _Absolute:
+    """Makes a path absolute, so that a plan means the same file everywhere."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        def check(path: Path) -> Path:
+            if path == Path():
+                raise ValueError("wanted the path of a file or folder")
+            # Two paths with a comma in between are a sweep.
+            if "," in str(path) and not path.exists():
+                raise ValueError("wanted one path, which has no comma")
+            return path.expanduser().absolute()
+
+        return no_info_after_validator_function(check, handler(source))
+
+
+FilePath = Annotated[Path, _Absolute()]
+"""A file or folder that a part reads. `gde trust` lists those of a run from elsewhere."""
 
 
 @dataclass(frozen=True)

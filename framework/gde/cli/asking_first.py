@@ -5,17 +5,20 @@ from collections.abc import Mapping
 
 import typer
 
+from gde.before.preflight import Preflight, preflight
 from gde.cli.output import say
 from gde.cli.progress import duration
 from gde.data.estimate import Estimate, together
+from gde.data.how import How
 from gde.data.plan import Plan
 from gde.reporting.asked import NO_PRICE, amount, money
 from gde.reporting.wording import plural
 from gde.request.catalogue import Catalogue
-from gde.runs.preflight import Preflight, preflight
 
 
-def checked(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Preflight]:
+def checked(
+    plans: Mapping[str, Plan], catalogue: Catalogue, how: How
+) -> dict[str, Preflight]:
     """Ask the served models of each plan one question.
 
     Raises:
@@ -27,7 +30,7 @@ def checked(plans: Mapping[str, Plan], catalogue: Catalogue) -> dict[str, Prefli
     over = []
     said = set()
     for name, plan in plans.items():
-        flight = preflight(plan, catalogue, name)
+        flight = preflight(plan, catalogue, how, name)
         found[name] = flight
         estimates += flight.estimates
         if flight.over:

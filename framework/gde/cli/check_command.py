@@ -55,19 +55,21 @@ def command(
 
 
 def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
+    from gde.before.preparing import dry
     from gde.cli.asking_first import checked as ask_first
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
+    from gde.request.howfile import read_settings
     from gde.request.planfile import plan_hash
     from gde.request.variants import variants
-    from gde.runs.evaluating import dry
 
     catalogue = Catalogue.default()
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
-    flights = ask_first(plans, catalogue)
+    how = read_settings().how
+    flights = ask_first(plans, catalogue, how)
     checked = {}
     for name, flight in flights.items():
-        found = dry(flight.plan, catalogue)
+        found = dry(flight.plan, catalogue, how)
         checked[name] = {
             "plan_hash": plan_hash(found.plan),
             "episodes": found.episodes,

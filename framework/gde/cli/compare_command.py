@@ -12,10 +12,10 @@ from gde.cli.compared_rows import COLUMNS, cells, probability
 from gde.cli.output import EXIT_PARTIAL, plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
+    from gde.comparisons.differences import Compared, ProbeRow, Row, Side
+    from gde.comparisons.leaderboard import Leaderboard
+    from gde.comparisons.regression import Check
     from gde.numerics.leaderboard import Standing
-    from gde.runs.differences import Compared, ProbeRow, Row, Side
-    from gde.runs.leaderboard import Leaderboard
-    from gde.runs.regression import Check
 
 STANDING_COLUMNS = (
     "condition",
@@ -63,11 +63,11 @@ def command(
     studies, the tables are their pages' rows, corrected together.
     """
     from gde.cli.study_differences import compare_and_show
+    from gde.comparisons.comparing import compare
+    from gde.comparisons.leaderboard import rank_contenders
+    from gde.comparisons.regression import check_not_worse
     from gde.errors import GdeError
-    from gde.runs.comparing import compare
-    from gde.runs.leaderboard import rank_contenders
-    from gde.runs.regression import check_not_worse
-    from gde.runs.study import is_study
+    from gde.studies.study import is_study
 
     if len(runs) == 2 and all(map(is_study, runs)):
         if unpaired or fail_if_worse:

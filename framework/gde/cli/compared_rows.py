@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gde.runs.differences import Row
+    from gde.comparisons.differences import Row
 
 COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "p (Holm)")
 """They fit into 80 columns of a terminal; `--json` has all numbers."""

@@ -12,9 +12,9 @@ from gde.cli.output import say, show, show_variants, talking, tell
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
+    from gde.before.preparing import Dry
+    from gde.comparisons.contest import Contest
     from gde.data.result import Result
-    from gde.runs.contest import Contest
-    from gde.runs.evaluating import Dry
 
 
 def command(
@@ -53,6 +53,9 @@ def command(
         int | None, typer.Option(help="Number of concurrent episodes.")
     ] = None,
     executor: Annotated[str | None, options.WHERE] = None,
+    report: Annotated[
+        list[str] | None, typer.Option(help="Reporter, e.g. html; may be repeated.")
+    ] = None,
     out: Annotated[
         Path | None, options.out("Run folder to make; default: a new one under runs/.")
     ] = None,
@@ -70,19 +73,22 @@ def command(
     It plays the episodes, keeps the activations, fits the probes, computes the metrics
     and writes a report.
     """
+    from gde.before.preflight import unasked
+    from gde.before.preparing import dry
     from gde.cli.asking_first import checked
-    from gde.request.building import Wanted
+    from gde.comparisons.contest import contest
+    from gde.request.building import Wanted, build_how
     from gde.request.catalogue import Catalogue, load_plugins
+    from gde.request.howfile import read_settings
     from gde.request.variants import variants
-    from gde.runs.contest import contest
-    from gde.runs.evaluating import dry, evaluate
-    from gde.runs.preflight import unasked
+    from gde.runs.evaluating import evaluate
 
     names = {
         "model": _separated(model or []),
         "probe": probe or [],
         "reward": reward or [],
         "metric": metric or [],
+        "report": report or [],
     }
     for table, name in (("env", env), ("agent", agent), ("executor", executor)):
         if name is not None:
@@ -101,11 +107,14 @@ def command(
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
         plans = variants(wanted, catalogue)
+        how = build_how(wanted, read_settings().how)
         if dry_run:
-            sizes = {name: dry(each, catalogue, name) for name, each in plans.items()}
+            sizes = {}
+            for name, each in plans.items():
+                sizes[name] = dry(each, catalogue, how, name)
         else:
             ask_first = unasked if no_preflight else checked
-            flights = ask_first(plans, catalogue)
+            flights = ask_first(plans, catalogue, how)
     if dry_run:
         _show_dry(sizes, as_json)
         return
@@ -114,10 +123,13 @@ def command(
         if len(flights) > 1:
             plans = {name: each.plan for name, each in flights.items()}
             asked = {name: each.questions for name, each in flights.items()}
-            found = contest(plans, out, catalogue, watch, questions=asked)
+            found = contest(plans, out, catalogue, watch, how=how, questions=asked)
         else:
             (only,) = flights.values()
-            found = evaluate(only.plan, out, catalogue, watch, questions=only.questions)
+            asked_first = only.questions
+            found = evaluate(
+                only.plan, out, catalogue, watch, how=how, questions=asked_first
+            )
     show(found, as_json, show_all)
 
 

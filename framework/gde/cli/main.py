@@ -41,6 +41,8 @@ COMMANDS = (
     "reproduce",
     "profile",
     "publish",
+    "trust",
+    "settings",
     "plugins",
     "list",
     "show",

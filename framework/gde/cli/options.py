@@ -42,22 +42,6 @@ Model = Annotated[
     ),
 ]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-KeyTo = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--key-to",
-        metavar="HOST",
-        help="Host that may receive API keys, of a run from elsewhere HOST=VARIABLE or HOST=HEADER; may be repeated.",
-    ),
-]
-Read = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--read",
-        metavar="PATH",
-        help="File or folder that the plan of a run from elsewhere may name; may be repeated.",
-    ),
-]
 Set = Annotated[
     list[str] | None,
     typer.Option(

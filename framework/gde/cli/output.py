@@ -14,8 +14,8 @@ from gde.cli.descriptors import output_to_errors
 from gde.cli.foreign import escaped, shown
 
 if TYPE_CHECKING:
+    from gde.comparisons.contest import Contest
     from gde.data.result import Failure, Measurement, Result
-    from gde.runs.contest import Contest
 
 REPORT = "report.html"
 """The page in a run folder, by the reporter that ships with the framework."""
@@ -76,7 +76,7 @@ def show_table(
 
 def show(found: "Result | Contest", as_json: bool, show_all: bool) -> None:
     """Print a run or a contest, and exit with 3 where there were failures."""
-    from gde.runs.contest import Contest
+    from gde.comparisons.contest import Contest
 
     if isinstance(found, Contest):
         show_contest(found, as_json, show_all)
@@ -117,9 +117,9 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
     """Print several agents' results side by side; exit with 3 after failures."""
+    from gde.comparisons.contest import contest_json
     from gde.reporting.page_files import write_contest_page
     from gde.reporting.terminal.contest_screen import contest_screen
-    from gde.runs.contest import contest_json
 
     page = write_contest_page(found)
     if as_json:

@@ -6,7 +6,6 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show_result
-from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -21,8 +20,6 @@ def command(
         typer.Option(help="ALIAS=MODEL, e.g. local weights that need settings."),
     ] = None,
     settings: options.Set = None,
-    key_to: options.KeyTo = None,
-    read: options.Read = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -36,13 +33,6 @@ def command(
     from gde.runs.adding import probe as add_probes
 
     choices, models = asked_for("probe", probe or (), settings or (), model or ())
-    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
-        result = add_probes(
-            own,
-            choices,
-            watch=watch,
-            keys_to=key_to or (),
-            reads=read or (),
-            models=models,
-        )
+    with progress(quiet=quiet or as_json) as watch:
+        result = add_probes(run, choices, watch=watch, models=models)
     show_result(result, as_json, show_all)

@@ -7,32 +7,36 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show_json, tell
-from gde.cli.owning import owned
 
 
 def command(
     run: options.Run,
     reporter: Annotated[
-        list[str] | None, typer.Option(help="Reporter; default: those of the plan.")
+        list[str] | None, typer.Option(help="Reporter; default: those of the run.")
+    ] = None,
+    out: Annotated[
+        Path | None, options.out("Another folder, for a run that you do not trust.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Render the reports of a run again and print their files."""
+    from gde.comparisons.contest import is_contest, read_contest, report_contest
     from gde.data.plan import Choice
+    from gde.errors import ConfigError
     from gde.reporting.page_files import write_contest_page
     from gde.runs.adding import report
-    from gde.runs.contest import is_contest, read_contest, report_contest
 
     choices = [Choice(name=name) for name in reporter or ()]
     files: list[Path] = []
-    with owned(run) as own:
-        if is_contest(own):
-            page = write_contest_page(read_contest(own))
-            if page:
-                files.append(page)
-            files += report_contest(own, choices)
-        else:
-            files += report(own, choices)
+    if is_contest(run):
+        if out is not None:
+            raise ConfigError(f"--out: name a run of the contest {run}")
+        files += report_contest(run, choices)
+        page = write_contest_page(read_contest(run))
+        if page:
+            files.insert(0, page)
+    else:
+        files += report(run, choices, out=out)
     if as_json:
         show_json({"schema": 1, "files": [*map(str, files)]})
     else:

@@ -21,8 +21,8 @@ from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
-    from gde.runs.reproducing import Request
-    from gde.runs.study import Study
+    from gde.studies.reproducing import Request
+    from gde.studies.study import Study
 
 BESIDE = 4
 """Most columns beside a number that fit into a terminal."""
@@ -58,21 +58,24 @@ def command(
 
     The tables show the published number, the new one and their difference.
     """
+    from gde.before.preflight import unasked
     from gde.cli.asking_first import checked
     from gde.data.plan import Choice
     from gde.errors import UnknownName
     from gde.reporting.page_files import write_study
-    from gde.request.building import choose, choose_model
+    from gde.request.building import Wanted, build_how, choose, choose_model
+    from gde.request.howfile import read_settings
     from gde.request.settings import parse_settings
-    from gde.runs.preflight import unasked
-    from gde.runs.reproducing import Request, reproduce
+    from gde.studies.reproducing import Request, reproduce
 
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]
     models = [choose_model(each) for each in model or []]
     aliased = [each for each in models if each.alias]
     of_agent = [each.name for each in models if not each.alias]
-    known = {"study", "agent", "model", "executor"}
+    of_how = [each for each in settings or [] if each.startswith(("run.", "executor."))]
+    wanted = Wanted(names={"executor": [executor]}, settings=of_how)
+    known = {"study", "agent", "model", "executor", "run"}
     known.update(each.label for each in (*judges, *aliased))
     for part in parsed:
         if part not in known:
@@ -95,14 +98,14 @@ def command(
         rewards=tuple(
             replace(each, config=parsed.get(each.label, {})) for each in judges
         ),
-        executor=Choice(name=executor, config=parsed.get("executor", {})),
     )
     if dry_run:
         _foretell(request, as_json)
         return
+    how = build_how(wanted, read_settings().how)
     ask_first = unasked if no_preflight else checked
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
-        study = reproduce(request, out, watch=watch, ask_first=ask_first)
+        study = reproduce(request, out, watch=watch, how=how, ask_first=ask_first)
     _show(study, as_json)
     page, missing = write_study(study)
     say(f"page: {page}" if page else f"no page: {missing}")
@@ -111,7 +114,7 @@ def command(
 
 
 def _foretell(request: "Request", as_json: bool) -> None:
-    from gde.runs.reproducing import foresee
+    from gde.studies.reproducing import foresee
 
     found = foresee(request)
     if as_json:
@@ -141,7 +144,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
 def _show(study: "Study", as_json: bool) -> None:
     from gde.reporting.asked import asked_lines
-    from gde.runs.study import study_json
+    from gde.studies.study import study_json
 
     if as_json:
         show_json(study_json(study))

@@ -6,7 +6,6 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show
-from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -19,8 +18,6 @@ def command(
         ),
     ] = None,
     settings: options.Set = None,
-    key_to: options.KeyTo = None,
-    read: options.Read = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -29,14 +26,12 @@ def command(
 
     Keeps the episodes and all other results.
     """
+    from gde.comparisons.contest import is_contest, rescore_contest
     from gde.request.building import asked_for
     from gde.runs.adding import rescore
-    from gde.runs.contest import is_contest, rescore_contest
 
     choices, _ = asked_for("metric", metric or (), settings or ())
     rescore_either = rescore_contest if is_contest(run) else rescore
-    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
-        found = rescore_either(
-            own, choices, watch=watch, keys_to=key_to or (), reads=read or ()
-        )
+    with progress(quiet=quiet or as_json) as watch:
+        found = rescore_either(run, choices, watch=watch)
     show(found, as_json, show_all)

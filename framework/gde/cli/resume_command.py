@@ -6,7 +6,6 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show
-from gde.cli.owning import owned
 from gde.cli.progress import progress
 
 
@@ -18,24 +17,21 @@ def command(
             "--retry-failed", help="Repeat failed episodes; keep model answers."
         ),
     ] = False,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL@URL", help="Where a model of the run is served now."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Change a limit: run.max_calls=900, run.concurrency=4, model.timeout=60.",
+            help="How to go on: run.max_calls=900, run.concurrency=4, model.timeout=60.",
         ),
     ] = None,
     executor: Annotated[str, options.WHERE] = "",
-    accept_code: Annotated[
-        bool,
-        typer.Option(
-            "--accept-code",
-            help="Go on with other code than the run began with; report both apart.",
-        ),
-    ] = False,
-    key_to: options.KeyTo = None,
-    read: options.Read = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -44,19 +40,13 @@ def command(
 
     Only unfinished turns are repeated.
     """
-    from gde.runs.contest import is_contest, resume_contest
+    from gde.comparisons.contest import is_contest, last_way, resume_contest
+    from gde.request.building import amend_how
     from gde.runs.evaluating import resume
 
     resume_either = resume_contest if is_contest(run) else resume
-    with owned(run) as own, progress(quiet=quiet or as_json) as watch:
-        found = resume_either(
-            own,
-            watch=watch,
-            retry_failed=retry_failed,
-            keys_to=key_to or (),
-            reads=read or (),
-            settings=settings or (),
-            executor=executor,
-            accept_code=accept_code,
-        )
+    plan, last = last_way(run)
+    how = amend_how(last, plan, settings or (), executor, model or ())
+    with progress(quiet=quiet or as_json) as watch:
+        found = resume_either(run, watch=watch, how=how, retry_failed=retry_failed)
     show(found, as_json, show_all)

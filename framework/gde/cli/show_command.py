@@ -95,8 +95,8 @@ def command(
 
 
 def _show_spending(run: Path, as_json: bool) -> None:
+    from gde.before.spending import spending
     from gde.reporting.asked import asked_lines, money
-    from gde.runs.spending import spending
 
     if not run.is_dir():
         raise GdeError(

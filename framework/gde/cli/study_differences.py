@@ -8,12 +8,12 @@ from gde.cli.compared_rows import COLUMNS, cells
 from gde.cli.output import say, show_json, show_table, tell
 
 if TYPE_CHECKING:
-    from gde.runs.comparing_studies import ComparedStudies, Pair
+    from gde.comparisons.studies import ComparedStudies, Pair
 
 
 def compare_and_show(folder_a: Path, folder_b: Path, as_json: bool) -> None:
     """Compare two studies and print a table for each heading of their pages."""
-    from gde.runs.comparing_studies import compare_studies
+    from gde.comparisons.studies import compare_studies
 
     compared = compare_studies(folder_a, folder_b)
     if as_json:

@@ -1,4 +1,4 @@
-"""The plan of a run: names of parts, their configurations, and limits."""
+"""The plan of a run: what is measured. `gde.data.how` says how."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,6 @@ from gde.errors import ConfigError
 from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
-Prices = Mapping[str, tuple[float, float]]
-"""Label of a model in the plan to the prices of a million tokens of prompts and of
-answers, reasoning included.
-"""
-PRICES = "prices"
-"""The field of a model's configuration with its prices, which budgets read."""
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
 
@@ -84,8 +78,8 @@ def _named(value: Any) -> Any:
     return type(value)
 
 
-class _Part:
-    """A field of a plan that takes a name or an object, and holds its choice.
+class PartField:
+    """A field that takes a part's name or an object, and holds its choice.
 
     A descriptor, because type checkers read from it what the field takes and gives.
     """
@@ -109,8 +103,8 @@ class _Part:
         vars(plan)[self._name] = Choice.of(given)
 
 
-class _Parts:
-    """A field of a plan that takes names and objects, and holds their choices."""
+class PartsField:
+    """A field that takes names of parts and objects, and holds their choices."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -124,29 +118,30 @@ class _Parts:
         # A single name is iterable too, and would become one choice for each letter.
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ConfigError(
-                f"{self._name} of a plan: wanted a list of names and objects, got {given!r}"
+                f"{self._name}: wanted a list of names and objects, got {given!r}"
             )
         vars(plan)[self._name] = tuple(map(Choice.of, given))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A request for a run.
+    """What a run measures.
 
-    Two plans with the same `gde.request.planfile.plan_hash` give the same results.
+    Two plans with the same `gde.request.planfile.plan_hash` give the same results,
+    however they are run (`gde.How`).
 
     Parts may be given as names or objects: `Choice.of` makes choices of them.
     """
 
-    environment: _Part = _Part()
-    agent: _Part = _Part()
-    models: _Parts = _Parts()
+    environment: PartField = PartField()
+    agent: PartField = PartField()
+    models: PartsField = PartsField()
     """Language models that configurations name, by label. A choice with an empty name
     configures the agent's model, whichever that is.
     """
-    probes: _Parts = _Parts()
-    rewards: _Parts = _Parts()
-    metrics: _Parts = _Parts()
+    probes: PartsField = PartsField()
+    rewards: PartsField = PartsField()
+    metrics: PartsField = PartsField()
     """Empty for the default ones, which the run then lists by name."""
     episodes: int = 200
     """Worlds per condition. A condition is one combination of the swept environment
@@ -167,54 +162,3 @@ class Plan:
     """Whether code lengths and learning curves of probes are measured. They take about
     as long as the fits themselves.
     """
-    concurrency: int = 32
-    """Most episodes at once in one worker, and most fits of a probe at once, of which
-    there are never more than cores. It never changes a result.
-    """
-    executor: _Part = _Part("serial")
-    """The place where episodes run. It never changes a result."""
-    reporters: _Parts = _Parts()
-    """Empty for the default ones whose packages are installed. They never change a
-    result.
-    """
-    turn_seconds: float | None = None
-    """Time for one decision and its consequences. An episode with a longer turn fails.
-    None for no limit.
-    """
-    episode_seconds: float | None = None
-    """Time for one episode. A longer one fails."""
-    run_seconds: float | None = None
-    """Time for all episodes. After it, the run stops and can be resumed."""
-    part_seconds: float | None = None
-    """Time for a metric on the run or on one of its conditions, and for a report. A
-    slower one fails.
-    """
-    max_calls: int | None = None
-    """Requests to language models in the whole run. After them, the run stops and can
-    be resumed.
-    """
-    max_tokens: int | None = None
-    """Tokens of prompts and answers together, likewise. Answers under way may exceed
-    it.
-    """
-    max_cost: float | None = None
-    """Money in the currency of the models' prices, likewise. It needs the prices of all
-    models that the run asks. Discounts, e.g. for cached prompts, are not counted.
-    """
-    cache: str = ""
-    """A file of answers that runs share; empty for none. A request at temperature 0
-    that an earlier run sent to the same model with the same configuration is not sent
-    again, and costs nothing.
-    """
-
-    @property
-    def prices(self) -> Prices:
-        """The prices of the models that have some."""
-        found = {}
-        for choice in self.models:
-            prices = choice.config.get(PRICES)
-            # In a plan that is not resolved yet, a value may still be a text.
-            if isinstance(prices, list | tuple):
-                prompt, answer = prices
-                found[choice.label] = (float(prompt), float(answer))
-        return found

@@ -54,26 +54,10 @@ class Context(Protocol):
             GdeError: there is no such reward model, or it cannot be made.
         """
 
-    def secret(self, variable: str, url: str) -> str:
-        """The value of an environment variable, to be sent to that URL alone.
+    def secret(self, variable: str) -> str:
+        """The value of an environment variable, e.g. a key; empty where it has none.
 
-        It may be a key, for example.
-
-        It is kept out of the record. It is empty where the variable is not set.
-
-        Raises:
-            GdeError: the plan comes from a folder, which anyone may have written, and
-            the user did not name the host.
-        """
-
-    def header(self, name: str, value: str, url: str) -> str:
-        """The value of a header of requests to that URL.
-
-        A value $VARIABLE is that of the environment variable, as `secret` gives it.
-
-        Raises:
-            GdeError: as `secret`, and where the plan comes from elsewhere and the user
-            did not name the header.
+        It is kept out of the record.
         """
 
     def metric(self, name: str) -> Metric:
@@ -127,13 +111,8 @@ class OutsideRun:
     def reward_model(self, name: str) -> RewardSource:
         return _nothing(f"reward model {name!r}")
 
-    def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it
+    def secret(self, variable: str) -> str:
         return os.environ.get(variable, "")
-
-    def header(self, name: str, value: str, url: str) -> str:  # noqa: ARG002
-        if value.startswith("$"):
-            return self.secret(value.removeprefix("$"), url)
-        return value
 
     def metric(self, name: str) -> Metric:
         return _nothing(f"metric {name!r}")

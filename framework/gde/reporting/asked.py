@@ -7,6 +7,7 @@ from datetime import date
 from gde.data.model_use import AGENT, ModelUse, Usage
 from gde.data.result import Subject
 from gde.reporting.wording import SPACE, plural
+from gde.request.names import split_url
 from gde.request.secrets import host_of
 
 ADDRESS = re.compile(r"https?://\S+")
@@ -67,10 +68,8 @@ def model_text(use: ModelUse) -> str:
     A name of the user's own is followed by what it stands for.
     """
     model = named(use.model, use.answered_by)
-    if use.name == use.model:
+    if split_url(use.model)[0] == use.name:
         return model
-    if ADDRESS.search(use.name):
-        return named(use.name, use.answered_by)
     return f"{use.name} ({model.replace(' (', ', ').removesuffix(')')})"
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gde.comparisons.contest import Contest
+from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.reporting.findings import Beside, Probed, headlines, probed
@@ -17,8 +19,6 @@ from gde.reporting.wording import (
     place_text,
     plural,
 )
-from gde.runs.contest import Contest
-from gde.runs.differences import Compared, Row
 
 LISTED = 3
 """The number of differences that become sentences."""

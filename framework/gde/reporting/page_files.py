@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from gde.comparisons.contest import Contest
 from gde.files import write_whole
-from gde.runs.contest import Contest
-from gde.runs.study import STUDY_TABLES, Study, study_json
+from gde.studies.study import STUDY_TABLES, Study, study_json
 
 STUDY_PAGE = "reproduction.html"
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gde.comparisons.differences import ProbeRow
 from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.reporting.wording import (
@@ -12,7 +13,6 @@ from gde.reporting.wording import (
     place_text,
     verdict_text,
 )
-from gde.runs.differences import ProbeRow
 
 
 @dataclass(frozen=True, kw_only=True)

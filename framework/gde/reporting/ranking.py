@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from gde.comparisons.contest import Contest
+from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
 from gde.data.verdict import Verdict
 from gde.reporting.asked import agent_model, agent_text, amount, money, seconds_text
@@ -13,8 +15,6 @@ from gde.reporting.wording import (
     outcome_text,
     quantity,
 )
-from gde.runs.contest import Contest
-from gde.runs.ranking import Ranked
 
 ABSENT = "\u2013"
 NONE = "0"

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gde.data.how import URL, How
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.kinds import KINDS, MODEL, SEVERAL, SINGLE
-from gde.request.names import ALIAS
-from gde.request.planfile import configure_run, listed_agents, read_plan
+from gde.request.howfile import RUN_HOW, configure_how, with_settings
+from gde.request.kinds import EXECUTOR, KINDS, MODEL, REPORTER, SEVERAL, SINGLE
+from gde.request.names import ALIAS, split_url
+from gde.request.planfile import RUN, configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
 
 Names = Mapping[str, Sequence[str]]
@@ -29,7 +31,7 @@ class Wanted:
     settings: Sequence[str] = ()
     """PART.FIELD=VALUE each."""
     numbers: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of the run; None for a field that the user does not set."""
+    """Fields of `run`; None for a field that the user does not set."""
     file: Path | None = None
     """A plan file, which names, settings and numbers override."""
     listed: int | None = None
@@ -47,11 +49,9 @@ def build_plan(wanted: Wanted) -> Plan:
     parsed = parse_settings(wanted.settings)
     parsed = _with_model(wanted.names.get(MODEL.table, ()), parsed)
 
-    # An option of its own, such as --episodes, wins over --set run.episodes.
-    numbers = {
-        name: value for name, value in wanted.numbers.items() if value is not None
-    }
-    plan = configure_run(plan, {**parsed.pop("run", {}), **numbers})
+    run = _run_settings(wanted, parsed)
+    what = {name: each for name, each in run.items() if name not in RUN_HOW}
+    plan = configure_run(plan, what)
 
     # Settings of the agent's model in a plan file are of no use to another model.
     if MODEL.table in parsed.get("agent", {}):
@@ -60,7 +60,9 @@ def build_plan(wanted: Wanted) -> Plan:
         unnamed = Choice(name="", config=of_agents)
         plan = replace(plan, models=(*plan.models, unnamed))
 
-    known = ["run", MODEL.table]
+    known = ["run", MODEL.table, EXECUTOR.table]
+    parsed.pop(EXECUTOR.table, {})
+    configured(_reporters(wanted), parsed)
     parts: dict[str, Any] = {}
     for kind in SINGLE:
         choice = getattr(plan, kind.field)
@@ -77,6 +79,89 @@ def build_plan(wanted: Wanted) -> Plan:
         hint = f" To set a probe, reward model or metric, add it first, e.g. --reward {name}."
         raise UnknownName("part of --set", name, known, hint)
     return replace(plan, **parts)
+
+
+def build_how(wanted: Wanted, how: How) -> How:
+    """A `How` with what a command line says of it.
+
+    Raises:
+        ConfigError: a setting that cannot be read. UnknownName: an unknown field.
+    """
+    parsed = parse_settings(wanted.settings)
+    run = _run_settings(wanted, parsed)
+    how = configure_how(how, {name: run[name] for name in run if name in RUN_HOW})
+
+    executor = how.executor
+    for name in wanted.names.get(EXECUTOR.table, ()):
+        executor = choose(name)
+    executor = _with_values(executor, parsed.pop(EXECUTOR.table, {}))
+    reporters = _reporters(wanted) or how.reporters
+    return replace(how, executor=executor, reporters=configured(reporters, parsed))
+
+
+def amend_how(
+    how: How,
+    plan: Plan,
+    settings: Sequence[str],
+    executor: str = "",
+    models: Sequence[str] = (),
+) -> How:
+    """How a run that has begun goes on.
+
+    Args:
+        how: it was done last.
+        plan: of the run.
+        settings: PART.FIELD=VALUE each.
+        executor: its name; empty for the last one.
+        models: MODEL@URL or ALIAS=MODEL@URL each, where a server is now.
+
+    Raises:
+        ConfigError: it could change the results of the run.
+        UnknownName: a part that the run does not have, or an unknown field.
+    """
+    parsed = parse_settings(settings)
+    run = parsed.pop("run", {})
+    for name in run:
+        if name in RUN:
+            raise ConfigError(
+                f"run.{name} could change the results of the run: start a new one with it"
+            )
+    changed = configure_how(how, run)
+    if executor:
+        changed = replace(changed, executor=choose(executor))
+    own = parsed.pop(EXECUTOR.table, {})
+    changed = replace(changed, executor=_with_values(changed.executor, own))
+
+    several = [each for kind in SEVERAL for each in getattr(plan, kind.field)]
+    known = {choice.label: choice for choice in several}
+    for text in models:
+        choice = choose_model(text)
+        name, url = split_url(choice.name)
+        label = choice.alias or name
+        if not url or label not in known or known[label].name != name:
+            asked = ", ".join(each.name for each in plan.models) or "none"
+            raise ConfigError(
+                f"--model {text}: wanted MODEL@URL, the server of a model of the run, which are: {asked}"
+            )
+        parsed.setdefault(label, {})[URL] = url
+    single = [kind.table for kind in SINGLE]
+    for part in parsed:
+        if part not in (*single, MODEL.table, *known):
+            raise UnknownName("part of --set", part, (*single, MODEL.table, *known))
+    return with_settings(changed, parsed)
+
+
+def _reporters(wanted: Wanted) -> tuple[Choice, ...]:
+    return tuple(map(choose, wanted.names.get(REPORTER.table, ())))
+
+
+def _run_settings(wanted: Wanted, parsed: Settings) -> dict[str, Json]:
+    """The settings of `run`, which are taken out of `parsed`."""
+    # An option of its own, such as --episodes, wins over --set run.episodes.
+    numbers = {
+        name: value for name, value in wanted.numbers.items() if value is not None
+    }
+    return {**parsed.pop("run", {}), **numbers}
 
 
 def choose(name: str) -> Choice:

@@ -6,7 +6,7 @@ from gde.errors import GdeError, MissingExtra
 from gde.offers import Capability
 from gde.request.kinds import MODEL
 from gde.request.names import weights_field, weights_name
-from gde.request.resolve import OF_MODEL, Chosen, Ready
+from gde.request.ready import OF_MODEL, Chosen, Ready
 
 WHAT: dict[str, str] = {
     Capability.STATE: "an environment with a recorded true state (capability state)",
@@ -50,8 +50,8 @@ def check(ready: Ready) -> None:
             )
 
     plan = ready.plan
-    unpriced = sorted(ready.models.keys() - plan.prices.keys())
-    if plan.max_cost is not None and unpriced:
+    unpriced = sorted(ready.models.keys() - ready.how.prices.keys())
+    if ready.how.max_cost is not None and unpriced:
         raise GdeError(
             f"run.max_cost: wanted the prices of model {unpriced[0]!r}, got none;"
             f" --set {_called(ready, unpriced[0])}.prices=PROMPT,ANSWER"

@@ -10,8 +10,9 @@ from pathlib import Path
 from subprocess import SubprocessError, run
 from typing import TypeVar
 
+from gde.request.defaults import FRAMEWORK
 from gde.request.kinds import KINDS
-from gde.request.resolve import FRAMEWORK, Chosen, Ready
+from gde.request.ready import Chosen, Ready
 
 Codes = Mapping[str, Sequence[str]]
 """Parts, e.g. "agent random", each with distribution, version and digest."""

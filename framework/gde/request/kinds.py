@@ -24,7 +24,9 @@ class Kind:
     for what no plan chooses.
     """
     field: str = ""
-    """Its field of a `Plan`."""
+    """Its field of a `Plan`, or of a `How`."""
+    how: bool = False
+    """Whether it says how a run is done: then no plan file names it."""
     offer: type[AnyOffer] = Offer
     """The class of its offers."""
     several: bool = False
@@ -58,14 +60,18 @@ _IN_ORDER = (
     Kind(
         name="metric", table="metric", field="metrics", offer=MetricOffer, several=True
     ),
-    Kind(name="executor", table="executor", field="executor"),
-    Kind(name="reporter", table="report", field="reporters", several=True),
+    Kind(name="executor", table="executor", field="executor", how=True),
+    Kind(name="reporter", table="report", field="reporters", how=True, several=True),
     Kind(name="reproduction", skeleton=False),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _IN_ORDER}
 """By name, in the order in which a run meets them."""
-SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
-SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)
+_OF_PLAN = tuple(kind for kind in KINDS.values() if kind.field and not kind.how)
+SINGLE = tuple(kind for kind in _OF_PLAN if not kind.several)
+SEVERAL = tuple(kind for kind in _OF_PLAN if kind.several)
+"""The kinds of which a plan chooses one, and those of which it may choose several."""
+EXECUTOR = KINDS["executor"]
+REPORTER = KINDS["reporter"]
 MODEL = KINDS["language_model"]
 """The kind of which a part names what it asks: a plan configures those."""
 SKELETONS = tuple(

@@ -1,17 +1,17 @@
 """Language models and reward models that a configuration names."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_type_hints
 
 from gde.data.json import Json
-from gde.data.plan import Choice
+from gde.data.plan import NOTHING, Choice, Plan
 from gde.errors import ConfigError
 from gde.offers import ModelOffer, ModelReference, RewardReference
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS, MODEL
-from gde.request.settings import build, field_names, required_fields
+from gde.request.settings import build_part, field_names, required_fields
 
 ReferenceT = TypeVar("ReferenceT")
 SOURCE_FIELD = "source"
@@ -20,6 +20,15 @@ ALIAS = re.compile(r"[A-Za-z][\w-]*")
 """A user's own name for a language model."""
 RESERVED = frozenset({"run", "study", *(kind.table for kind in KINDS.values())})
 """First words of settings that mean other parts."""
+SERVER = re.compile(r"[@:](?P<url>https?://.*)$")
+"""The address in NAME:ARGUMENT@URL, or in NAME:URL for a server of one model."""
+
+
+def split_url(name: str) -> tuple[str, str]:
+    """The name of a language model, and the address of its server; empty for none."""
+    # Names of models may hold "@" too, and a URL only at its beginning a scheme.
+    found = SERVER.search(name)
+    return (name[: found.start()], found["url"]) if found else (name, "")
 
 
 def model_names(config: object) -> dict[str, str]:
@@ -35,7 +44,7 @@ def weights_name(config: object) -> str:
 
 def weights_field(config: type[Any]) -> str:
     """The field of a configuration that names such weights; empty for none."""
-    for field, reference in _references(config, ModelReference).items():
+    for field, reference in references(config, ModelReference).items():
         if reference.weights:
             return field
     return ""
@@ -48,19 +57,17 @@ def reward_names(config: object) -> dict[str, str]:
 
 def names_models(config: type[Any]) -> bool:
     """Whether configurations of this class can name a language model."""
-    return bool(_references(config, ModelReference))
+    return bool(references(config, ModelReference))
 
 
 def _named(config: object, reference: type) -> dict[str, str]:
     named = {
-        field: getattr(config, field) for field in _references(type(config), reference)
+        field: getattr(config, field) for field in references(type(config), reference)
     }
     return {field: name for field, name in named.items() if name}
 
 
-def _references(
-    config: type[Any], reference: type[ReferenceT]
-) -> dict[str, ReferenceT]:
+def references(config: type[Any], reference: type[ReferenceT]) -> dict[str, ReferenceT]:
     """The references among the annotations of a configuration, by field."""
     found: dict[str, ReferenceT] = {}
     hints = get_type_hints(config, include_extras=True)
@@ -109,6 +116,19 @@ def models_by_name(
     return found
 
 
+def with_model_settings(plan: Plan, settings: Mapping[str, Mapping[str, Json]]) -> Plan:
+    """The plan with further settings of models, by the names that parts give them."""
+    models = list(plan.models)
+    for label, values in settings.items():
+        places = [i for i, one in enumerate(models) if split_url(one.label)[0] == label]
+        if places and values:
+            own = models[places[0]]
+            models[places[0]] = replace(own, config={**own.config, **values})
+        elif values:
+            models.append(Choice(name=label, config=values))
+    return replace(plan, models=tuple(models))
+
+
 def _check_alias(alias: str) -> None:
     if not ALIAS.fullmatch(alias):
         raise ConfigError(
@@ -134,21 +154,24 @@ def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
     """
     offer = entry.offer
     assert isinstance(offer, ModelOffer)
-    references = _references(type(config), ModelReference)
-    if offer.task and references[field].any_question:
+    reference = references(type(config), ModelReference)[field]
+    if offer.task and reference.any_question:
         wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:MODEL@URL"
         raise ConfigError(
             f"{whose}: {wanted}, got {offer.name!r}, which was made for {offer.task} alone"
         )
 
 
-def find_model(choice: Choice, catalogue: Catalogue, whose: str) -> tuple[Entry, Any]:
+def find_model(
+    choice: Choice, catalogue: Catalogue, whose: str, how: Mapping[str, Json] = NOTHING
+) -> tuple[Entry, Any]:
     """The offer of a named model and its typed configuration.
 
     Args:
         choice: its name is NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT.
         catalogue: all offers.
         whose: the setting that names the model, for messages.
+        how: values of the fields that say how it is asked.
 
     Raises:
         UnknownName: no plugin offers it, or a setting of it.
@@ -161,7 +184,7 @@ def find_model(choice: Choice, catalogue: Catalogue, whose: str) -> tuple[Entry,
         )
     _, argument = _split(choice.name, catalogue)
     entry = model_entry(choice, catalogue)
-    return entry, _configured(entry, argument, choice, whose)
+    return entry, _configured(entry, argument, choice, whose, how)
 
 
 def model_entry(choice: Choice, catalogue: Catalogue) -> Entry:
@@ -189,7 +212,9 @@ def _split(name: str, catalogue: Catalogue) -> tuple[str, str]:
     return offer, argument
 
 
-def _configured(entry: Entry, argument: str, choice: Choice, whose: str) -> Any:
+def _configured(
+    entry: Entry, argument: str, choice: Choice, whose: str, how: Mapping[str, Json]
+) -> Any:
     """The model's configuration, with ARGUMENT in the field `source`."""
     config = entry.offer.config
     name = choice.name
@@ -205,4 +230,4 @@ def _configured(entry: Entry, argument: str, choice: Choice, whose: str) -> Any:
 
     if SOURCE_FIELD in required_fields(config) and SOURCE_FIELD not in given:
         raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
-    return build(config, given, called)
+    return build_part(config, replace(choice, config=given), how, called)

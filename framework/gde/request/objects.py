@@ -4,7 +4,7 @@ import inspect
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
@@ -67,16 +67,6 @@ def object_entry(kind: str, choice: Choice) -> Entry:
     else:
         offer = _offered(kind, choice)
     return Entry(plugin="python", module=module, offer=offer)
-
-
-def absent_entry(kind: str, name: str, reason: str) -> Entry:
-    """A stand-in for a part of a recorded plan that is not installed here."""
-
-    def make(_: NoConfig, __: Context) -> NoReturn:
-        raise GdeError(reason)
-
-    offer = KINDS[kind].offer(name=name, summary=reason, config=NoConfig, make=make)
-    return Entry(plugin="", module="", offer=offer)
 
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:

@@ -2,31 +2,29 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
 import tomli_w
-from annotated_types import Ge, Gt
-from pydantic import AllowInfNan
+from annotated_types import Ge
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
+from gde.request.howfile import OPTIONS, RUN_HOW
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
 
-VERSION = 2
-"""2: language models are a list of named parts, which have their prices."""
+VERSION = 3
+"""3: it says what is measured, and no longer how."""
 NO_VALUE = "none"
 """How a plan file and a command line write that a field has no value: TOML has no
 null.
 """
 
-
 _Count = Annotated[int, Ge(1)]
-_Positive = Annotated[float, Gt(0), AllowInfNan(False)]
 RUN: Mapping[str, Any] = {
     "episodes": _Count,
     "repeats": _Count,
@@ -34,39 +32,39 @@ RUN: Mapping[str, Any] = {
     "seed": Annotated[int, Ge(0)],
     "initialisations": _Count,
     "learning": bool,
-    "concurrency": _Count,
-    "turn_seconds": _Positive | None,
-    "episode_seconds": _Positive | None,
-    "run_seconds": _Positive | None,
-    "part_seconds": _Positive | None,
-    "max_calls": _Count | None,
-    "max_tokens": _Count | None,
-    "max_cost": _Positive | None,
-    "cache": str,
 }
 """The fields of the table [run] with their types, in the order of the file."""
-OF_RESULTS = (
-    "episodes",
-    "repeats",
-    "goal_swap",
-    "seed",
-    "initialisations",
-    "learning",
-)
-"""The fields of [run] that change results."""
-OF_RUN_ALONE = tuple(name for name in RUN if name not in OF_RESULTS)
-"""The other fields of [run]."""
-HOW_ASKED = (
-    "timeout",
-    "retries",
-    "longest_wait",
-    "max_bytes",
-    "api_key_env",
-    "prices",
-)
-"""Fields of a model's configuration that change how it is asked, and no answer."""
-WITHOUT_EFFECT = {"executor", "reporters", *OF_RUN_ALONE}
-"""Fields of a plan that change no result, only where and how the run is done."""
+ADDED = ("models", "probes", "metrics")
+"""The fields of a plan to which parts are added when the run is over."""
+Added = Mapping[str, tuple[Choice, ...]]
+"""Such parts, by field of the plan."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedPlan:
+    """The plan of a run folder, which is all of the folder that is obeyed."""
+
+    id: str
+    """Random, of this run alone. Published and imported runs get another one."""
+    begun: Plan
+    """The plan that the run began with, complete."""
+    added: Added = field(default_factory=dict)
+    """What was added to it since."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with everything that was added."""
+        fields: dict[str, Any] = {}
+        for name, choices in self.added.items():
+            fields[name] = joined(getattr(self.begun, name), choices)
+        return replace(self.begun, **fields)
+
+
+def joined(some: Sequence[Choice], others: Sequence[Choice]) -> tuple[Choice, ...]:
+    """All choices; of two with the same label the second."""
+    by_label = {choice.label: choice for choice in some}
+    by_label |= {choice.label: choice for choice in others}
+    return tuple(by_label.values())
 
 
 def read_plan(path: Path, agent: int | None = None) -> Plan:
@@ -88,7 +86,8 @@ def read_plan(path: Path, agent: int | None = None) -> Plan:
                 f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"
             )
         tables["agent"] = agents[agent]
-    return plan_of(tables, str(path))
+    added = _added(tables, path)
+    return RecordedPlan(id="", begun=plan_of(tables, str(path)), added=added).plan
 
 
 def listed_agents(path: Path) -> list[str]:
@@ -110,7 +109,6 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
         ConfigError: a newer version or a wrong value.
         UnknownName: an unknown table or field.
     """
-    tables = _brought_forward(tables, path)
     _check_tables(tables, path)
     parts: dict[str, Any] = {}
     for kind in SINGLE:
@@ -122,37 +120,12 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
                 _choice(each, kind.table) for each in tables[kind.table]
             )
 
-    return configure_run(Plan(**parts), tables.get("run", {}))
-
-
-def _brought_forward(tables: dict[str, Any], path: str) -> dict[str, Any]:
-    """Tables of version 1 as those of version 2; others as they are."""
-    if tables.get("version") != 1:
-        return tables
-    run, probes = tables.get("run", {}), tables.get("probe", [])
-    is_read = isinstance(run, dict) and isinstance(probes, list)
-    if not is_read or not all(isinstance(probe, dict) for probe in probes):
-        raise ConfigError(f"plan {path}: wanted tables [run] and [[probe]]")
-    run = dict(run)
-    models = [{"use": name, "prices": each} for name, each in _prices(run)]
-    if "model" in tables:
-        # Without a name it is the agent's.
-        models.append(tables["model"])
-    renamed = []
-    for probe in probes:
-        renamed.append(
-            {"position" if name == "mark" else name: probe[name] for name in probe}
-        )
-    return {**tables, "version": 2, "run": run, "model": models, "probe": renamed}
-
-
-def _prices(run: dict[str, Any]) -> list[tuple[str, Any]]:
-    prices = run.pop("prices", {})
-    return list(prices.items()) if isinstance(prices, dict) else []
+    return configure_run(Plan(**parts), tables.get("run", {}), f"plan {path}")
 
 
 def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
+    tables.pop("id", "")
     if version != VERSION:
         advice = "use the gde-eval that wrote it"
         if isinstance(version, int) and version > VERSION:
@@ -161,13 +134,8 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
             f"plan {path}: wanted version {VERSION}, got {version}; {advice}"
         )
 
-    single = [kind.table for kind in SINGLE]
+    _check_names(tables, path)
     several = [kind.table for kind in SEVERAL]
-    known = [*single, *several, "run"]
-    for table in tables:
-        if table not in known:
-            raise UnknownName("table of a plan", table, known)
-
     if not isinstance(tables.get("run", {}), Mapping):
         raise ConfigError(f"plan {path}: wanted a table [run], got {tables['run']!r}")
     for table in several:
@@ -180,6 +148,15 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
             raise ConfigError(
                 f"plan {path}: wanted a table [{table}] with `use = NAME`, got none"
             )
+
+
+def _check_names(tables: Mapping[str, Any], path: str) -> None:
+    known = [*(kind.table for kind in (*SINGLE, *SEVERAL)), "run"]
+    for table in tables:
+        if table in OPTIONS:
+            raise says_how(f"plan {path}", f"[{table}]", OPTIONS[table])
+        if table not in known:
+            raise UnknownName("table of a plan", table, known)
 
 
 def _choice(table: Any, whose: str) -> Choice:
@@ -196,32 +173,77 @@ def _choice(table: Any, whose: str) -> Choice:
     return Choice(name=name, config=config, alias=str(alias))
 
 
-def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
+def says_how(where: str, setting: str, option: str) -> ConfigError:
+    """The error of a plan that says how it is run, with the option that does."""
+    return ConfigError(
+        f"{where}: {setting} says how a run is done, which no plan says: give {option}, or put it into your settings"
+        " (`gde settings`)"
+    )
+
+
+def configure_run(plan: Plan, values: Mapping[str, Json], where: str = "") -> Plan:
     """The plan with validated fields of the run.
 
-    Values are those of TOML, or texts of a command line.
+    Values are those of TOML, or texts of a command line; `where` names the plan file.
 
     Raises:
-        ConfigError: a value that a field does not take.
+        ConfigError: a value that a field does not take, or that says how it is run.
         UnknownName: an unknown field.
     """
     read: dict[str, Any] = {}
     for name, value in values.items():
+        if name in RUN_HOW:
+            raise says_how(where, f"run.{name}", f"--set run.{name}={value}")
         if name not in RUN:
-            raise UnknownName("field of run", name, RUN)
+            raise UnknownName("field of run", name, (*RUN, *RUN_HOW))
         read[name] = typed(RUN[name], value, f"run.{name}")
     return replace(plan, **read)
+
+
+def read_recorded(path: Path) -> RecordedPlan:
+    """The plan in the plan.toml of a run folder.
+
+    Raises:
+        ConfigError: as `read_plan`, or it is no run's.
+    """
+    tables = read_toml(path)
+    identity = tables.get("id")
+    if not isinstance(identity, str):
+        raise ConfigError(f"plan {path}: wanted the id of a run, got none")
+    added = _added(tables, path)
+    return RecordedPlan(id=identity, begun=plan_of(tables, str(path)), added=added)
+
+
+def _added(tables: dict[str, Any], path: Path) -> Added:
+    """The parts that were added to the run, which are taken out of the tables."""
+    added = tables.pop("added", {})
+    by_table = {kind.table: kind.field for kind in SEVERAL if kind.field in ADDED}
+    found = {}
+    for table, choices in added.items() if isinstance(added, Mapping) else [("", 0)]:
+        if table not in by_table or not isinstance(choices, list):
+            raise ConfigError(f"plan {path}: wanted [[added.metric]] or the like")
+        found[by_table[table]] = tuple(_choice(each, table) for each in choices)
+    return found
+
+
+def write_recorded(recorded: RecordedPlan) -> str:
+    """The text of the plan.toml of a run folder."""
+    tables = plan_tables(recorded.begun)
+    tables = {"version": tables.pop("version"), "id": recorded.id, **tables}
+    added = {}
+    for kind in SEVERAL:
+        if choices := recorded.added.get(kind.field):
+            added[kind.table] = _plain(choices)
+    if added:
+        tables["added"] = added
+    return tomli_w.dumps(tables)
 
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as TOML tables; a field without value is written as "none"."""
     run = {name: getattr(plan, name) for name in RUN}
-    if not plan.cache:
-        del run["cache"]
     tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
-    for kind in SINGLE:
-        tables[kind.table] = _plain(getattr(plan, kind.field))
-    for kind in SEVERAL:
+    for kind in (*SINGLE, *SEVERAL):
         tables[kind.table] = _plain(getattr(plan, kind.field))
     return tables
 
@@ -233,23 +255,8 @@ def write_plan(plan: Plan) -> str:
 
 def plan_hash(plan: Plan) -> str:
     """Twelve hexadecimal digits, equal for plans that must give equal results."""
-    identity = {}
-    plan = replace(plan, models=tuple(map(_as_answering, plan.models)))
-    for field in fields(plan):
-        if field.name not in WITHOUT_EFFECT:
-            identity[field.name] = _plain(getattr(plan, field.name))
-    text = json.dumps(identity, sort_keys=True)
+    text = json.dumps(plan_tables(plan), sort_keys=True)
     return sha256(text.encode()).hexdigest()[:12]
-
-
-def _as_answering(model: Choice) -> Choice:
-    """The choice of a model without what changes no answer."""
-    return replace(model, config=without_asking(model.config))
-
-
-def without_asking(config: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields of a model's configuration on which answers depend."""
-    return {name: value for name, value in config.items() if name not in HOW_ASKED}
 
 
 def _plain(value: Any) -> Any:

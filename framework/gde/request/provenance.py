@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gde.data.how import How
 from gde.data.json import Json
 from gde.offers import Capability
 from gde.request.codes import codes, commit, version_of
+from gde.request.howfile import PARTS, how_of, how_tables
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.resolve import Ready
+from gde.request.ready import Ready
 
 PACKAGES = (
     "gde-eval",
@@ -47,6 +49,8 @@ def provenance(
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
+        "how": noted_how(ready.how),
+        "exact": _exactness(ready, models),
         "parts": _versions(ready),
         "code": {name: list(each) for name, each in codes(ready.parts).items()},
         "models": noted,
@@ -55,6 +59,32 @@ def provenance(
         "packages": packages,
         "commit": commit(),
     }
+
+
+def _exactness(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> str:
+    """Whether the same plan gives the same bytes however it is run: "yes" or why not."""
+    for name, note in sorted(models.items()):
+        dtype = str(note["versions"].get("dtype", "")).removeprefix("torch.")
+        settings = ready.how.settings.get(name, {})
+        if dtype not in ("", "float64") and settings.get("batch_size") != 1:
+            return f"no: {name} computes in {dtype}, where other requests of a batch can change a token"
+    return "yes"
+
+
+def noted_how(how: How) -> dict[str, Json]:
+    """A `How` for information: of tables in it, the names alone."""
+    noted = how_tables(how)
+    for values in noted[PARTS].values():
+        for name, value in values.items():
+            # Headers may be keys.
+            if isinstance(value, Mapping):
+                values[name] = list(value)
+    return noted
+
+
+def how_noted(origin: Mapping[str, Any] | None) -> How:
+    """The `How` that a run's provenance notes, as far as it is told."""
+    return how_of(origin["how"], "the journal") if origin else How()
 
 
 def _advantages(ready: Ready) -> Iterator[str]:

@@ -16,7 +16,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from pydantic import TypeAdapter, ValidationError
 
+from gde.data.how import How
 from gde.data.json import Json
+from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
 
 ConfigT = TypeVar("ConfigT")
@@ -76,8 +78,8 @@ def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
     return parsed
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file.
+def read_toml(path: Path, title: str = "plan") -> dict[str, Any]:
+    """The tables of a TOML file, which `title` names in messages.
 
     Raises:
         ConfigError: the file cannot be read or is not TOML.
@@ -85,10 +87,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"plan {path}: {error.strerror or error}") from error
+        raise ConfigError(f"{title} {path}: {error.strerror or error}") from error
     # A number of too many digits is a ValueError like the others.
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"plan {path} is no TOML: {error}") from error
+        raise ConfigError(f"{title} {path} is no TOML: {error}") from error
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
@@ -125,6 +127,32 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     return built
 
 
+def build_part(
+    config: type[ConfigT], choice: Choice, how: Mapping[str, Json], whose: str
+) -> ConfigT:
+    """The configuration of a part: what its plan says, and how the user runs it.
+
+    Args:
+        config: a dataclass.
+        choice: of a plan. One in Python or on a command line may hold both.
+        how: values of the fields that say how it is run. Those of the choice win.
+        whose: the name of the part, for messages.
+
+    Raises:
+        ConfigError: `how` says what, or as `build`.
+        UnknownName: as `build`.
+    """
+    marked = how_fields(config)
+    for name in how:
+        if name in field_names(config) and name not in marked:
+            known = ", ".join(f"{whose}.{each}" for each in sorted(marked)) or "nothing"
+            raise ConfigError(
+                f"{whose}.{name} could change the results of the run: start a new one with it."
+                f" Of this part, a run that has begun takes {known}"
+            )
+    return build(config, {**how, **choice.config}, whose)
+
+
 def sweep(
     config: type[ConfigT], values: Mapping[str, Json], whose: str
 ) -> dict[str, list[Json]]:
@@ -159,6 +187,37 @@ def required_fields(config: type[Any]) -> list[str]:
 def dump(config: object) -> dict[str, Json]:
     """All fields of a configuration as plain values."""
     return dict(_adapter(type(config)).dump_python(config, mode="json"))
+
+
+def paths(config: object) -> dict[str, Path]:
+    """The files and folders that a configuration names, by field."""
+    named = {}
+    for name in _hints(type(config)):
+        value = getattr(config, name)
+        if isinstance(value, Path):
+            named[name] = value
+    return named
+
+
+def how_fields(config: type[Any]) -> frozenset[str]:
+    """The fields of a configuration class that say how a run is done."""
+    marked = []
+    for name, hint in _hints(config).items():
+        if How in getattr(hint, "__metadata__", ()):
+            marked.append(name)
+    return frozenset(marked)
+
+
+def dump_what(config: object) -> dict[str, Json]:
+    """The fields of a configuration on which results depend, as plain values."""
+    marked = how_fields(type(config))
+    return {name: each for name, each in dump(config).items() if name not in marked}
+
+
+def dump_how(config: object) -> dict[str, Json]:
+    """The other fields, which say how a run is done."""
+    marked = how_fields(type(config))
+    return {name: each for name, each in dump(config).items() if name in marked}
 
 
 def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:

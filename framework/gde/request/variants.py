@@ -21,9 +21,11 @@ from gde.request.names import (
     model_names,
     models_by_name,
     names_models,
+    split_url,
 )
-from gde.request.planfile import listed_agents
+from gde.request.planfile import listed_agents, read_plan
 from gde.request.resolve import resolve
+from gde.request.servers import refuse_how
 from gde.request.settings import build, field_names, parse_settings, sweep
 
 AGENT = KINDS["agent"].table
@@ -55,6 +57,12 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
         setting that cannot be read. UnknownName: a name that does not exist, or a field
         that none of the agents has.
     """
+    if wanted.file is not None:
+        several = range(len(listed_agents(wanted.file)))
+        for listed in several or (None,):
+            plan = read_plan(wanted.file, listed)
+            refuse_how(plan, catalogue, f"plan {wanted.file}")
+
     found: dict[str, Plan] = {}
     for plan in _plans(wanted, catalogue):
         for values, one in _crossed_agent(plan, catalogue):
@@ -200,7 +208,8 @@ def _crossed(
     swept = [name for name, each in alternatives.items() if len(each) > 1]
     for combination in product(*alternatives.values()):
         chosen = dict(zip(alternatives, combination, strict=True))
-        texts = [str(chosen[name]) for name in swept]
+        # Of a served model, the address is no difference.
+        texts = [split_url(str(chosen[name]))[0] for name in swept]
         yield texts, chosen
 
 

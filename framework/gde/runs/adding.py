@@ -1,30 +1,32 @@
 """Add metrics, probes and reports to a finished run, without asking the agent again."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
-from gde.request.named_files import named_files, resolved
 from gde.request.objects import with_objects
-from gde.request.planfile import plan_of, plan_tables
-from gde.request.resolve import Ready, resolve
-from gde.runs.conclusion import conclude, render
+from gde.request.planfile import joined
+from gde.request.ready import Ready
+from gde.request.resolve import resolve
+from gde.request.servers import refuse_how
+from gde.runs.conclusion import conclude, render, render_elsewhere
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 from gde.store.lock import only_writer
+from gde.store.trust import check_trusted
 
-NOTED = "plan_since"
-"""The journal's note of the plan with all additions."""
+Kind = Literal["metrics", "probes"]
+"""The field of a plan to which parts are added."""
 
 
 def rescore(
@@ -34,8 +36,7 @@ def rescore(
     watch: Watch = ignore,
     *,
     plan: Plan | None = None,
-    keys_to: Collection[str] = (),
-    reads: Collection[Path | str] = (),
+    how: How | None = None,
 ) -> Result:
     """Compute metrics of a run and add their numbers, or recompute all.
 
@@ -46,23 +47,18 @@ def rescore(
         watch: receives the progress.
         plan: the plan of the run, if a metric needs an object of it, e.g. the
             environment.
-        keys_to: the hosts that keys may be sent to, as in `resume`.
-        reads: the files that the plan of a run from elsewhere may name, as in `resume`.
+        how: this is done; None for the way in which the run was done last.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    with _opened(
-        path,
-        "metrics",
-        metrics,
-        catalogue,
-        plan,
-        watch,
-        keys_to=keys_to,
-        reads=reads,
-    ) as run:
-        return conclude(run, _earlier(run, needed=bool(metrics)), _as_before(run))
+    folder = RunFolder.open(Path(path))
+    ready = _ready(folder, "metrics", metrics, catalogue, plan=plan, how=how)
+    with _opened(folder, ready, watch) as run:
+        earlier = _earlier(run, needed=bool(metrics))
+        result = conclude(run, earlier, _as_before(run))
+        _add(run, "metrics", metrics)
+        return result
 
 
 def probe(
@@ -72,8 +68,7 @@ def probe(
     watch: Watch = ignore,
     *,
     plan: Plan | None = None,
-    keys_to: Collection[str] = (),
-    reads: Collection[Path | str] = (),
+    how: How | None = None,
     models: Sequence[Choice] = (),
 ) -> Result:
     """Fit probes to a run and add their numbers, or refit all.
@@ -86,31 +81,24 @@ def probe(
         catalogue: the parts that are offered.
         watch: receives the progress.
         plan: the plan of the run, if a probe needs an object of it.
-        keys_to: the hosts that keys may be sent to, as in `resume`.
-        reads: the files that the plan of a run from elsewhere may name, as in `resume`.
+        how: this is done; None for the way in which the run was done last.
         models: language models that the probes name, with their settings.
 
     Raises:
         GdeError: a given probe does not exist, or needs what the run has not; or none
         is given, and the run has none.
     """
-    with _opened(
-        path,
-        "probes",
-        probes,
-        catalogue,
-        plan,
-        watch,
-        keys_to=keys_to,
-        reads=reads,
-        models=models,
-    ) as run:
-        if not run.ready.probes:
-            raise GdeError(
-                f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
-            )
+    folder = RunFolder.open(Path(path))
+    ready = _ready(folder, "probes", probes, catalogue, models, plan=plan, how=how)
+    if not ready.probes:
+        raise GdeError(
+            f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+        )
+    with _opened(folder, ready, watch) as run:
         run.probe()
-        return conclude(run, _earlier(run, needed=False), _as_before(run))
+        result = conclude(run, _earlier(run, needed=False), _as_before(run))
+        _add(run, "probes", probes)
+        return result
 
 
 def report(
@@ -119,92 +107,99 @@ def report(
     catalogue: Catalogue | None = None,
     *,
     plan: Plan | None = None,
+    how: How | None = None,
+    out: Path | None = None,
 ) -> list[Path]:
-    """Render the given reports of a finished run, or those of its plan.
+    """Render the given reports of a finished run, or those that it had last.
+
+    Args:
+        path: the folder of the run.
+        reporters: names, choices or objects.
+        catalogue: the parts that are offered.
+        plan: the plan of the run, if a reporter needs an object of it.
+        how: as in `rescore`; its reporters are the default ones.
+        out: another folder for the reports, e.g. of a run that the user does not trust.
 
     Returns the files to open.
+
+    Raises:
+        GdeError: there is no such reporter or result, or the user does not trust the
+        run and names no other folder.
     """
-    with _opened(path, "reporters", reporters, catalogue, plan, keep=False) as run:
+    folder = RunFolder.open(Path(path))
+    if out is None:
+        check_trusted(folder.path)
+    how = how or folder.last_how()
+    if reporters:
+        how = replace(how, reporters=reporters)
+    own = folder.plan() if plan is None else with_objects(folder.plan(), plan)
+    ready = resolve(own, catalogue or Catalogue.default(), how, absent=True)
+    if out is not None:
+        return render_elsewhere(ready, folder, out)
+    with _opened(folder, ready, ignore) as run:
         return render(run, run.folder.read_result())
 
 
-def current_plan(folder: RunFolder, journal: Journal) -> Plan:
-    """Give the plan of the run with the parts and models that were added to it."""
-    begun = folder.plan()
-    noted = journal.noted(NOTED, dict)
-    if noted is None:
-        return begun
-    added = plan_of(noted, f"{folder.path} (with what was added)")
-    models = _joined(added.models, begun.models)
-    return replace(begun, metrics=added.metrics, probes=added.probes, models=models)
+def _ready(
+    folder: RunFolder,
+    kind: Kind,
+    choices: Sequence[Any],
+    catalogue: Catalogue | None,
+    models: Sequence[Choice] = (),
+    *,
+    plan: Plan | None,
+    how: How | None,
+) -> Ready:
+    """A run with the given parts in place of those of their kind, or with its own.
 
-
-def _joined(some: Sequence[Choice], others: Sequence[Choice]) -> tuple[Choice, ...]:
-    """Give all choices; of two with the same label the second."""
-    by_label = {choice.label: choice for choice in some}
-    by_label |= {choice.label: choice for choice in others}
-    return tuple(by_label.values())
+    Wanted parts must be installed. Others of the run may be missing, e.g. its objects
+    without `plan`.
+    """
+    check_trusted(folder.path)
+    catalogue = catalogue or Catalogue.default()
+    known = folder.plan()
+    refuse_how(known, catalogue, f"plan of {folder.path}")
+    if plan is not None:
+        known = with_objects(known, plan)
+    changed = replace(known, models=joined(models, known.models))
+    if choices:
+        asked: Any = {kind: choices}
+        changed = replace(changed, **asked)
+    how = how or folder.last_how()
+    ready = resolve(changed, catalogue, how, absent=True)
+    if choices:
+        _check(ready, kind)
+    return ready
 
 
 @contextmanager
-def _opened(
-    path: Path | str,
-    kind: Literal["metrics", "probes", "reporters"],
-    choices: Sequence[Any],
-    catalogue: Catalogue | None,
-    given: Plan | None,
-    watch: Watch = ignore,
-    keep: bool = True,
-    keys_to: Collection[str] = (),
-    reads: Collection[Path | str] = (),
-    models: Sequence[Choice] = (),
-) -> Iterator[Pipeline]:
-    """Open a run with the given parts in place of those of their kind.
-
-    Without given parts, the run keeps its own.
-
-    Wanted parts must be installed. Others of the run may be missing, e.g. its objects
-    if `given` is None.
-    """
-    catalogue = catalogue or Catalogue.default()
-    asked: Any = {kind: tuple(map(Choice.of, choices))}
-    with (
-        RunFolder.to_write(Path(path)) as folder,
-        only_writer(folder.path),
-        closing(folder.journal()) as journal,
-    ):
+def _opened(folder: RunFolder, ready: Ready, watch: Watch) -> Iterator[Pipeline]:
+    """The stages of a run whose folder nobody else writes to."""
+    with only_writer(folder.path), closing(folder.journal()) as journal:
         refuse(journal.faults())
         checked_hash(folder, journal)
-        plan = current_plan(folder, journal)
-        plan = replace(plan, models=_joined(plan.models, models))
-        # A plan of the caller's own may send keys anywhere; one from a folder may not.
-        allowed: Collection[str] | None = keys_to
-        if given is not None:
-            plan = with_objects(plan, given)
-            if journal.reads() is None:
-                allowed = None
-        # So do parts of the caller's own name files.
-        own = [choice.config for choice in (*asked[kind], *models)]
-        named = [str(path) for config in own for path in named_files(config)]
-        journal.let_read((*resolved(reads), *named))
-
-        changed = replace(plan, **asked) if choices else plan
-        ready = resolve(changed, catalogue, absent=True)
-        if choices:
-            _check(ready, kind)
-
-        with closing(Pipeline(ready, folder, journal, watch, keys_to=allowed)) as run:
+        with closing(Pipeline(ready, folder, journal, watch)) as run:
             yield run
 
-        # Parts are noted only after they have worked.
-        if choices and keep:
-            joined: Any = {
-                kind: _joined(getattr(plan, kind), getattr(ready.plan, kind))
-            }
-            journal.note(NOTED, plan_tables(replace(plan, **joined)))
+
+def _add(run: Pipeline, kind: Kind, given: Sequence[Any]) -> None:
+    """Write parts to the plan of the run, after they have worked."""
+    if not given:
+        return
+    known = run.folder.recorded()
+    begun = {choice.label for choice in known.begun.models}
+    models = [one for one in run.ready.plan.models if one.label not in begun]
+    parts = getattr(run.ready.plan, kind)
+    run.folder.add(
+        {
+            kind: joined(known.added.get(kind, ()), parts),
+            "models": joined(known.added.get("models", ()), models),
+        },
+        run.ready.how,
+    )
 
 
-def _check(ready: Ready, kind: str) -> None:
+def _check(ready: Ready, kind: Kind) -> None:
     for part in getattr(ready, kind):
         if part.absent:
             raise GdeError(part.absent)
@@ -218,7 +213,7 @@ def _check(ready: Ready, kind: str) -> None:
 
 def _as_before(run: Pipeline) -> set[str]:
     """List the metrics that are configured as before."""
-    before = current_plan(run.folder, run.journal).metrics
+    before = run.folder.plan().metrics
     known = {choice.label: (choice.name, choice.config) for choice in before}
     same = set()
     for choice in run.ready.plan.metrics:

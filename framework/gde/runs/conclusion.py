@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,10 @@ from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
 from gde.request.codes import codes
 from gde.request.planfile import plan_hash
-from gde.request.resolve import Chosen, Ready
+from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline, measures_of_probes
+from gde.stages.context import Resources
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
 from gde.stages.failing import pass_on, reason_of, traceback_of
@@ -28,6 +30,7 @@ from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde.store import digests
+from gde.store.folder import RunFolder
 from gde.store.journal import REASON, RETRIED, Journal, code_label
 
 EARLIER = "keeps its earlier numbers"
@@ -48,7 +51,7 @@ def conclude(
     secrets = run.resources.secrets
     secrets.keep_out(run.journal.noted(NOTED, dict) or ())
 
-    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
+    evidence = gather(run.folder, run.journal, lambda: run.ready)
     about = subject(run.ready, run.journal)
     measures = _measures(run.ready, earlier)
     meanings = Measures(measures)
@@ -64,7 +67,7 @@ def conclude(
         evidence,
         run.conditions,
         tuple(kept),
-        run.ready.plan.part_seconds,
+        run.ready.how.part_seconds,
         run.watch,
         list(_strata(run.journal)),
     )
@@ -89,13 +92,13 @@ def conclude(
     result = Result(
         run=str(run.folder.path),
         status=_status(measurements, scrubbed, evidence),
-        plan_hash=plan_hash(run.folder.plan()),
+        plan_hash=plan_hash(run.folder.recorded().begun),
         measurements=measurements,
         failures=scrubbed,
         provenance=run.origin(),
         subject=about,
         measures=measures,
-        models=models_used(run.journal, run.ready.plan),
+        models=models_used(run.journal, run.ready.plan, run.ready.how.prices),
     )
     # The numbers are stored before the reports, which may fail.
     code = run.journal.keep_code(codes(run.ready.metrics))
@@ -157,7 +160,7 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     for chosen in installed:
         reporters.append((chosen.label, run.resources.make(chosen)))
 
-    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
+    evidence = gather(run.folder, run.journal, lambda: run.ready)
     # The result tells already which metrics cannot speak.
     evidence, _ = _with_remarks(run, evidence)
     digests.forget_reports(run.journal)
@@ -166,6 +169,26 @@ def render(run: Pipeline, result: Result) -> list[Path]:
         for label, reporter in reporters
     ]
     run.journal.note(digests.REPORTED, True)
+    return pages
+
+
+def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
+    """Render reports of a run into another folder; nothing is written to the run.
+
+    Raises:
+        GdeError: there is no result, or a report cannot be made.
+    """
+    result = folder.read_result()
+    out.mkdir(parents=True, exist_ok=True)
+    pages = []
+    with (
+        closing(folder.journal(write=False)) as journal,
+        closing(Resources(ready, trusted=folder.is_trusted)) as resources,
+    ):
+        evidence = gather(folder, journal, lambda: ready)
+        for chosen in ready.reporters:
+            reporter = resources.make(chosen)
+            pages.append(reporter.render(ready.plan, result, evidence, out))
     return pages
 
 
@@ -298,7 +321,7 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
     """Render the reports; record failures without losing the numbers."""
-    seconds = run.ready.plan.part_seconds
+    seconds = run.ready.how.part_seconds
     failures: list[Failure] = []
     for chosen in run.ready.reporters:
         if chosen.absent:

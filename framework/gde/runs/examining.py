@@ -13,6 +13,7 @@ from pathlib import Path
 from platform import python_version
 from tempfile import TemporaryDirectory
 
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import FAULTS
 from gde.offers import EnvironmentOffer, ModelOffer
@@ -201,12 +202,12 @@ def self_test() -> Finding:
         probes=probes,
         metrics=(Choice(name="scores"),),
         episodes=EPISODES,
-        run_seconds=SECONDS,
     )
     try:
         with TemporaryDirectory(prefix="gde-doctor-") as folder:
             catalogue = Catalogue(load_plugins(modules=(KIT,)))
-            result = evaluate(plan, Path(folder) / "run", catalogue)
+            how = How(run_seconds=SECONDS)
+            result = evaluate(plan, Path(folder) / "run", catalogue, how=how)
     except FAULTS as error:
         return Finding(
             "self-test", False, f"{type(error).__name__}: {error}", vital=True

@@ -7,7 +7,7 @@ from typing import Any
 
 from gde.data.result import Result
 from gde.request.provenance import provenance
-from gde.request.resolve import Ready
+from gde.request.ready import Ready
 from gde.stages.context import Resources
 from gde.stages.models import notes_of
 from gde.stages.rollout import digest, list_worlds

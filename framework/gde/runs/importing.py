@@ -19,7 +19,8 @@ from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.names import model_names
-from gde.request.resolve import Ready, resolve
+from gde.request.ready import Ready
+from gde.request.resolve import resolve
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
 from gde.stages.failing import reason_of
@@ -120,13 +121,12 @@ def _written(
         RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
         closing(folder.journal()) as journal,
+        closing(Pipeline(ready, folder, journal, ignore)) as run,
     ):
-        # A log may come from anyone: it opens no files, and no key goes anywhere.
-        journal.mark_received()
-        with closing(Pipeline(ready, folder, journal, ignore, keys_to=())) as run:
-            run.begin(n, "")
-            asyncio.run(write(journal))
-            result = conclude(run)
+        # A log may come from anyone, so nobody trusts the run yet.
+        run.begin(n, "")
+        asyncio.run(write(journal))
+        result = conclude(run)
     return replace(result, run=str(path))
 
 

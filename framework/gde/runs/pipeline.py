@@ -1,7 +1,7 @@
 """The stages of a run, in the order in which they are called."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractContextManager,
     ExitStack,
@@ -27,9 +27,10 @@ from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.catalogue import call_each
 from gde.request.codes import Codes, codes, described, differing, playing, told_apart
-from gde.request.planfile import plan_hash, plan_of
+from gde.request.planfile import plan_hash
 from gde.request.provenance import provenance
-from gde.request.resolve import Chosen, Ready
+from gde.request.ready import Chosen, Ready
+from gde.request.settings import dump_what
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
@@ -81,18 +82,12 @@ class Pipeline:
     journal: Journal
     watch: Watch
     stop: Stop = field(default_factory=Stop)
-    keys_to: Collection[str] | None = None
-    """The hosts that keys may be sent to, None for any: see
-    `gde.request.secrets.Secrets`.
-    """
     accept_code: bool = False
     """Whether a stage may go on with other code than it began with."""
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
-        self.resources = Resources(
-            self.ready, self.journal, self.folder.probes, keys_to=self.keys_to
-        )
+        self.resources = Resources(self.ready, self.journal, self.folder.probes)
 
     @property
     def conditions(self) -> list[Labels]:
@@ -124,7 +119,7 @@ class Pipeline:
 
         executor: Any = self.resources.make(ready.executor)
         journal_path = self.folder.journal_path
-        job = Sharing(journal_path, self.stop, self.keys_to)
+        job = Sharing(journal_path, self.stop)
 
         # A stop in this process does not reach workers elsewhere by itself.
         stopping: AbstractContextManager[Any] = nullcontext()
@@ -315,7 +310,7 @@ class Pipeline:
             folder=self.folder,
             seed=self.ready.plan.seed,
             conditions=self.conditions,
-            threads=min(cores(), self.ready.plan.concurrency),
+            threads=min(cores(), self.ready.how.concurrency),
             initialisations=self.ready.plan.initialisations,
             model=name,
             weights=read.weights,
@@ -461,7 +456,7 @@ class Pipeline:
             judging = reward(
                 self.resources.shown(chosen),
                 trajectories,
-                self.ready.plan.concurrency,
+                self.ready.how.concurrency,
                 self.journal,
                 reach,
                 made_with,
@@ -487,7 +482,7 @@ class Pipeline:
                 f"Different code {did} the episodes of this run, whose numbers are also apart:"
                 f" {' and '.join(strata.values())}. {found['notice']}".rstrip()
             )
-        return {**found, **reuse_note(self.journal, self.ready.plan.cache)}
+        return {**found, **reuse_note(self.journal, self.ready.how.cache)}
 
     def close(self) -> None:
         """Release the models and other resources."""
@@ -538,7 +533,7 @@ def _origin(
     parts = (
         entry.qualified,
         entry.offer.version,
-        chosen.config,
+        dump_what(chosen.config),
         asdict(fit),
         model.name,
         dict(model.versions),
@@ -556,14 +551,11 @@ def checked_hash(folder: RunFolder, journal: Journal) -> str:
     Raises:
         GdeError: plan.toml is no longer the one that the run began with.
     """
-    now = plan_hash(folder.plan())
+    now = plan_hash(folder.recorded().begun)
     begun = journal.noted("provenance", dict)
     if begun is None or begun["plan_hash"] == now:
         return now
 
-    # An older gde knew fewer fields, so the hash of the same plan was another one.
-    if plan_hash(plan_of(dict(begun["plan"]), "the journal")) == now:
-        return now
     raise GdeError(
         f"{folder.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
         " restore it, or run the changed plan in a new folder with `gde eval --plan`"

@@ -7,7 +7,7 @@ at the same turn, and all others go on.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.offers import ModelOffer
 from gde.parts.executor import Ask
 from gde.request.codes import Codes, described, differing, playing
-from gde.request.resolve import Ready
+from gde.request.ready import Ready
 from gde.runs.stopping import Stop
 from gde.stages.budget import Cost, Left, cost_before, gone, left_of
 from gde.stages.context import Resources
@@ -84,7 +84,7 @@ class Share:
 def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list[Share]:
     """Divide all episodes of a run into equal shares, with the remaining budget."""
     of = _useful_workers(workers, ready, count_episodes(ready, worlds))
-    seconds = ready.plan.run_seconds
+    seconds = ready.how.run_seconds
     until = None if seconds is None else time() + seconds
     whole = []
     codes = playing(ready)
@@ -100,8 +100,7 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
         )
         whole.append(share)
 
-    prices = ready.plan.prices
-    left = left_of(ready.plan, cost_before(journal, prices))
+    left = left_of(ready.how, cost_before(journal, ready.how.prices))
     if of < 2 or not left:
         return whole
 
@@ -139,7 +138,7 @@ def _part(name: str, left: float, index: int, of: int) -> float:
 
 def _spent(share: Share, journal: Journal) -> Cost:
     episodes = {str(key) for key in share.episodes()}
-    return cost_before(journal, share.ready.plan.prices, episodes)
+    return cost_before(journal, share.ready.how.prices, episodes)
 
 
 def left_to(share: Share, journal: Journal) -> Left | None:
@@ -157,7 +156,6 @@ class Sharing:
     path: Path
     """The file of the journal."""
     stop: Stop
-    keys_to: Collection[str] | None
 
     def __call__(self, share: Share) -> None:
         """Run a share of the episodes.
@@ -171,9 +169,7 @@ class Sharing:
             journal.playing = journal.keep_code(codes)
             journal.asker = share.asker
             left = left_to(share, journal)
-            with closing(
-                Resources(share.ready, journal, left=left, keys_to=self.keys_to)
-            ) as resources:
+            with closing(Resources(share.ready, journal, left=left)) as resources:
                 self.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
@@ -237,9 +233,7 @@ class DistantSharing:
             journal.send = ask
             journal.playing = journal.keep_code(codes)
             journal.asker = share.asker
-            with closing(
-                Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)
-            ) as resources:
+            with closing(Resources(share.ready, journal, left=left)) as resources:
                 self.near.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
@@ -288,7 +282,7 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
             await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
         raise RunFailed(
-            f"run.run_seconds={ready.plan.run_seconds:g} are over; resume with `gde resume`"
+            f"run.run_seconds={ready.how.run_seconds:g} are over; resume with `gde resume`"
         ) from None
 
 

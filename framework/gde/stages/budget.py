@@ -10,15 +10,13 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 from gde.data.completion import ChatRequest, Completion
-from gde.data.plan import Plan, Prices
+from gde.data.how import How, Prices
 from gde.errors import RunFailed
 from gde.parts.language_model import SENDING, LanguageModel
 from gde.store.journal import Journal
 
-NO_PRICES: Prices = MappingProxyType({})
 TEMPLATE = 256
 """Tokens that the template of a model may add to a conversation."""
 PER_MESSAGE = 16
@@ -122,11 +120,11 @@ def gone(spent: Cost) -> Left:
     }
 
 
-def left_of(plan: Plan, spent: Cost) -> Left:
-    """The remaining budget of a plan after the amounts spent."""
+def left_of(how: How, spent: Cost) -> Left:
+    """The remaining budget of a run after the amounts spent."""
     left = {}
     for name, amount in gone(spent).items():
-        limit = getattr(plan, name)
+        limit = getattr(how, name)
         if limit is not None:
             left[name] = limit - amount
     return left
@@ -141,20 +139,23 @@ class Budget:
     """
 
     def __init__(
-        self, plan: Plan | None, journal: Journal | None, left: Left | None = None
+        self,
+        how: How,
+        journal: Journal | None,
+        left: Left | None = None,
     ) -> None:
-        """Take the limits of a plan, and the journal of what was spent before.
+        """Take the limits of a run, and the journal of what was spent before.
 
         Args:
-            plan: holds the limits; None for no limits.
+            how: holds the limits, and the prices of models.
             journal: of the run.
             left: the share of one of several processes in what is left; None where
                 there is only one process.
         """
-        self._plan = plan
+        self._how = how
         self._journal = journal
         self._share = left
-        self._prices = plan.prices if plan else NO_PRICES
+        self._prices = how.prices
         self._untold = False
         """Whether the number of tokens of some answer is unknown."""
         self._unpriced = False
@@ -170,15 +171,13 @@ class Budget:
     def _left(self) -> dict[str, float]:
         # Computed at the first call, because other processes may spend something until
         # then.
-        if self._plan is None:
-            return {}
         spent = Cost()
-        limited = bool(left_of(self._plan, spent))
+        limited = bool(left_of(self._how, spent))
         if limited and self._journal is not None:
             spent = cost_before(self._journal, self._prices)
         self._untold = spent.silent > 0
-        self._unpriced = spent.untold > 0 and self._plan.max_cost is not None
-        return dict(left_of(self._plan, spent) if self._share is None else self._share)
+        self._unpriced = spent.untold > 0 and self._how.max_cost is not None
+        return dict(left_of(self._how, spent) if self._share is None else self._share)
 
     async def answered(
         self, scope: str, name: str, model: LanguageModel, request: ChatRequest
@@ -271,7 +270,7 @@ class Budget:
                     rest = (
                         f" but for {left:g}, and one request may take {needs[limit]:g}"
                     )
-                spent = f"run.{limit}={getattr(self._plan, limit)} is spent{rest}"
+                spent = f"run.{limit}={getattr(self._how, limit)} is spent{rest}"
                 return f"{spent}; finished work is kept: {ADVICE}"
         if self._untold and "max_tokens" in self._left:
             return "run.max_tokens cannot be enforced: a model does not report its tokens; set run.max_calls"

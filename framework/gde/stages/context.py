@@ -1,6 +1,5 @@
 """The shared resources of a run, and the context of each of its parts."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +20,11 @@ from gde.parts.metric import Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
-from gde.request.named_files import refuse_unnamed
+from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.names import find_model
-from gde.request.planfile import without_asking
-from gde.request.resolve import Chosen, Finder, Ready
+from gde.request.ready import Chosen, Ready, reads_turns_alone
 from gde.request.secrets import NOTED, Secrets
-from gde.request.settings import build, dump
+from gde.request.settings import build, dump_what
 from gde.seeding import derive
 from gde.stages.asking import Scope
 from gde.stages.beginning import begin
@@ -52,8 +50,8 @@ class Resources:
         journal: Journal | None = None,
         probes: Path | None = None,
         left: Left | None = None,
-        keys_to: Collection[str] | None = None,
-        reads: Collection[str] | None = None,
+        *,
+        trusted: bool = True,
     ) -> None:
         """Take the parts of a plan, or the whole catalogue where there is no plan.
 
@@ -62,29 +60,22 @@ class Resources:
             journal: of the run; without one, no answer of a model is kept.
             probes: folder of the fitted probes.
             left: the share of one of several processes in the budget.
-            keys_to: the hosts that keys may be sent to, as in
-                `gde.request.secrets.Secrets`.
-            reads: the files that the plan may name, None for any, where there is no
-                journal that says so: see `RunFolder.reads`.
+            trusted: whether the user trusts the plan. Of another plan, no part is made
+                but metrics that need nothing but recorded turns.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal = journal
         self.probes = probes
-        self._reads = reads if journal is None else journal.reads()
-        self.secrets = Secrets(keys_to, is_received=self._reads is not None)
+        self._trusted = trusted
+        self.secrets = Secrets()
         if journal is not None:
             journal.secrets = self.secrets
 
-        plan = self.ready.plan if self.ready else None
-        reuse = Reuse()
-        # Anyone may have written the plan in a run folder (`keys_to` is given): it must
-        # not open files here.
-        if plan and plan.cache and keys_to is None:
-            reuse = Reuse(Path(plan.cache))
-        self.models = Models(
-            self._make_model, journal, Budget(plan, journal, left), reuse
-        )
+        how = self.ready.how if self.ready else DEFAULT_HOW
+        reuse = Reuse(Path(how.cache) if how.cache else None)
+        budget = Budget(how, journal, left)
+        self.models = Models(self._make_model, journal, budget, reuse)
         self._metrics: dict[str, Metric] = {}
         self._reward_scopes: dict[str, Scope] = {}
 
@@ -98,15 +89,17 @@ class Resources:
         """Make a new part.
 
         Raises:
-            GdeError: it cannot be made, or the plan of a run from elsewhere would have
-            it read a file that the user has not named.
+            GdeError: it cannot be made, or must not be, since the user does not trust
+            the plan.
         """
         return self.make_with(self.context(part.kind, part.label, scope), part)
 
     def make_with(self, context: "RunContext", part: Chosen) -> Any:
         """Make a new part with a context, as `make`."""
-        if self._reads is not None:
-            refuse_unnamed(part.label, dump(part.config), self._reads)
+        if not self._trusted and not reads_turns_alone(part):
+            raise GdeError(
+                f"{part.label} needs parts of a run that you do not trust: look at it and trust it with `gde trust RUN`"
+            )
         return part.make(context)
 
     @cached_property
@@ -130,11 +123,9 @@ class Resources:
             if each.entry is entry:
                 return each
 
-        label = entry.offer.name
         config = build(entry.offer.config, {}, name)
-        return Chosen(
-            kind="metric", name=label, label=label, entry=entry, config=config
-        )
+        choice = Choice(name=entry.offer.name)
+        return Chosen(kind="metric", choice=choice, entry=entry, config=config)
 
     def find_reward_model(self, name: str) -> Chosen:
         """The run's reward model of this name, else the offer with its defaults.
@@ -181,10 +172,10 @@ class Resources:
             choice = Choice(name=name)
             entry, config = find_model(choice, self.catalogue, f"model {name!r}")
             chosen = Chosen(
-                kind="language_model", name=name, label=name, entry=entry, config=config
+                kind="language_model", choice=choice, entry=entry, config=config
             )
         model: LanguageModel = self.make(chosen)
-        self.models.configs[name] = without_asking(dump(chosen.config))
+        self.models.configs[name] = dump_what(chosen.config)
         return model
 
 
@@ -230,18 +221,12 @@ class RunContext:
             raise GdeError(f"reward model {name!r} asks for itself")
         return self._resources.shown(chosen, self._scope)
 
-    def secret(self, variable: str, url: str) -> str:
-        secret = self._resources.secrets.give(variable, url)
+    def secret(self, variable: str) -> str:
+        secret = self._resources.secrets.give(variable)
         journal = self._resources.journal
         if secret and journal is not None:
             journal.add_note(NOTED, {variable: ""})
         return secret
-
-    def header(self, name: str, value: str, url: str) -> str:
-        if value.startswith("$"):
-            return self.secret(value.removeprefix("$"), url)
-        self._resources.secrets.check_header(name, value, url)
-        return value
 
     def metric(self, name: str) -> Metric:
         """The run's metric of this name, else the offer with its defaults."""

@@ -1,7 +1,7 @@
 """A run folder as evidence: lazy trajectories, and MDPs of worlds."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,8 @@ from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import Condition, Ready, resolve
+from gde.request.ready import Condition, Ready
+from gde.request.resolve import resolve
 from gde.stages.beginning import begin
 from gde.stages.context import Resources, check_world
 from gde.store.folder import RunFolder
@@ -102,17 +103,16 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
         return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
 
     with closing(folder.journal(write=False)) as journal:
-        return gather(folder, journal, ready, keys_to=())
+        return gather(folder, journal, ready)
 
 
 def gather(
     folder: RunFolder,
     journal: Journal,
     ready: Callable[[], Ready],
-    keys_to: Collection[str] | None,
 ) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
-    worlds = Worlds(ready, keys_to, folder.reads)
+    worlds = Worlds(ready, trusted=folder.is_trusted)
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
@@ -163,8 +163,8 @@ class Worlds:
     def __init__(
         self,
         ready: Callable[[], Ready],
-        keys_to: Collection[str] | None = (),
-        reads: Collection[str] | None = None,
+        *,
+        trusted: bool = True,
     ) -> None:
         """Make worlds from the parts of a run.
 
@@ -172,12 +172,10 @@ class Worlds:
 
         Args:
             ready: gives the parts.
-            keys_to: addresses that keys may be sent to.
-            reads: the files that the plan may name, None for any.
+            trusted: whether the user trusts the plan; else none is made.
         """
         self._find = ready
-        self._keys_to = keys_to
-        self._reads = reads
+        self._trusted = trusted
         self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = (
             WeakValueDictionary()
         )
@@ -221,7 +219,7 @@ class Worlds:
 
     @cached_property
     def _resources(self) -> Resources:
-        return Resources(self._ready, keys_to=self._keys_to, reads=self._reads)
+        return Resources(self._ready, trusted=self._trusted)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
         chosen = self._condition(trajectory).environment

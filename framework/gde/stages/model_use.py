@@ -4,6 +4,7 @@ import json
 from sqlite3 import Row
 
 from gde.data.completion import Completion
+from gde.data.how import Prices
 from gde.data.model_use import AGENT, ModelUse, Usage
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
@@ -31,7 +32,7 @@ FROM requests GROUP BY 1, model
 
 
 @decoding("facts or calls")
-def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
+def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
     noted = notes_of(journal)
     days = journal.days_asked()
@@ -49,13 +50,13 @@ def models_used(journal: Journal, plan: Plan) -> tuple[ModelUse, ...]:
             part=label or plan.agent.label,
             answered_by=tuple(answered_by),
             days=days.get((row["part"], name), ()),
-            usage=_usage(row, sent.get((row["part"], name), 0), plan),
+            usage=_usage(row, sent.get((row["part"], name), 0), prices),
         )
         found.append(one)
     return tuple(found)
 
 
-def _usage(row: Row, sent: int, plan: Plan) -> Usage:
+def _usage(row: Row, sent: int, prices: Prices) -> Usage:
     # Prices are per token, so the sums cost as much as the single answers.
     together = Completion(
         text="",
@@ -73,5 +74,5 @@ def _usage(row: Row, sent: int, plan: Plan) -> Usage:
         answer_tokens=row["answer"],
         untold=row["calls"] - row["told"],
         seconds=row["seconds"],
-        cost=cost_of(together, plan.prices),
+        cost=cost_of(together, prices),
     )

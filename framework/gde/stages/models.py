@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from gde.data.completion import ModelInfo
+from gde.data.how import How
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel, WhiteBox
@@ -56,7 +57,7 @@ class Models:
 
         Without a journal no answer is kept.
         """
-        self.budget = budget or Budget(None, None)
+        self.budget = budget or Budget(How(), None)
         self.reuse = reuse or Reuse()
         self.reach = Reach()
         self.configs: dict[str, Json] = {}

@@ -12,7 +12,7 @@ from gde.errors import RunFailed, Unavailable
 from gde.offers import Capability, EnvironmentOffer
 from gde.parts.environment import Environment
 from gde.parts.snapshots import restorable
-from gde.request.resolve import Chosen, Ready
+from gde.request.ready import Chosen, Ready
 from gde.seeding import derive, generator
 from gde.stages.context import WORLD_CAPABILITIES, Resources
 from gde.stages.episode import Episode
@@ -111,7 +111,7 @@ def at_once(ready: Ready) -> int:
     """Give the number of episodes that one worker plays at a time."""
     # An agent with a simulator has a second environment in every episode.
     environments = 2 if _simulated(ready) else 1
-    most = ready.plan.concurrency
+    most = ready.how.concurrency
     for condition in ready.conditions:
         offer = condition.environment.entry.offer
         assert isinstance(offer, EnvironmentOffer)
@@ -135,8 +135,8 @@ class _Rollout:
     waiting: SecondChances[EpisodeKey]
 
     def __post_init__(self) -> None:
-        plan = self.ready.plan
-        limits = {plan.turn_seconds, plan.episode_seconds, plan.run_seconds}
+        how = self.ready.how
+        limits = {how.turn_seconds, how.episode_seconds, how.run_seconds}
         deadlines = limits != {None}
         simulated = _simulated(self.ready)
         self._hosts: list[Hosts] = []
@@ -213,8 +213,8 @@ class _Rollout:
             models=self.resources.models,
             make_agent=partial(self.resources.make, ready.agent),
             journal=self.journal,
-            turn_seconds=ready.plan.turn_seconds,
-            episode_seconds=ready.plan.episode_seconds,
+            turn_seconds=ready.how.turn_seconds,
+            episode_seconds=ready.how.episode_seconds,
             lends_world=bool(WORLD_CAPABILITIES & ready.agent.needs),
             private=private,
             certified=any(

@@ -16,24 +16,27 @@ from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from tempfile import mkdtemp
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from gde.data.how import How
 from gde.data.measure import Measure
 from gde.data.model_use import ModelUse
-from gde.data.plan import Choice, Plan
+from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
-from gde.errors import GdeError, RunFailed, RunFolderError
+from gde.errors import RunFolderError
 from gde.files import is_utf8, umask, write_whole
-from gde.request.planfile import read_plan, write_plan
-from gde.store import digests, head, received
+from gde.request.howfile import read_settings
+from gde.request.planfile import Added, RecordedPlan, read_recorded, write_recorded
+from gde.store import digests, received
 from gde.store.database import Statement, make
 from gde.store.journal import Journal
-from gde.store.ownership import is_own, mark
 from gde.store.rows import to_json
+from gde.store.trust import entry_of, is_trusted, trust_new
 
 PLAN = received.PLAN
 JOURNAL = received.JOURNAL
@@ -62,10 +65,11 @@ class RunFolder:
         cls,
         plan: Plan,
         out: Path | None,
+        how: How,
         parent: Path = Path("runs"),
         label: str = "run",
     ) -> "RunFolder":
-        """A new folder with the plan and an empty journal.
+        """A new folder with the plan and an empty journal, which the user trusts.
 
         The folder is `out`, or one in `parent` named by the day and the label.
 
@@ -75,6 +79,7 @@ class RunFolder:
         path = out or free_name(parent, label)
         with cls.filled(plan, path):
             pass
+        trust_new(path, how)
         return cls(path)
 
     @classmethod
@@ -102,7 +107,7 @@ class RunFolder:
                 unfinished = Path(new)
                 stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
                 make(unfinished / JOURNAL)
-                _sign(unfinished, plan)
+                _write_new_plan(unfinished, plan)
             except (OSError, sqlite3.Error) as error:
                 raise cannot_make(path, error) from error
             yield cls(unfinished)
@@ -113,54 +118,22 @@ class RunFolder:
                     raise taken(path) from error
                 raise cannot_make(path, error) from error
 
-    @classmethod
-    @contextmanager
-    def to_write(cls, path: Path) -> Iterator["RunFolder"]:
-        """The folder of an earlier run, or where this user's gde did not make it here, a
-        copy beside it.
-
-        The copy keeps nothing of the plan that says where and how the run is done. A
-        refused request leaves none.
-
-        Raises:
-            RunFolderError: as `open`, or the copy cannot be made.
-        """
-        folder = cls.open(path)
-        if folder.is_own:
-            yield folder
-            return
-        copy = folder.copied(free_copy(path))
-        with kept_unless_refused(copy.path):
-            yield copy
-
     @property
-    def is_own(self) -> bool:
-        """Whether this user's gde made it here and may write to it."""
-        has_head = (self.path / head.NAME).exists()
-        if not has_head or not is_own(self.path):
-            return False
-        return received.own_version(self.journal_path) is None
-
-    @property
-    def reads(self) -> tuple[str, ...] | None:
-        """The files that its plan may have parts read, by the user's word; None for any,
-        where the plan is the user's own.
-        """
-        if not self.is_own:
-            return ()
-        with closing(Journal.open(self.journal_path, write=False)) as journal:
-            return journal.reads()
+    def is_trusted(self) -> bool:
+        """Whether the user trusts it with the plan that is in it."""
+        return is_trusted(self.path)
 
     def copied(self, path: Path) -> "RunFolder":
-        """A copy in a new folder of this user, as `to_write` makes it."""
-        plan = for_others(self.plan())
+        """A copy of the record in a new folder, which is another run with its own id.
+
+        Raises:
+            RunFolderError: it cannot be made.
+        """
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
-            with closing(self._copy_record(unfinished)) as journal:
-                journal.mark_received()
-            _sign(unfinished, plan)
+            self._copy_record(unfinished)
             _name(unfinished, path)
         except (OSError, sqlite3.Error) as error:
             raise cannot_make(path, error) from error
@@ -170,21 +143,16 @@ class RunFolder:
         return RunFolder(path)
 
     def published(self, path: Path) -> None:
-        """Copy the record for others: plan, journal, arrays and result.
-
-        The copy keeps nothing of the plan that says where and how the run is done.
-        """
+        """Copy the record for others: plan, journal, arrays and result."""
         path.mkdir(parents=True)
-        self._copy_record(path).close()
-        (path / PLAN).write_text(write_plan(for_others(self.plan())), encoding="utf-8")
+        self._copy_record(path)
 
-    def _copy_record(self, place: Path) -> Journal:
-        """Copy everything but the plan; return the copied journal, open."""
+    def _copy_record(self, place: Path) -> None:
         copied = received.copy_journal(self.journal_path, place)
         received.copy_files(self.path, place)
-        journal = Journal.open(copied)
-        digests.forget_reports(journal)
-        return journal
+        with closing(Journal.open(copied)) as journal:
+            digests.forget_reports(journal)
+        _write_new_plan(place, self.recorded().begun, self.recorded().added)
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -240,14 +208,25 @@ class RunFolder:
     def probes(self) -> Path:
         return self.path / "probes"
 
-    def plan(self) -> Plan:
-        """The complete plan of the run."""
-        return read_plan(self.path / PLAN)
+    def recorded(self) -> RecordedPlan:
+        """The plan that the run began with, and what was added to it."""
+        return read_recorded(self.path / PLAN)
 
-    def write_plan(self, plan: Plan) -> None:
-        """Replace the plan by one that gives the same results."""
-        write_whole(self.path / PLAN, write_plan(plan))
-        mark(self.path)
+    def plan(self) -> Plan:
+        """The complete plan of the run, with what was added to it."""
+        return self.recorded().plan
+
+    def add(self, added: Added, how: How) -> None:
+        """Write parts that were added to the plan of a run which the user trusts."""
+        recorded = self.recorded()
+        changed = replace(recorded, added={**recorded.added, **added})
+        write_whole(self.path / PLAN, write_recorded(changed))
+        trust_new(self.path, how)
+
+    def last_how(self) -> How:
+        """How the user ran it last, or else as his settings say."""
+        entry = entry_of(self.path)
+        return entry.how if entry else read_settings().how
 
     def journal(self, *, write: bool = True) -> Journal:
         """The run's journal, to be closed by the caller.
@@ -352,12 +331,6 @@ def _checksum(stored: dict[str, Any]) -> str:
     return f"{crc32(json.dumps(stored, sort_keys=True).encode()):08x}"
 
 
-def for_others(plan: Plan) -> Plan:
-    """The plan without where and how the run is done, which each user says alone."""
-    # Reporters may send the record to an address.
-    return replace(plan, executor=Choice(name="serial"), cache="", reporters=())
-
-
 def result_json(result: Result) -> dict[str, Any]:
     """The object that `gde eval --json` prints and result.json holds."""
     return {"schema": SCHEMA, **asdict(result)}
@@ -408,23 +381,6 @@ def free_name(parent: Path, label: str) -> Path:
     return _free(parent / stem)
 
 
-def free_copy(path: Path) -> Path:
-    """A free name beside a folder for its copy."""
-    return _free(path.with_name(f"{path.resolve().name}-copy"))
-
-
-@contextmanager
-def kept_unless_refused(copy: Path) -> Iterator[None]:
-    """Delete a copy for a request that is refused; finished work is kept."""
-    try:
-        yield
-    except RunFailed:
-        raise
-    except GdeError:
-        shutil.rmtree(copy, ignore_errors=True)
-        raise
-
-
 def _free(path: Path) -> Path:
     """The path, with a number if it is taken."""
     numbered = path
@@ -434,10 +390,10 @@ def _free(path: Path) -> Path:
     return numbered
 
 
-def _sign(unfinished: Path, plan: Plan) -> None:
-    """Add the plan to a new run folder, and sign it."""
-    (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
-    mark(unfinished)
+def _write_new_plan(unfinished: Path, plan: Plan, added: Added | None = None) -> None:
+    """Add the plan to a new run folder, with an id of its own."""
+    recorded = RecordedPlan(id=token_hex(16), begun=plan, added=added or {})
+    (unfinished / PLAN).write_text(write_recorded(recorded), encoding="utf-8")
 
 
 def _name(unfinished: Path, path: Path) -> None:

@@ -1,52 +1,16 @@
-"""The mark of the run folders that this user's gde made here.
-
-A secret of the user signs the plan and the folder itself, so that a copy, a folder from
-elsewhere, or one whose plan was edited has no valid mark.
-"""
+"""The secret of this user, which signs seals."""
 
 import os
 from hashlib import sha256
-from hmac import compare_digest
 from hmac import digest as hmac_digest
 from pathlib import Path
 from tempfile import mkstemp
 
 from gde.errors import RunFolderError
 
-MARK = ".made-here"
-PLAN = "plan.toml"
 SECRET = "secret"
 PRIVATE = 0o077
 """The rights of others, of which the secret gives none."""
-
-
-def mark(folder: Path) -> None:
-    """Sign a run folder with the plan in it.
-
-    Raises:
-        OSError: it cannot be written. RunFolderError: the secret cannot be kept.
-    """
-    (folder / MARK).write_text(_tag(folder))
-
-
-def is_own(folder: Path) -> bool:
-    """Whether this user's gde made the folder here, with the plan that is in it.
-
-    Raises:
-        RunFolderError: the secret cannot be kept.
-    """
-    try:
-        found = (folder / MARK).read_bytes()[:100]
-        return compare_digest(found, _tag(folder).encode())
-    except OSError:
-        return False
-
-
-def _tag(folder: Path) -> str:
-    # A folder keeps its number when it is renamed, and no copy has it.
-    here = f"{folder.stat().st_ino}\n".encode()
-    plan = (folder / PLAN).read_bytes()
-    return signature(here + plan)
 
 
 def signature(content: bytes) -> str:

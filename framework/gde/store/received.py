@@ -1,4 +1,4 @@
-"""Run folders that this user's gde did not make here: read, never written.
+"""Run folders that the user does not trust: read, never written.
 
 Such a folder may come from anyone. SQLite would follow links, play back a journal that
 names other files, and write beside the file that it reads. So only plain files of the
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from gde.errors import RunFolderError
 from gde.store import head, migration, schema
 from gde.store.connecting import connect
-from gde.store.ownership import is_own
+from gde.store.trust import is_trusted
 
 JOURNAL = "run.sqlite"
 PLAN = "plan.toml"
@@ -63,7 +63,11 @@ def readable(journal: Path) -> Iterator[tuple[Path, bool]]:
         RunFolderError: it is no plain file, or of an unknown version.
     """
     folder = journal.parent
-    if os.access(folder, os.W_OK) and is_own(folder) and own_version(journal) is None:
+    if (
+        os.access(folder, os.W_OK)
+        and is_trusted(folder)
+        and own_version(journal) is None
+    ):
         yield journal, False
         return
     check(folder)

@@ -19,7 +19,7 @@ from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
 from gde.request.kinds import KINDS
-from gde.request.resolve import implied
+from gde.request.ready import implied
 from gde.request.settings import build, required_fields
 from gde.testing import plugin as kit
 from gde.testing.agent import check_agent

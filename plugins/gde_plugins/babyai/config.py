@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
-from gde.offers import ModelName
+from gde.offers import FilePath, ModelName
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, Level, Release
 
 Format = Literal["structured", "narrative", "json"]
@@ -61,7 +61,7 @@ class BabyAIConfig(WorldConfig):
 class QuestionConfig(WorldConfig):
     """Worlds of questions."""
 
-    dataset: str = ""
+    dataset: FilePath | None = None
     """A CSV file in the published columns, e.g. a published dataset: its descriptions,
     actions and targets are used as they stand. Level, seeds and format then play no
     part.

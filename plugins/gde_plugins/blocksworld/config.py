@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
+from gde.offers import FilePath
 from gde_plugins.blocksworld.wording import Wording
 
 BLOCKS, GOAL = 4, "towers"
@@ -21,7 +22,7 @@ class BlocksworldConfig:
     """Goal of a random problem: towers, every on-relation of an arrangement, as in
     PlanBench; or part, a random half of these relations.
     """
-    problems: str | None = None
+    problems: FilePath | None = None
     """Folder of PDDL problems (`*.pddl`, at any depth), used once each instead of
     random ones. A `domain.pddl` beside them, or above them within the folder, defines
     their vocabulary; the default is that of blocksworld-4ops.

@@ -57,7 +57,7 @@ class Listed:
         return sha256(self.path.read_bytes()).hexdigest()[:16]
 
 
-def listed_problems(folder: str | None) -> tuple[Listed, ...]:
+def listed_problems(folder: Path | None) -> tuple[Listed, ...]:
     """List the problem files of a folder, sorted by path; none without a folder.
 
     Raises:
@@ -65,7 +65,7 @@ def listed_problems(folder: str | None) -> tuple[Listed, ...]:
     """
     if folder is None:
         return ()
-    root = Path(folder)
+    root = folder
     paths = sorted(path for path in root.rglob("*.pddl") if path.name != DOMAIN)
     if not paths:
         raise ConfigError(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 from gde.data.json import NONE, Labels
-from gde.offers import Readable
+from gde.offers import FilePath, Readable
 
 
 # Imported late: NumPy would double the time of `gde list`.
@@ -28,11 +28,6 @@ def _symbols(text: str) -> object:
     from gde_plugins.grid.rendering.vocabulary import read_symbols
 
     return read_symbols(text)
-
-
-def _path(text: str) -> None:
-    if not text or "," in text:
-        raise ValueError("the path of a file, without commas")
 
 
 def read_selection(text: str) -> Labels:
@@ -83,7 +78,7 @@ class GridConfig:
     """Allowed turns as a multiple of the shortest path, rounded up (Arghal et al. 2026,
     section 4).
     """
-    grids: Annotated[str, Readable(_path)] | None = None
+    grids: FilePath | None = None
     """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of
     random ones.
     """

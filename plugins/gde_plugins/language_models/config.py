@@ -1,6 +1,5 @@
 """Options of the language models."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -9,16 +8,15 @@ from urllib.parse import urlsplit
 from annotated_types import Ge, Gt, Interval
 from pydantic import JsonValue
 
+from gde.data.how import How
 from gde.errors import ConfigError
 from gde_plugins.language_models.nano import DEFAULT, Training
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
-BatchSize = Annotated[int, Ge(1)]
+BatchSize = Annotated[int, Ge(1), How]
 Price = Annotated[float, Ge(0)]
 FREE = (0.0, 0.0)
 GGUF = ".gguf"
-URL = re.compile(r"(?:^|@)(?P<url>https?://)")
-"""Matches the beginning of the URL in MODEL@URL."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,7 @@ class NanoConfig:
     """
     batch_size: BatchSize = 32
     """Number of conversations generated together."""
-    prices: tuple[Price, Price] = FREE
+    prices: Annotated[tuple[Price, Price], How] = FREE
     """Prices of a million tokens of prompts and of answers."""
 
 
@@ -44,7 +42,7 @@ class NanoConfig:
 class LocalConfig:
     """Options of weights that transformers runs in this process."""
 
-    device: str = "auto"
+    device: Annotated[str, How] = "auto"
     """cpu, cuda or cuda:N; auto uses CUDA if available."""
     dtype: Dtype = "auto"
     """Floating-point type; auto is that of the checkpoint. Below float64 other requests
@@ -56,7 +54,7 @@ class LocalConfig:
     """Date for chat templates that print one; fixed, so that a request always gives
     the same prompt.
     """
-    prices: tuple[Price, Price] = FREE
+    prices: Annotated[tuple[Price, Price], How] = FREE
     """Prices of a million tokens of prompts and of answers, e.g. of a rented machine."""
 
 
@@ -97,13 +95,13 @@ class OpenAIConfig:
     Fields of the answer's sampling replace what agents, judges and others ask for.
     """
 
-    source: str
-    """MODEL@URL, e.g. gpt-5-mini@https://api.openai.com/v1; the URL alone if the server
-    has only one model.
-    """
-    api_key_env: str = "OPENAI_API_KEY"
+    source: str = ""
+    """Name of the model on the server; empty for the only one."""
+    url: Annotated[str, How]
+    """Base URL of the server, as in openai:MODEL@URL or openai:URL."""
+    api_key_env: Annotated[str, How] = "OPENAI_API_KEY"
     """Environment variable with the API key; servers without keys need none."""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], How] = field(default_factory=dict)
     """Further headers of each request. $NAME stands for the environment variable NAME,
     e.g. {"api-key": "$AZURE_KEY"}.
     """
@@ -131,17 +129,17 @@ class OpenAIConfig:
     """Fields of each request that are left out, since the server refuses them, e.g.
     reasoning_effort.
     """
-    prices: tuple[Price, Price] | None = None
+    prices: Annotated[tuple[Price, Price] | None, How] = None
     """Prices of a million tokens of prompts and of answers, reasoning included."""
-    timeout: Annotated[float, Gt(0)] = 600.0
+    timeout: Annotated[float, Gt(0), How] = 600.0
     """Time limit of one answer in seconds, without the pauses that the server requests."""
-    max_bytes: Annotated[int, Ge(1)] = 8_000_000
+    max_bytes: Annotated[int, Ge(1), How] = 8_000_000
     """Maximum size of an answer in bytes."""
-    longest_wait: Annotated[float, Ge(0)] = 3600.0
+    longest_wait: Annotated[float, Ge(0), How] = 3600.0
     """Longest pause in seconds that the server may request (Retry-After) without
     stopping the run.
     """
-    retries: Annotated[int, Ge(0)] = 5
+    retries: Annotated[int, Ge(0), How] = 5
     """Maximum number of retries, with growing pauses, after a lost connection or status
     408, 409, 429 or 5xx. A 429 does not count while the server answers other requests.
     """
@@ -150,27 +148,11 @@ class OpenAIConfig:
         parts = urlsplit(self.url)
         if not parts.scheme or not parts.netloc:
             raise ConfigError(
-                "model.source: wanted MODEL@URL, e.g. gpt-5-mini@https://api.openai.com/v1 or"
-                f" llama@http://localhost:8000/v1, got {self.source!r}"
+                "model.url: wanted openai:MODEL@URL, e.g. openai:gpt-5-mini@https://api.openai.com/v1 or"
+                f" openai:llama@http://localhost:8000/v1, got {self.url!r}"
             )
         if parts.password is not None:
             raise ConfigError(
-                "model.source: the URL contains a password, which every run file would repeat. Put it in an environment"
+                "model.url: the URL contains a password, which every run file would repeat. Put it in an environment"
                 " variable and set model.api_key_env"
             )
-
-    @property
-    def url(self) -> str:
-        """Base URL of the server; empty if there is none."""
-        return self.source[self._start :] if self._start >= 0 else ""
-
-    @property
-    def model(self) -> str:
-        """Name of the model on the server; empty for the only one."""
-        return self.source[: max(0, self._start - 1)]
-
-    @property
-    def _start(self) -> int:
-        # Names of models may hold "@" too, and a URL only at its beginning a scheme.
-        found = URL.search(self.source)
-        return found.start("url") if found else -1

@@ -19,7 +19,6 @@ from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import digests, file_digest
 
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
-HUB = "https://huggingface.co"
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -64,11 +63,8 @@ def load(
     return Loaded(model=model, tokenizer=tokenizer, versions=versions)
 
 
-def is_on_hub(source: str) -> bool:
-    """Whether a source names no file of this machine, but may be a model on a hub."""
-    path = Path(source).expanduser()
-    is_path = path.is_absolute() or source.startswith(".")
-    return not (path.exists() or is_path) and bool(HUB_ID.fullmatch(source))
+def _is_path(source: str) -> bool:
+    return source.startswith((".", "/", "~"))
 
 
 def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
@@ -78,7 +74,7 @@ def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
         return str(path), digests(path)
     if path.is_file() and path.suffix == GGUF:
         return str(converted(path)), {"weights": file_digest(path)}
-    if is_on_hub(source):
+    if not _is_path(source) and HUB_ID.fullmatch(source):
         return source, {"hub": f"{source}@{revision or 'default'}"}
     found = "another kind of file" if path.exists() else "nothing"
     raise GdeError(f"hf:{source}: wanted {WANTED}; got {found} there")

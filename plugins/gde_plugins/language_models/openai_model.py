@@ -68,7 +68,7 @@ class OpenAIModel:
         self._config = config
         self._key = key
         self._headers = headers
-        self._name = config.model
+        self._name = config.source
         self._loop: asyncio.AbstractEventLoop | None = None
         """Event loop of connection and limit."""
         self._session: AsyncGenerator[Connection, None] | None = None
@@ -76,9 +76,15 @@ class OpenAIModel:
         self._limit: RateLimit | None = None
 
     @property
+    def _address(self) -> str:
+        """The model with its server, for messages and the record."""
+        source, url = self._config.source, self._config.url
+        return f"openai:{source}@{url}" if source else f"openai:{url}"
+
+    @property
     def info(self) -> ModelInfo:
         return ModelInfo(
-            name=f"openai:{self._config.source}",
+            name=self._address,
             versions={
                 "server": self._config.url,
                 "model": self._name or "the only one",
@@ -185,14 +191,14 @@ class OpenAIModel:
         if not isinstance(refused, openai.APIStatusError):
             return None
         said = str(refused.body or refused)
-        if refused.status_code in MISNAMED and config.model:
+        if refused.status_code in MISNAMED and config.source:
             connection, _ = await self._connected()
             try:
                 names = await connection.models()
             except (openai.OpenAIError, ClientError, TooLong, ValueError):
                 # Some servers have no list of models.
                 names = []
-            if problem := misnamed(config.model, names):
+            if problem := misnamed(config.source, names):
                 raise GdeError(self._in_one_line(problem)) from refused
         if changed := without_refused(config, said):
             return changed
@@ -304,4 +310,4 @@ class OpenAIModel:
             text = masked(text, secret)
         if len(text) > LONGEST_MESSAGE:
             text = f"{text[:LONGEST_MESSAGE]}..."
-        return f"openai:{self._config.source}: {text}"
+        return f"{self._address}: {text}"

@@ -50,19 +50,10 @@ def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
     )
 
 
-def make_hf(config: "HfConfig", context: "Context") -> "LanguageModel":
+def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
     """Make a model of transformers."""
-    from huggingface_hub import get_token
-
-    from gde_plugins.language_models.loading import HUB, is_on_hub
     from gde_plugins.language_models.transformers_model import TransformersModel
 
-    # Asked even where the hub needs no key: the plan may be another's.
-    if is_on_hub(config.source):
-        context.secret("", HUB)
-        # transformers sends the user's token, of the variable or of a login.
-        if get_token():
-            context.header("HF_TOKEN", "your token", HUB)
     return TransformersModel.load(
         config.source,
         device=config.device,
@@ -91,11 +82,14 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     """Make a model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 
-    key = context.secret(config.api_key_env, config.url)
+    key = context.secret(config.api_key_env)
     headers = {}
     for name, value in config.headers.items():
+        told = value
+        if value.startswith("$"):
+            told = context.secret(value.removeprefix("$"))
         # A variable without a value gives no header.
-        if told := context.header(name, value, config.url):
+        if told:
             headers[name] = told
     return OpenAIModel(config, key, headers)
 

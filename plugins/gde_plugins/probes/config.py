@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
+from gde.data.how import How
 from gde.errors import GdeError
 from gde.offers import WeightsName
 
@@ -62,7 +63,7 @@ class ReadingConfig:
     """Token positions to probe: before and after the reasoning. Each position has its
     own probe.
     """
-    device: str = "cpu"
+    device: Annotated[str, How] = "cpu"
     """Device of the training, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:

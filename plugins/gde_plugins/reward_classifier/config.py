@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
 
+from gde.data.how import How
+
 SCRATCH = "scratch"
 
 
@@ -18,9 +20,9 @@ class ClassifierConfig:
     """The folder of the model that an adapter was trained on; empty for where it was in
     training.
     """
-    device: str = "cpu"
+    device: Annotated[str, How] = "cpu"
     """Device: cpu, cuda or mps."""
-    batch_size: Annotated[int, Ge(1)] = 16
+    batch_size: Annotated[int, Ge(1), How] = 16
     """Number of texts per batch."""
 
 

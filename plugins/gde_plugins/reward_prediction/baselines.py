@@ -34,8 +34,6 @@ PUBLISHED: Mapping[str, Json] = {"embedder": "minilm", "decimals": 2}
 """Settings of StateFactory in the publication, by a language model."""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
 """The domains of table 2."""
-CONCURRENCY = 4
-"""Episodes at once: each may hold several simulators."""
 
 
 def baselines(config: StudyConfig) -> list[Choice]:
@@ -112,7 +110,6 @@ def planning(
                 rewards=judges if config.model and agent in REWARDED else (),
                 metrics=("success",),
                 episodes=domain.tasks(share),
-                concurrency=CONCURRENCY,
             )
     return plans
 

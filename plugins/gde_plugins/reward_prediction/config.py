@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
 
-from gde.offers import ModelName
+from gde.offers import FilePath, ModelName
 
 Share = Annotated[float, Gt(0), Le(1)]
 
@@ -52,7 +52,7 @@ class RewardBenchConfig(Recipe):
         "alfworld", "scienceworld", "webshop", "blocksworld", "textworld"
     ] = "blocksworld"
     """The domain of the trajectories."""
-    data: str | None = None
+    data: FilePath | None = None
     """Folder of trajectories to use instead, from `gde rewardbench build`, with one
     subfolder per domain.
     """

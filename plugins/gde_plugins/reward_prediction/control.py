@@ -24,7 +24,6 @@ from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run, scaled
 from gde.seeding import generator
 from gde_plugins.reward_prediction.baselines import (
-    CONCURRENCY,
     READING_NOTHING,
     listed,
 )
@@ -98,14 +97,12 @@ class ControlStudy:
                 rewards=tuple(rewards),
                 metrics=("epic",),
                 episodes=2 * domain.tasks(share),
-                concurrency=CONCURRENCY,
             )
             played = Plan(
                 environment=world,
                 agent=Choice(name="random"),
                 metrics=("success",),
                 episodes=scaled(self._config.worlds, scale),
-                concurrency=CONCURRENCY,
             )
             plans[f"random-{domain.name}"] = played
             for control, chosen in self._controls.items():

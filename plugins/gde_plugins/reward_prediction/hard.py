@@ -9,7 +9,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.numerics.leaderboard import OVERALL, Standing
 from gde.parts.reproduction import Comparison
-from gde_plugins.reward_prediction.baselines import CONCURRENCY, baselines
+from gde_plugins.reward_prediction.baselines import baselines
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.cost import HARD, n_trajectories
 from gde_plugins.reward_prediction.domains import Domain
@@ -40,7 +40,6 @@ def hard_plan(config: StudyConfig, domains: Sequence[Domain], share: float) -> P
         rewards=tuple(baselines(config)),
         metrics=("epic", "step-order", "reward-regret"),
         episodes=max(n_episodes),
-        concurrency=CONCURRENCY,
     )
 
 

@@ -32,6 +32,8 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="recorded successes and failures with the true reward of every step, to evaluate reward models",
             config=RewardBenchConfig,
             make=_make,
+            # Each may hold several simulators.
+            at_once=4,
             gives=frozenset(
                 {
                     Capability.STATE,

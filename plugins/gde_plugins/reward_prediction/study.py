@@ -26,7 +26,6 @@ from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.reward_prediction.baselines import (
     AGENTS,
-    CONCURRENCY,
     PLANNED,
     REACT,
     REACT_REWARD,
@@ -199,7 +198,6 @@ class RewardPredictionStudy:
             episodes=max(
                 n_trajectories(domain, config, share) for domain in self._domains
             ),
-            concurrency=CONCURRENCY,
         )
 
     def _why_left_out(self, domain: Domain) -> str:

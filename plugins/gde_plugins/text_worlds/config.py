@@ -6,22 +6,23 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval
 
-Folder = Annotated[str, "the path of a folder"]
+from gde.data.how import How
+from gde.offers import FilePath
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostConfig:
     """Limits of a simulator's process."""
 
-    begin_seconds: Annotated[float, Gt(0)] = 300.0
+    begin_seconds: Annotated[float, Gt(0), How] = 300.0
     """Time limit in seconds for making and starting a game, and for its demonstration.
     A slower simulator is killed, and its episode fails.
     """
-    step_seconds: Annotated[float, Gt(0)] = 60.0
+    step_seconds: Annotated[float, Gt(0), How] = 60.0
     """Time limit of a step in seconds."""
-    recycle_games: Annotated[int, Ge(1)] = 200
+    recycle_games: Annotated[int, Ge(1), How] = 200
     """Number of games after which the simulator is restarted, because it leaks memory."""
-    recycle_megabytes: Annotated[int, Ge(1)] = 2000
+    recycle_megabytes: Annotated[int, Ge(1), How] = 2000
     """Memory limit in MiB of the simulator and its child processes; above it the
     simulator is restarted before the next game.
     """
@@ -81,7 +82,7 @@ TaskType = Literal[
 class AlfworldConfig(HostConfig):
     """ALFWorld's games of one split, or one generated game per seed."""
 
-    data: Folder | None = None
+    data: FilePath | None = None
     """Folder of the official games, with json_2.1.1 in it; none for the folder in
     ALFWORLD_DATA.
     """

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
+from gde.offers import FilePath
+
 
 @dataclass(frozen=True, kw_only=True)
 class WebshopConfig:
@@ -14,7 +16,7 @@ class WebshopConfig:
     """Number of products of the generated catalogue."""
     catalogue_seed: Annotated[int, Ge(0)] = 0
     """Seed of the generated catalogue; wishes depend on the world's seed."""
-    data: str | None = None
+    data: FilePath | None = None
     """Folder with the published data, used instead of a generated catalogue:
     `items_shuffle*.json`, `items_ins_v2*.json` and `items_human_ins.json`. Each human
     instruction is a world.

@@ -14,10 +14,10 @@ import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.bridges.lm_eval_logs import read_lm_eval
+from gde.comparisons.comparing import compare
 from gde.data.result import Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.runs.comparing import compare
 from gde.runs.importing import Log, Played, Sample, import_log
 from gde.runs.plain import read_trajectory
 from gde.store.folder import RunFolder

@@ -13,8 +13,8 @@ import pytest
 from gde import Choice, Plan, evaluate
 from gde.bridges.site.dataset import CARD, CHECKSUMS, import_dataset
 from gde.bridges.site.site import publish
+from gde.comparisons.contest import contest
 from gde.errors import ConfigError, GdeError
-from gde.runs.contest import contest
 from gde.runs.verifying import verify
 from gde.store.folder import RunFolder
 

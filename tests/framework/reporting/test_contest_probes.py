@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gde.comparisons.contest import Contest
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.contest import Contended, contended
 from gde.reporting.page.contest_page import contest_page
 from gde.reporting.probe_differences import against_control
 from gde.reporting.terminal.contest_screen import contest_screen
-from gde.runs.contest import Contest
 
 REASON = "no turn has activations"
 

@@ -13,7 +13,7 @@ from gde.data.model_use import ModelUse, Usage
 from gde.data.result import Failure, Measurement, Result
 from gde.parts.reproduction import Comparison
 from gde.reporting.page.study_page import comparison_tables, study_page
-from gde.runs.study import Study
+from gde.studies.study import Study
 from gde.testing.samples import sample_result
 
 HOSTILE = "<script>alert(1)</script>"

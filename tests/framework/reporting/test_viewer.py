@@ -20,6 +20,7 @@ pytest.importorskip("httpx")
 import uvicorn
 from starlette.testclient import TestClient
 
+from gde.comparisons.contest import contest
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
 from gde.reporting.page_files import write_study
@@ -27,11 +28,10 @@ from gde.reporting.viewer.app import create_app
 from gde.reporting.viewer.library import library, state
 from gde.reporting.viewer.server import serve
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.runs.contest import contest
 from gde.runs.evaluating import evaluate
-from gde.runs.study import Study
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
+from gde.studies.study import Study
 
 HOSTILE = '<script>document.title = "broken"</script>'
 

@@ -2,29 +2,38 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gde import Choice, GdeError, Plan, write_plan
-from gde.request.building import Wanted, asked_for, build_plan, choose
+from gde import Choice, GdeError, How, Plan, write_plan
+from gde.request.building import (
+    Wanted,
+    amend_how,
+    asked_for,
+    build_how,
+    build_plan,
+    choose,
+)
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
 
 NAMES = {"env": ["corridor"], "agent": ["asking"]}
 
 
-def built(
+def wanted(
     *settings: str,
     file: Path | None = None,
     numbers: dict[str, int] | None = None,
     **names: list[str],
-) -> Plan:
-    return build_plan(
-        Wanted(
-            names={**NAMES, **names},
-            settings=settings,
-            file=file,
-            numbers=numbers or {},
-        )
+) -> Wanted:
+    return Wanted(
+        names={**NAMES, **names}, settings=settings, file=file, numbers=numbers or {}
     )
+
+
+def built(*settings: str, **given: Any) -> Plan:
+    return build_plan(wanted(*settings, **given))
 
 
 def test_a_part_may_be_called_otherwise() -> None:
@@ -34,22 +43,98 @@ def test_a_part_may_be_called_otherwise() -> None:
 
 
 def test_names_become_choices_of_their_kind() -> None:
-    plan = built(
+    request = wanted(
         probe=["where", "deep=where"],
         reward=["judge"],
         metric=["success"],
         report=["html"],
+        executor=["processes"],
     )
+    plan, how = build_plan(request), build_how(request, How(reporters=["mine"]))
     assert [choice.label for choice in plan.probes] == ["where", "deep"]
     assert plan.rewards == (Choice(name="judge"),)
     assert (plan.environment, plan.agent) == (
         Choice(name="corridor"),
         Choice(name="asking"),
     )
-    assert (plan.metrics, plan.reporters) == (
-        (Choice(name="success"),),
-        (Choice(name="html"),),
+    assert plan.metrics == (Choice(name="success"),)
+    assert how.reporters == (Choice(name="html"),)
+    assert how.executor == Choice(name="processes")
+
+
+def test_a_command_line_says_what_and_how_at_once() -> None:
+    request = wanted(
+        "run.seed=7",
+        "run.max_calls=9",
+        "run.turn_seconds=none",
+        "executor.workers=2",
+        "html.films=1",
+        "env.length=5",
+        numbers={"concurrency": 4},
+        executor=["processes"],
+        report=["html"],
     )
+    settings = How(turn_seconds=3.0, episode_seconds=4.0, cache="kept")
+    assert build_how(request, settings) == How(
+        concurrency=4,
+        executor=Choice(name="processes", config={"workers": "2"}),
+        reporters=[Choice(name="html", config={"films": "1"})],
+        episode_seconds=4.0,
+        max_calls=9,
+        cache="kept",
+    )
+    plan = build_plan(request)
+    assert (plan.seed, plan.environment.config) == (7, {"length": "5"})
+    assert plan == build_plan(wanted("run.seed=7", "env.length=5"))
+
+
+def test_a_run_goes_on_otherwise_but_measures_the_same() -> None:
+    plan = Plan(
+        environment="corridor",
+        agent="asking",
+        models=[Choice(name="openai:m"), Choice(name="openai:n", alias="big")],
+        probes=["where"],
+    )
+    last = How(max_calls=5, concurrency=2, settings={"big": {"timeout": 3}})
+    how = amend_how(
+        last,
+        plan,
+        ["run.max_calls=9", "model.retries=1", "executor.workers=2"],
+        "processes",
+        ["openai:m@http://a/v1", "big=openai:n@http://b/v1"],
+    )
+    assert how == How(
+        max_calls=9,
+        concurrency=2,
+        executor=Choice(name="processes", config={"workers": "2"}),
+        settings={
+            "big": {"timeout": 3, "url": "http://b/v1"},
+            "model": {"retries": "1"},
+            "openai:m": {"url": "http://a/v1"},
+        },
+    )
+    assert amend_how(last, plan, []) == last
+
+
+@pytest.mark.parametrize(
+    ("settings", "models", "message"),
+    [
+        (["run.seed=9"], [], r"run\.seed could change the results of the run"),
+        (["run.speed=9"], [], "unknown field of run 'speed'"),
+        (["gone.timeout=9"], [], "unknown part of --set 'gone'"),
+        ([], ["openai:m"], "--model openai:m: wanted MODEL@URL"),
+        ([], ["openai:n@http://a"], "the server of a model of the run, which are: "),
+        ([], ["big=openai:m@http://a"], "the server of a model of the run"),
+    ],
+)
+def test_what_a_begun_run_cannot_take_is_refused(
+    settings: list[str], models: list[str], message: str
+) -> None:
+    plan = Plan(
+        environment="corridor", agent="asking", models=[Choice(name="openai:m")]
+    )
+    with pytest.raises(GdeError, match=message):
+        amend_how(How(), plan, settings, models=models)
 
 
 def test_settings_go_to_the_parts_that_they_name() -> None:
@@ -111,8 +196,10 @@ def test_options_of_the_run_go_before_settings() -> None:
 def test_what_cannot_be_read_is_refused(
     settings: tuple[str, ...], names: dict[str, list[str]], message: str
 ) -> None:
+    request = wanted(*settings, **names)
     with pytest.raises(GdeError, match=message):
-        built(*settings, **names)
+        build_how(request, How())
+        build_plan(request)
 
 
 @pytest.fixture
@@ -169,6 +256,16 @@ def test_models_get_names_and_settings_of_their_own(file: Path) -> None:
 def unnamed(**config: str) -> Choice:
     """Settings of the agent's model."""
     return Choice(name="", config=config)
+
+
+def test_a_server_that_is_said_beside_a_plan_file_is_taken(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("env.use='corridor'\nagent={use='react', model='openai:m'}")
+    for settings in (["agent.model=openai:m@http://a"], ["model.url=http://a"]):
+        ready = resolve(with_file(path, *settings), catalogue)
+        assert ready.how.settings["openai:m"]["url"] == "http://a"
 
 
 def test_names_in_a_plan_file_stay_what_they_are(file: Path) -> None:

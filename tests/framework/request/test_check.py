@@ -9,7 +9,8 @@ from gde.data.json import Json
 from gde.errors import MissingExtra
 from gde.request.catalogue import Catalogue, Entry, load_plugins
 from gde.request.check import WHAT, check, lacking
-from gde.request.resolve import Chosen, Ready, resolve
+from gde.request.ready import Chosen, Ready
+from gde.request.resolve import resolve
 
 
 def ready(catalogue: Catalogue, **change: object) -> Ready:
@@ -146,7 +147,12 @@ def wanting(*needs: str) -> Chosen:
         needs=frozenset(needs),
     )
     entry = Entry(plugin="p", module="m", offer=offer)
-    return Chosen(kind="metric", name="x", label="mine", entry=entry, config=NoConfig())
+    return Chosen(
+        kind="metric",
+        choice=Choice(name="x", alias="mine"),
+        entry=entry,
+        config=NoConfig(),
+    )
 
 
 def test_a_capability_of_a_plugin_is_named_as_it_is(catalogue: Catalogue) -> None:

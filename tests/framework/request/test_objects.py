@@ -29,7 +29,8 @@ from gde import (
 from gde.request.catalogue import Catalogue
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
-from gde.request.resolve import Chosen, Ready, resolve
+from gde.request.ready import Chosen, Ready
+from gde.request.resolve import resolve
 from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor, ScriptedAgent
 
@@ -193,7 +194,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ready(metrics="success"),
-        "metrics of a plan: wanted a list of names and objects, got 'success'",
+        "metrics: wanted a list of names and objects, got 'success'",
     ),
     (
         lambda: ready(metrics=[episodes, episodes]),

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gde import Choice, ConfigError, Plan, UnknownName
+from gde import Choice, ConfigError, How, Plan, UnknownName
+from gde.request.catalogue import Catalogue
+from gde.request.howfile import configure_how
 from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
+from gde.request.resolve import resolve
+from gde.request.servers import refuse_how
 
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""
@@ -36,10 +40,19 @@ plans = st.builds(
     episodes=st.integers(1, 10**6),
     repeats=st.integers(1, 100),
     seed=st.integers(0, 2**60),
-    concurrency=st.integers(1, 1000),
-    executor=choices,
-    max_cost=st.none() | st.floats(0.001, 1e9),
 )
+
+
+MUCH = How(
+    concurrency=1,
+    executor="processes",
+    reporters=["html"],
+    turn_seconds=9,
+    max_tokens=9,
+    cache="answers",
+    settings={"model": {"retries": 1}, "html": {}},
+)
+"""Another way to run a plan."""
 
 
 @given(plan=plans)
@@ -53,15 +66,10 @@ def test_a_plan_survives_its_file(
     assert plan_hash(read) == plan_hash(plan)
 
 
-def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
+def test_the_hash_sees_what_changes_results_and_nothing_else(
+    catalogue: Catalogue,
+) -> None:
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
-    same = replace(
-        plan,
-        concurrency=1,
-        executor=Choice(name="processes"),
-        reporters=(Choice(name="html"),),
-    )
-    assert plan_hash(same) == plan_hash(plan)
     others = [
         replace(plan, seed=1),
         replace(plan, episodes=21),
@@ -69,11 +77,20 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
     ]
     assert len({plan_hash(each) for each in [plan, *others]}) == 4
 
+    hashes = set()
+    for url, config in (("http://a/v1", {}), ("https://b/v1", {"timeout": 3})):
+        named = Choice(name="react", config={"model": f"openai:m@{url}"})
+        own = Choice(name="", config=config)
+        asked = replace(plan, agent=named, models=(own,))
+        for how in (How(), MUCH):
+            hashes.add(plan_hash(resolve(asked, catalogue, how).plan))
+    assert len(hashes) == 1
+
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version = 3", "wanted version 2, got 3; upgrade"),
+        ("version = 2", "wanted version 3, got 2; use the gde-eval that wrote it"),
         ("[env]\nuse = 'grid'", r"wanted a table \[agent\]"),
         (
             "[env]\nuse = 'grid'\n[agent]\nname = 'x'",
@@ -89,11 +106,22 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
         ),
         ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
         ("model = 'nano'", r"wanted \[\[model\]\] in double brackets"),
-        ("version = 9", "wanted version 2, got 9; upgrade gde-eval to read it"),
-        ("version = 1\nrun = 7", r"wanted tables \[run\] and \[\[probe\]\]"),
-        ("version = 1\nprobe = 7", r"wanted tables \[run\]"),
-        ("version = 1\nprobe = [7.5]", r"wanted tables \[run\]"),
-        ("version = 1\n[probe]\nuse = 'x'", r"wanted tables \[run\]"),
+        ("version = 9", "wanted version 3, got 9; upgrade gde-eval to read it"),
+        ("version = 1", "wanted version 3, got 1; use the gde-eval that wrote it"),
+        ("run = 7", r"wanted a table \[run\], got 7"),
+        ("probe = 7", r"wanted \[\[probe\]\] in double brackets"),
+        (
+            "probe = [7.5]\nenv.use='grid'\nagent.use='x'",
+            r"wanted \[probe\] with `use = NAME`, got 7\.5",
+        ),
+        (
+            "env.use='grid'\nagent.use='x'\nadded = 7",
+            r"wanted \[\[added\.metric\]\] or the like",
+        ),
+        (
+            "env.use='grid'\nagent.use='x'\nadded.executor = [{use = 'x'}]",
+            r"wanted \[\[added\.metric\]\] or the like",
+        ),
         (
             f"env.use='grid'\nagent.use='x'\nrun.seed='{'[' * 100_000}'",
             r"run\.seed: wanted a whole number",
@@ -129,12 +157,64 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
         read_plan(tmp_path / "nowhere.toml")
 
 
+@pytest.mark.parametrize(
+    ("text", "setting", "option"),
+    [
+        ("[executor]\nuse = 'processes'", r"\[executor\]", "--executor NAME"),
+        ("[[report]]\nuse = 'html'", r"\[report\]", "--report NAME"),
+        ("[run]\nconcurrency = 4", r"run\.concurrency", "--set run.concurrency=4"),
+        ("[run]\nmax_cost = 4", r"run\.max_cost", "--set run.max_cost=4"),
+    ],
+)
+def test_a_plan_that_says_how_it_is_run_is_refused(
+    text: str, setting: str, option: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"env.use='grid'\nagent.use='x'\n{text}")
+    with pytest.raises(ConfigError, match=rf"{setting} says how .*: give {option}, or"):
+        read_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "setting", "option"),
+    [
+        (
+            "[agent]\nuse='react'\nmodel='openai:m@http://a/v1'",
+            "the server of openai:m",
+            "--model openai:m@URL",
+        ),
+        (
+            "[agent]\nuse='react'\nmodel='openai:m'\n[[model]]\ntimeout=3",
+            r"model\.timeout",
+            "--set model.timeout=VALUE",
+        ),
+        (
+            "[agent]\nuse='react'\nmodel='a'\n[[model]]\nas='a'\nuse='openai:m@http://a/v1'",
+            "the server of a",
+            "--model a@URL",
+        ),
+    ],
+)
+def test_a_plan_file_sets_no_field_of_a_part_that_says_how(
+    text: str, setting: str, option: str, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"env.use='corridor'\n{text}")
+    with pytest.raises(ConfigError, match=rf"{setting} says how .*: give {option}, or"):
+        refuse_how(read_plan(path), catalogue, f"plan {path}")
+
+
 def test_money_can_be_set_on_the_command_line() -> None:
-    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
-    assert configure_run(plan, {"max_cost": "5"}).max_cost == 5.0
+    assert configure_how(How(), {"max_cost": "5"}).max_cost == 5.0
     for wrong in ("0", "-1", "nan", "much"):
         with pytest.raises(
             ConfigError,
             match=r"run\.max_cost: wanted .*, got",
         ):
-            configure_run(plan, {"max_cost": wrong})
+            configure_how(How(), {"max_cost": wrong})
+
+
+def test_a_plan_is_given_nothing_that_says_how() -> None:
+    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
+    with pytest.raises(ConfigError, match=r"run\.max_cost says how a run is done"):
+        configure_run(plan, {"max_cost": "5"})

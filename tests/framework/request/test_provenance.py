@@ -45,10 +45,10 @@ def test_models_and_notices_come_in_one_order_whoever_answered_first(
     order: int, catalogue: Catalogue
 ) -> None:
     told = {
-        "b": {"notice": "Not real."},
-        "a": {"notice": "Small."},
-        "c": {"notice": "Not real."},
-        "d": {"notice": ""},
+        "b": {"notice": "Not real.", "versions": {}},
+        "a": {"notice": "Small.", "versions": {}},
+        "c": {"notice": "Not real.", "versions": {}},
+        "d": {"notice": "", "versions": {}},
     }
     found = provenance(resolve(PLAN, catalogue), dict([*told.items()][::order]))
     assert [*found["models"]] == ["a", "b", "c", "d"]  # type: ignore[arg-type, misc]

@@ -46,12 +46,14 @@ def with_plugin(
 
 
 def test_defaults_are_listed_by_name_with_their_settings(catalogue: Catalogue) -> None:
-    plan = resolve(PLAN, catalogue).plan
+    ready = resolve(PLAN, catalogue)
+    plan = ready.plan
     assert {"success", "accuracy", "efficiency"} <= {
         choice.name for choice in plan.metrics
     }
-    assert "html" in {choice.name for choice in plan.reporters}
-    assert resolve(plan, catalogue).plan == plan
+    assert "html" in {choice.name for choice in ready.how.reporters}
+    assert resolve(plan, catalogue) == ready
+    assert resolve(plan, catalogue, ready.how).how == ready.how
     assert plan_hash(replace(plan, metrics=())) != plan_hash(plan)
 
 

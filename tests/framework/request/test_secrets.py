@@ -1,4 +1,4 @@
-"""Keys are given to named hosts alone, and stand in no text of the record."""
+"""Keys are given to parts, and stand in no text of the record."""
 
 import json
 
@@ -6,12 +6,10 @@ import pytest
 
 from gde.data.completion import Completion, Message
 from gde.data.result import Failure
-from gde.errors import GdeError
 from gde.masking import MASK, SHORTEST, masked
 from gde.request.secrets import Secrets, host_of
 
 KEY = 'sk-"canary/0123'
-URL = "https://models.example:8443/v1"
 
 
 @pytest.fixture
@@ -23,41 +21,26 @@ def knowing(monkeypatch: pytest.MonkeyPatch) -> Secrets:
     return secrets
 
 
-def test_a_plan_of_the_callers_own_gets_its_key_for_any_host(
+def test_a_key_that_was_given_is_kept_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CANARY_KEY", KEY)
     secrets = Secrets()
-    assert secrets.give("CANARY_KEY", URL) == KEY
+    assert secrets.scrubbed(KEY) == KEY
+    assert secrets.give("CANARY_KEY") == KEY
     assert secrets.scrubbed(f"the key is {KEY}.") == f"the key is {MASK}."
 
 
-def test_the_plan_of_a_folder_gets_a_key_for_the_named_hosts_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("CANARY_KEY", KEY)
-    secrets = Secrets(keys_to=["models.example:8443"])
-    assert secrets.give("CANARY_KEY", URL) == KEY
-    others = ("https://models.example/v1", "http://models.example:8443/v1")
-    for other in others:
-        with pytest.raises(GdeError, match=r"what CANARY_KEY holds sent to .*--key-to"):
-            secrets.give("CANARY_KEY", other)
-    nobody = Secrets(keys_to=[])
-    with pytest.raises(GdeError, match=r"--key-to models\.example:8443"):
-        nobody.give("CANARY_KEY", URL)
-    assert nobody.scrubbed(KEY) == KEY
-
-
 @pytest.mark.parametrize("value", ["", None])
-def test_a_variable_without_a_value_gives_none_and_asks_for_no_host(
+def test_a_variable_without_a_value_gives_none(
     monkeypatch: pytest.MonkeyPatch, value: str | None
 ) -> None:
     if value is None:
         monkeypatch.delenv("CANARY_KEY", raising=False)
     else:
         monkeypatch.setenv("CANARY_KEY", value)
-    secrets = Secrets(keys_to=[])
-    assert secrets.give("CANARY_KEY", URL) == ""
+    secrets = Secrets()
+    assert secrets.give("CANARY_KEY") == ""
     secrets.keep_out(["CANARY_KEY"])
     assert secrets.scrubbed("left as it is") == "left as it is"
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from gde.before.preparing import prepare
 from gde.data.plan import Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import read_plan
 from gde.request.variants import variants
-from gde.runs.evaluating import prepare
 
 
 def asked(
@@ -57,10 +57,9 @@ def test_named_models_make_variants() -> None:
     wanted = Wanted(names={**names, "model": models}, settings=["b.batch_size=1,2"])
     plans = variants(wanted, Catalogue(load_plugins()))
     assert list(plans) == ["gpt-oss-a", "gpt-oss-b-1", "gpt-oss-b-2"]
-    configs = [choice.config for choice in prepare(plans["gpt-oss-b-2"]).plan.models]
-    assert [(config["source"], config["batch_size"]) for config in configs] == [
-        ("plain", 2)
-    ]
+    ready = prepare(plans["gpt-oss-b-2"])
+    assert [choice.config["source"] for choice in ready.plan.models] == ["plain"]
+    assert ready.how.settings["b"]["batch_size"] == 2
 
 
 def test_a_named_model_that_nobody_asks_is_refused() -> None:
@@ -90,12 +89,12 @@ def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
         '[[agent]]\nuse = "noisy"\np = [0.0, 0.5]\n[[agent]]\nuse = '
         '"gpt-oss"\nas = "llm"\n[[agent]]\nuse = "optimal"\n'
     )
-    file.write_text(f'[env]\nuse = "grid"\n[[model]]\nbatch_size = 4\n{agents}')
+    file.write_text(f'[env]\nuse = "grid"\n[[model]]\ndtype = "float32"\n{agents}')
     plans = asked("", "agent.effort=high", file=file)
     assert list(plans) == ["noisy-0.0", "noisy-0.5", "llm", "optimal"]
     assert plans["llm"].agent.config == {"effort": "high"}
     (model,) = plans["llm"].models
-    assert model.config == {"batch_size": 4}
+    assert model.config == {"dtype": "float32"}
     assert not plans["optimal"].models
     (only,) = variants(
         Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())

@@ -26,10 +26,10 @@ from gde import (
     rescore,
     resume,
 )
+from gde.comparisons.contest import rescore_contest
 from gde.errors import RunFolderError, UnknownName
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.adding import current_plan
-from gde.runs.contest import rescore_contest
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.journal import Journal
 from gde.store.ownership import mark

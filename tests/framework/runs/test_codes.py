@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gde import GdeError, Plan, Result, evaluate, load_evidence, rescore, resume
+from gde.before.preparing import prepare
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.codes import digest_of_module
-from gde.runs.evaluating import prepare
 from gde.runs.sharing import DistantSharing, Sharing, shares
 from gde.runs.stopping import Stop
 from gde.store.folder import RunFolder

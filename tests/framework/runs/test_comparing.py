@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, GdeError, Plan
+from gde.comparisons.comparing import compare
+from gde.comparisons.differences import (
+    Compared,
+    Row,
+    few_worlds,
+    out_of_reach,
+    same_tests,
+)
 from gde.numerics.by_world import Quantity
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import compare
-from gde.runs.differences import Compared, Row, few_worlds, out_of_reach, same_tests
 from gde.runs.evaluating import evaluate
 
 MakeRun = Callable[..., Path]

@@ -8,6 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from gde.cli.compare_command import _probe_lines
+from gde.comparisons.differences import Compared, ProbeRow
+from gde.comparisons.probes import ProbedRun, compare_probes, in_one_run, judged
 from gde.data.measure import Better, Measure
 from gde.data.observation import World
 from gde.data.probe import CodedTurns, Fit, ProbeReport
@@ -15,8 +17,6 @@ from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict
 from gde.reporting.page.contest_page import difference_tables
 from gde.reporting.probe_differences import difference, probe_tables
-from gde.runs.comparing_probes import ProbedRun, compare_probes, in_one_run, judged
-from gde.runs.differences import Compared, ProbeRow
 
 MAIN = Fit(probe="p", variant="v", layer=1, position="pre")
 DEEP = replace(MAIN, layer=2)

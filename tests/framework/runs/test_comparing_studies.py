@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError, Plan, evaluate
 from gde.cli.main import build_app
+from gde.comparisons.comparing import compare
+from gde.comparisons.studies import compare_studies
 from gde.errors import RunFolderError
 from gde.numerics.stats import adjusted, holm
 from gde.parts.reproduction import Comparison
 from gde.reporting.page_files import write_study
-from gde.runs.comparing import compare
-from gde.runs.comparing_studies import compare_studies
-from gde.runs.study import Study
+from gde.studies.study import Study
 
 PLAN = Plan(
     environment="grid",

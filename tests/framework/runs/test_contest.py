@@ -9,14 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gde.data.plan import Choice, Plan
-from gde.errors import GdeError, RunFolderError
-from gde.reporting.contest import verdicts
-from gde.reporting.page_files import write_contest_page
-from gde.reporting.terminal.contest_screen import contest_screen
-from gde.request.catalogue import Catalogue, load_plugins
-from gde.runs.comparing import compare
-from gde.runs.contest import (
+from gde.comparisons.comparing import compare
+from gde.comparisons.contest import (
     Contest,
     contest,
     is_contest,
@@ -26,6 +20,12 @@ from gde.runs.contest import (
     rescore_contest,
     resume_contest,
 )
+from gde.data.plan import Choice, Plan
+from gde.errors import GdeError, RunFolderError
+from gde.reporting.contest import verdicts
+from gde.reporting.page_files import write_contest_page
+from gde.reporting.terminal.contest_screen import contest_screen
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.store.folder import RunFolder
 from gde.store.ownership import mark
 

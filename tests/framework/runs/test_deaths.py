@@ -11,12 +11,12 @@ import pytest
 from own_parts import Counting, Dying, KilledOnce, long_corridor, mined
 
 from gde import Plan, RunFailed, evaluate, load_evidence, resume
+from gde.before.preparing import prepare
 from gde.data.observation import World
 from gde.data.trajectory import Turn
 from gde.errors import WorkerDied
 from gde.request.catalogue import Catalogue
 from gde.runs import sharing
-from gde.runs.evaluating import prepare
 from gde.runs.stopping import Stop
 from gde.stages.rollout import episode_keys
 from gde.store.journal import Journal

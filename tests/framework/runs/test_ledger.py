@@ -12,7 +12,7 @@ import pytest
 from killing import Run
 
 from gde import Choice, Plan
-from gde.runs.spending import spending
+from gde.before.spending import spending
 
 CALLS = 15
 PAUSE = 0.1

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence, resume
+from gde.before.preparing import dry, prepare
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import dry, prepare
 from gde.stages.context import Resources
 from gde.stages.rollout import episode_keys, list_worlds
 

@@ -10,8 +10,8 @@ import pytest
 from fake_servers import MODEL, Answer, Body, FakeServer, Reply, refused, said, serving
 
 from gde import Choice, GdeError, Plan, evaluate
-from gde.runs.evaluating import dry
-from gde.runs.preflight import preflight
+from gde.before.preflight import preflight
+from gde.before.preparing import dry
 
 Serve = Callable[[Answer], FakeServer]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from gde.comparisons.contest import Contest
+from gde.comparisons.differences import Compared, Row, Side
+from gde.comparisons.ranking import Ranked, rank
 from gde.data.measure import Better, Measure
 from gde.data.model_use import ModelUse, Usage
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.ranking import ranking
 from gde.reporting.terminal.contest_screen import contest_screen
-from gde.runs.contest import Contest
-from gde.runs.differences import Compared, Row, Side
-from gde.runs.ranking import Ranked, rank
 
 FOLDER = Path("contest")
 

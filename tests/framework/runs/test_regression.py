@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from gde.comparisons.differences import Compared, Row, Side
+from gde.comparisons.regression import check_not_worse
 from gde.data.measure import Better
 from gde.data.result import Subject
 from gde.errors import GdeError, UnknownName
-from gde.runs.differences import Compared, Row, Side
-from gde.runs.regression import check_not_worse
 
 
 def row(name: str, difference: float, p: float | None, better: Better) -> Row:

@@ -13,9 +13,9 @@ from gde import Choice, GdeError, rescore
 from gde.cli.main import build_app
 from gde.reporting.page.html import HtmlReporter
 from gde.request.catalogue import Catalogue
-from gde.runs.reproducing import Request, reproduce
-from gde.runs.study import Study, study_json
 from gde.stages.progress import Progress
+from gde.studies.reproducing import Request, reproduce
+from gde.studies.study import Study, study_json
 from gde.testing.parts import ScriptedAgent
 
 SCRIPTED = Choice(name="scripted")
@@ -254,7 +254,7 @@ def test_whoever_interrupts_it_is_told_how_to_go_on(
         str(tmp_path / "study"),
     ]
     with monkeypatch.context() as patch:
-        patch.setattr("gde.runs.reproducing.load_evidence", interrupt)
+        patch.setattr("gde.studies.reproducing.load_evidence", interrupt)
         found = CliRunner().invoke(build_app(), command)
     assert found.exit_code == 130
     assert (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan
+from gde.before.preparing import prepare
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import prepare
 from gde.runs.sharing import shares
 from gde.stages.rollout import episode_keys
 from gde.store.journal import Journal

@@ -22,10 +22,10 @@ from gde import (
     load_evidence,
     resume,
 )
+from gde.before.preparing import prepare
 from gde.parts.language_model import send_again
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import prepare
 from gde.runs.sharing import left_to, shares
 from gde.stages.budget import Budget, cost_before, most_tokens
 from gde.store.folder import RunFolder

@@ -26,10 +26,10 @@ from gde import (
     evaluate,
     load_evidence,
 )
+from gde.before.preparing import prepare
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
-from gde.runs.evaluating import prepare
 from gde.stages.context import Resources
 from gde.stages.reuse import Reuse
 from gde.store.answers import Answers

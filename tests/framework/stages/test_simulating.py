@@ -24,12 +24,12 @@ from gde import (
     evaluate,
     load_evidence,
 )
+from gde.before.preparing import warm
 from gde.data.reward import RewardTrace
 from gde.errors import UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.resolve import resolve
-from gde.runs.evaluating import warm
 from gde.stages.rollout import at_once
 from gde.testing.context import PlainContext
 from gde.testing.parts import LEFT, RIGHT, Corridor

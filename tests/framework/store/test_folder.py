@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gde import GdeError, Measurement, Plan, evaluate, load_evidence
+from gde import GdeError, How, Measurement, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue
+from gde.request.planfile import RecordedPlan
+from gde.runs.trusting import trust_run
 from gde.store import schema
 from gde.store.folder import RunFolder
 
@@ -32,15 +34,15 @@ def test_a_folder_is_there_whole_or_not_at_all(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gde.store.folder.write_plan", full)
+    monkeypatch.setattr("gde.store.folder.write_recorded", full)
     with pytest.raises(GdeError, match=r"cannot make the run folder .*: No space left"):
-        RunFolder.create(PLAN, tmp_path / "run")
+        RunFolder.create(PLAN, tmp_path / "run", How())
     assert [*tmp_path.iterdir()] == []
 
 
 def test_the_folder_of_several_runs_names_one_of_them(tmp_path: Path) -> None:
     for name in ("keys", "grids"):
-        RunFolder.create(PLAN, tmp_path / "study" / name)
+        RunFolder.create(PLAN, tmp_path / "study" / name, How())
     with pytest.raises(GdeError, match=r"holds several runs: name one, e\.g\. .*grids"):
         RunFolder.open(tmp_path / "study")
 
@@ -50,15 +52,15 @@ def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
 ) -> None:
     from gde.store import folder
 
-    def late(plan: Plan) -> str:
+    def late(plan: RecordedPlan) -> str:
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "theirs").write_text("data")
         return written(plan)
 
-    written = folder.write_plan
-    monkeypatch.setattr(folder, "write_plan", late)
+    written = folder.write_recorded
+    monkeypatch.setattr(folder, "write_recorded", late)
     with pytest.raises(GdeError, match="exists: choose another folder with --out"):
-        RunFolder.create(PLAN, tmp_path / "run")
+        RunFolder.create(PLAN, tmp_path / "run", How())
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
     assert (tmp_path / "run" / "theirs").read_text() == "data"
 
@@ -201,32 +203,26 @@ def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
 
     text = (run / "plan.toml").read_text()
     (run / "plan.toml").write_text(text.replace("seed = 0", "seed = 1"))
-    for again in (rescore, resume):
-        with pytest.raises(
-            GdeError, match=r"plan\.toml was changed after the run had begun"
-        ):
-            again(run, catalogue=catalogue)
+    for refusal in (
+        r"its plan was edited: look at it and trust it with `gde trust",
+        r"plan\.toml was changed after the run had begun",
+    ):
+        for again in (rescore, resume):
+            with pytest.raises(GdeError, match=refusal):
+                again(run, catalogue=catalogue)
+        trust_run(run)
     (run / "plan.toml").write_text(text)
     assert rescore(run, catalogue=catalogue).status == "ok"
 
 
-def test_the_plan_of_an_older_gde_is_not_called_changed(
-    run: Path, catalogue: Catalogue
-) -> None:
-    """It lacks a field, and so had another hash."""
-    from gde import rescore, resume
-
-    with closing(RunFolder.open(run).journal()) as journal:
-        begun = journal.noted("provenance")
-        del begun["plan"]["run"]["learning"]
-        journal.note("provenance", {**begun, "plan_hash": "0123456789ab"})
-    text = (run / "plan.toml").read_text().replace("learning = true\n", "")
-    # What changes no result may be changed in any plan.
-    text = text.replace("concurrency = 32", "concurrency = 2")
-    (run / "plan.toml").write_text(text)
-    for again in (rescore, resume):
-        assert again(run, catalogue=catalogue).status == "ok"
-
-    (run / "plan.toml").write_text(text.replace("episodes = 3", "episodes = 2"))
-    with pytest.raises(GdeError, match=r"plan\.toml was changed"):
-        rescore(run, catalogue=catalogue)
+def test_a_run_folder_says_nothing_of_how(tmp_path: Path, catalogue: Catalogue) -> None:
+    how = How(concurrency=3, max_calls=99, executor="serial", reporters=["html"])
+    evaluate(PLAN, tmp_path / "one", catalogue, how=how)
+    evaluate(PLAN, tmp_path / "two", catalogue, how=How(reporters=["html"]))
+    plans = [(tmp_path / name / "plan.toml").read_text() for name in ("one", "two")]
+    ids = [RunFolder.open(tmp_path / name).recorded().id for name in ("one", "two")]
+    assert len(ids[0]) == 32 and ids[0] != ids[1]
+    assert plans[0].replace(ids[0], ids[1]) == plans[1]
+    assert plans[0].startswith("version = 3\n")
+    for word in ("executor", "report", "concurrency", "max_calls", "added"):
+        assert word not in plans[0]

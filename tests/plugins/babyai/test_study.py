@@ -11,8 +11,8 @@ from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
 from gde.errors import GdeError
 from gde.parts.reproduction import Run, beside
-from gde.runs.reproducing import Request, foresee, reproduce
-from gde.runs.study import Study
+from gde.studies.reproducing import Request, foresee, reproduce
+from gde.studies.study import Study
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import (
     LEARNED,

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from gde.before.preparing import dry
 from gde.cli.main import build_app
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, GdeError
 from gde.request.settings import build
-from gde.runs.evaluating import dry, evaluate, resume
+from gde.runs.evaluating import evaluate, resume
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 from gde.testing import check_environment

@@ -10,8 +10,8 @@ import pytest
 
 from gde import Choice, Measurement
 from gde.parts.reproduction import Comparison, Reproduction
-from gde.runs.reproducing import Request, reproduce
-from gde.runs.study import Study
+from gde.studies.reproducing import Request, reproduce
+from gde.studies.study import Study
 from gde.testing.context import PlainContext
 from gde_plugins.grid_studies.behaviour_study import (
     DENSITIES,

@@ -11,7 +11,7 @@ from gde import Choice, GdeError
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.runs.reproducing import Request, reproduce
+from gde.studies.reproducing import Request, reproduce
 from gde.testing import check_reproduction
 from gde_plugins.meg.cliffworld.policies import (
     HORIZON,

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gde import Choice, Plan, evaluate
-from gde.runs.comparing import compare
-from gde.runs.differences import COST
+from gde.comparisons.comparing import compare
+from gde.comparisons.differences import COST
 
 
 def test_what_a_search_takes_is_compared_and_no_test_is_corrected_for_it(

@@ -9,11 +9,11 @@ from typing import cast
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence, rescore
+from gde.before.preparing import dry
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import dry
 from gde.store.folder import RunFolder
 from gde_plugins.probes.causes import trials
 from gde_plugins.probes.causes.counterfactuals import Counterfactual

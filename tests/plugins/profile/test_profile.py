@@ -10,6 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gde import evaluate
+from gde.before.preflight import Preflight
+from gde.before.preparing import prepare
 from gde.cli.main import build_app
 from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
@@ -19,10 +21,8 @@ from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
 from gde.reporting.page_files import write_study
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import prepare
-from gde.runs.preflight import Preflight
-from gde.runs.reproducing import Request, foresee, reproduce
-from gde.runs.study import Study, study_json
+from gde.studies.reproducing import Request, foresee, reproduce
+from gde.studies.study import Study, study_json
 from gde.testing.samples import sample_result
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig

@@ -7,7 +7,7 @@ import pytest
 
 from gde import Choice
 from gde.data.trajectory import Trajectory
-from gde.runs.reproducing import Request, reproduce
+from gde.studies.reproducing import Request, reproduce
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.config import ControlConfig

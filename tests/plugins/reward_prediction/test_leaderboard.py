@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.cli.main import build_app
+from gde.comparisons.leaderboard import rank_contenders
 from gde.data.reward import READS_TRUTH
-from gde.runs.leaderboard import rank_contenders
 from gde.store.folder import RunFolder
 
 

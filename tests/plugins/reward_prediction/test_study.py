@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError
 from gde.cli.main import build_app
-from gde.runs.reproducing import Request, foresee, reproduce
 from gde.store.folder import RunFolder
+from gde.studies.reproducing import Request, foresee, reproduce
 from gde.testing.context import PlainContext
 from gde_plugins.reward_prediction.building import Order, build_domain
 from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig, StudyConfig

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gde.before.preparing import prepare
 from gde.data.completion import ChatRequest, Completion, Sampling, WeighedCompletion
 from gde.data.observation import Observation, Task
 from gde.data.plan import Choice, Plan
@@ -17,7 +18,6 @@ from gde.errors import ConfigError, GdeError
 from gde.offers import Capability
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
 from gde.request.settings import build
-from gde.runs.evaluating import prepare
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor

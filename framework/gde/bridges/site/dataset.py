@@ -17,9 +17,9 @@ from gde.errors import ConfigError, RunFolderError
 from gde.files import new_folder
 from gde.reporting.page.templates import template
 from gde.reporting.viewer.library import RunState, library
-from gde.runs.study import STUDY_TABLES
 from gde.runs.verifying import verify
 from gde.store.folder import CONTEST, RunFolder
+from gde.studies.study import STUDY_TABLES
 
 CARD = "README.md"
 CHECKSUMS = "checksums.json"

@@ -19,6 +19,9 @@ from gde.bridges.site.dataset import (
     copy_marks,
     write_dataset,
 )
+from gde.comparisons.comparing import compare_all
+from gde.comparisons.contest import Contest, read_contest
+from gde.comparisons.differences import Compared
 from gde.errors import GdeError
 from gde.files import new_folder
 from gde.reporting.page.contest_page import contest_page, ranking_table
@@ -30,13 +33,10 @@ from gde.reporting.page_files import STUDY_PAGE
 from gde.reporting.ranking import ranking
 from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import compare_all
-from gde.runs.contest import Contest, read_contest
-from gde.runs.differences import Compared
-from gde.runs.study import STUDY_TABLES, read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.rows import to_json
+from gde.studies.study import STUDY_TABLES, read_study
 
 
 @dataclass(frozen=True, kw_only=True)

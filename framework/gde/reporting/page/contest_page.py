@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
+from gde.comparisons.contest import Contest
+from gde.comparisons.differences import Compared, ProbeRow
+from gde.comparisons.differences import Row as Difference
 from gde.data.model_use import merged
 from gde.data.result import Measurement
 from gde.reporting.asked import agent_text, asked_lines
@@ -38,9 +41,6 @@ from gde.reporting.wording import (
     number,
     quantity,
 )
-from gde.runs.contest import Contest
-from gde.runs.differences import Compared, ProbeRow
-from gde.runs.differences import Row as Difference
 
 NAME = "report.html"
 DIFFERENCE = f"B{SPACE}\u2212{SPACE}A"

@@ -11,7 +11,7 @@ from gde.reporting.page.html import NAME
 from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import counted, heading, number
-from gde.runs.study import Study
+from gde.studies.study import Study
 
 NO_LINKS: Mapping[str, str] = MappingProxyType({})
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from textwrap import shorten
 
+from gde.comparisons.contest import Contest
 from gde.data.model_use import merged
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
@@ -18,7 +19,6 @@ from gde.reporting.contest import (
 from gde.reporting.ranking import Line, Ranking, ranking
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, asked, plain, wrapped
 from gde.reporting.wording import CONTROLS, counted, estimate, number, plural
-from gde.runs.contest import Contest
 
 CAUTIONS = 2
 """Cautions shown."""

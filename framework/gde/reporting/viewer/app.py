@@ -24,6 +24,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gde.comparisons.comparing import compare
+from gde.comparisons.contest import Contest, read_contest
 from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
 from gde.reporting.page.contest_page import contest_page
@@ -32,11 +34,9 @@ from gde.reporting.page.study_page import study_page
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.viewer.library import group_of, library, state
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import compare
-from gde.runs.contest import Contest, read_contest
-from gde.runs.study import read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
+from gde.studies.study import read_study
 
 HOSTS = ["127.0.0.1", "localhost"]
 TOKEN = "token"

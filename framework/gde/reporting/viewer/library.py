@@ -17,11 +17,12 @@ from gde.errors import GdeError
 from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
-from gde.runs.study import STUDY_TABLES
+from gde.request.provenance import how_noted
 from gde.stages.model_use import models_used
 from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import HOLDER
+from gde.studies.study import STUDY_TABLES
 
 Kind = Literal["", "contest", "study"]
 KINDS: Mapping[str, Kind] = {CONTEST: "contest", STUDY_TABLES: "study"}
@@ -123,7 +124,8 @@ def state(name: str, path: Path) -> RunState:
         folder = RunFolder.open(path)
         plan = folder.plan()
         with closing(folder.journal(write=False)) as journal:
-            models = models_used(journal, plan)
+            how = how_noted(journal.noted("provenance", dict))
+            models = models_used(journal, plan, how.prices)
             names = dict.fromkeys(map(model_text, models))
             days = sorted(chain.from_iterable(one.days for one in models))
             status, found = _status(folder, journal)

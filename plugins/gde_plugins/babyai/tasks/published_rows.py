@@ -22,14 +22,14 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 COMMON = ("env_name", "seed", "env_description", "initial_state")
 
 
-def read_rows(path: str, task: str) -> Sequence[Row]:
+def read_rows(path: Path, task: str) -> Sequence[Row]:
     """Read the rows of a file that have a question.
 
     Raises:
         ConfigError: the file cannot be read, or lacks a column.
     """
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
             found = [row for row in reader if not row.get("error")]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -64,7 +64,7 @@ def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
     return origins
 
 
-def read_origins(path: str) -> tuple[Origin, ...]:
+def read_origins(path: Path) -> tuple[Origin, ...]:
     """Return the grids of a file in the order of its lines. A process reads an
     unchanged file once.
 
@@ -73,7 +73,7 @@ def read_origins(path: str) -> tuple[Origin, ...]:
         goal can be reached.
     """
     try:
-        status = Path(path).stat()
+        status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -83,9 +83,9 @@ def read_origins(path: str) -> tuple[Origin, ...]:
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
+def _read(path: Path, _modified: int, _size: int) -> tuple[Origin, ...]:
     origins: dict[str, Origin] = {}
-    with Path(path).open(encoding="utf-8-sig") as lines:
+    with path.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -177,7 +177,7 @@ def _labels(extra: Mapping[str, Any]) -> Labels:
     return labels
 
 
-def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin, ...]:
+def select(origins: Sequence[Origin], wanted: Labels, path: Path) -> tuple[Origin, ...]:
     """Return the grids that have all these labels; `path` is their file.
 
     Raises:

@@ -17,30 +17,30 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import tomli_w
+from gde.runs.salvaging import salvage
 from whole_plan import whole_plan
 
 from fuzzing.damage import altered, altered_cell, damaged
 from gde import evaluate, load_evidence, rescore
+from gde.before.spending import spending
 from gde.bridges.inspect_logs import read_inspect, write_inspect
 from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.bridges.site.dataset import check as check_dataset
+from gde.comparisons.comparing import compare
+from gde.comparisons.contest import members
 from gde.errors import MissingExtra
 from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import listed_agents, read_plan
 from gde.request.resolve import resolve
-from gde.runs.comparing import compare
-from gde.runs.contest import members
 from gde.runs.exporting import FORMATS, export, summaries
 from gde.runs.importing import import_log
-from gde.runs.salvaging import salvage
-from gde.runs.spending import spending
-from gde.runs.study import read_study
 from gde.runs.verifying import verify
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.schema import tables
+from gde.studies.study import read_study
 
 Reading = Callable[[], object]
 Subject = Callable[["Corpus", Path, Random], Reading]

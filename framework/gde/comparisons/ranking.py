@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Better, Measure
 from gde.data.model_use import total
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict, outcome_of
-from gde.runs.differences import Compared, Row
 
 Tests = Mapping[tuple[str, str], Verdict]
 """Two variants to the verdict on the first against the second."""

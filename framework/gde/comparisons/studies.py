@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gde.comparisons.comparing import compare
+from gde.comparisons.differences import Row, corrected
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import compare
-from gde.runs.differences import Row, corrected
-from gde.runs.study import Study, read_study
+from gde.studies.study import Study, read_study
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,26 +7,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from gde.data.evidence import Evidence
-from gde.data.measure import Measure, Measures
-from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
-from gde.errors import GdeError
-from gde.numerics.by_world import Quantity, measured, split
-from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
-from gde.offers import MetricOffer
-from gde.parts.metric import Metric
-from gde.request.catalogue import Catalogue
-from gde.request.resolve import Ready, resolve
-from gde.runs.adding import current_plan
-from gde.runs.comparing_probes import (
-    ProbedRun,
-    compare_probes,
-    in_one_run,
-    judged,
-)
-from gde.runs.conclusion import as_offered, subject, unfinished
-from gde.runs.differences import (
+from gde.comparisons.differences import (
     COST,
     Compared,
     ProbeRow,
@@ -38,6 +19,26 @@ from gde.runs.differences import (
     out_of_reach,
     same_tests,
 )
+from gde.comparisons.probes import (
+    ProbedRun,
+    compare_probes,
+    in_one_run,
+    judged,
+)
+from gde.data.evidence import Evidence
+from gde.data.measure import Measure, Measures
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.numerics.by_world import Quantity, measured, split
+from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
+from gde.offers import MetricOffer
+from gde.parts.metric import Metric
+from gde.request.catalogue import Catalogue
+from gde.request.provenance import how_noted
+from gde.request.ready import Ready, reads_turns_alone
+from gde.request.resolve import resolve
+from gde.runs.conclusion import as_offered, subject, unfinished
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -260,12 +261,13 @@ def _probed(
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
     with closing(folder.journal(write=False)) as journal:
-        plan = current_plan(folder, journal)
+        plan = folder.plan()
+        noted = how_noted(journal.noted("provenance", dict))
         ready = resolve(plan, catalogue, absent=True)
         side = Side(
             run=str(run),
             subject=subject(ready, journal),
-            models=models_used(journal, plan),
+            models=models_used(journal, plan, noted.prices),
             verdicts=_verdicts(folder),
         )
         return Opened(ready, side, unfinished(journal))
@@ -285,8 +287,8 @@ def _shared_metrics(
 ) -> tuple[dict[str, Metric], Measures, list[str]]:
     """The metrics of both plans as A configures them, with measures and notes."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
-    reads = RunFolder(Path(a.side.run)).reads
-    resources = Resources(a.ready, keys_to=(), reads=reads)
+    trusted = RunFolder(Path(a.side.run)).is_trusted
+    resources = Resources(a.ready, trusted=trusted)
     metrics: dict[str, Metric] = {}
     declared: list[Measure] = []
     notes: list[str] = []
@@ -297,6 +299,8 @@ def _shared_metrics(
             continue
 
         lacking = chosen.absent
+        if not trusted and not reads_turns_alone(chosen):
+            lacking = "you do not trust the run (`gde trust`)"
         if not lacking and offer.missing():
             lacking = "its packages are not installed"
         if lacking:

@@ -1,7 +1,6 @@
 """The contenders of several runs, such as their reward models, on one leaderboard."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import Chosen, Ready, resolve
-from gde.runs.adding import current_plan
+from gde.request.ready import Chosen, Ready
+from gde.request.resolve import resolve
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
@@ -55,8 +54,8 @@ def rank_contenders(
         baselines: set[str] = set()
         notes: dict[str, str] = {}
         for run, ready, evidence in zip(runs, readies, evidences, strict=True):
-            reads = RunFolder(run).reads
-            metric = Resources(ready, keys_to=(), reads=reads).metric(chosen)
+            trusted = RunFolder(run).is_trusted
+            metric = Resources(ready, trusted=trusted).metric(chosen)
             found = _scores(ready, evidence, metric, measure)
             # Two runs may give one name to two contenders.
             names = {
@@ -83,9 +82,7 @@ def rank_contenders(
 
 
 def _ready(run: Path, catalogue: Catalogue) -> Ready:
-    folder = RunFolder.open(run)
-    with closing(folder.journal(write=False)) as journal:
-        return resolve(current_plan(folder, journal), catalogue, absent=True)
+    return resolve(RunFolder.open(run).plan(), catalogue, absent=True)
 
 
 def _measures(ready: Ready) -> Iterator[tuple[Measure, Chosen]]:

@@ -15,30 +15,26 @@ from typing import Any
 
 import tomli_w
 
+from gde.before.preparing import prepare, warm
+from gde.before.spending import Question, charge
+from gde.comparisons.comparing import compare_all
+from gde.comparisons.differences import Compared
+from gde.comparisons.ranking import Ranked, rank
+from gde.data.how import How
 from gde.data.plan import Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import ConfigError, GdeError, RunFolderError
 from gde.files import write_whole
 from gde.request.catalogue import Catalogue
+from gde.request.howfile import with_settings
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
-from gde.runs.comparing import compare_all
 from gde.runs.conclusion import worst_status
-from gde.runs.differences import Compared
-from gde.runs.evaluating import prepare, resume, warm
-from gde.runs.ranking import Ranked, rank
-from gde.runs.spending import Question, charge
+from gde.runs.evaluating import resume
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import (
-    CONTEST,
-    RunFolder,
-    free_copy,
-    free_name,
-    kept_unless_refused,
-    result_json,
-    taken,
-)
+from gde.store.folder import CONTEST, RunFolder, free_name, result_json, taken
 from gde.store.rows import to_json
+from gde.store.trust import check_trusted
 
 COMPARED = "contest.json"
 SCHEMA = 1
@@ -77,6 +73,7 @@ def contest(
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
     *,
+    how: How | None = None,
     questions: Mapping[str, Sequence[Question]] = MappingProxyType({}),
 ) -> Contest:
     """Run each variant's plan in its own folder, and compare every pair.
@@ -94,7 +91,7 @@ def contest(
     # one.
     readies = {}
     for name, plan in plans.items():
-        readies[name] = prepare(plan, catalogue)
+        readies[name] = prepare(plan, catalogue, how)
     for ready in readies.values():
         warm(ready)
 
@@ -105,41 +102,16 @@ def contest(
     if out.exists():
         raise taken(out)
     for name, ready in readies.items():
-        folder = RunFolder.create(ready.plan, out / name)
+        folder = RunFolder.create(ready.plan, out / name, ready.how)
         charge(folder, questions.get(name, ()))
     write_whole(out / CONTEST, _listed(plans))
 
     for done, (name, plan) in enumerate(plans.items()):
         watch(Progress("variants", done, len(plans)))
         with _all_to_resume(out):
-            resume(out / name, catalogue, watch, plan=plan)
+            resume(out / name, catalogue, watch, plan=plan, how=how)
     watch(Progress("variants", len(plans), len(plans)))
     return _concluded(out, catalogue)
-
-
-@contextmanager
-def to_write(path: Path) -> Iterator[Path]:
-    """The folder of a run or contest, or a copy where it was not made here.
-
-    A refused request leaves no copy.
-
-    Raises:
-        RunFolderError: it is neither, or cannot be copied.
-    """
-    if not is_contest(path):
-        with RunFolder.to_write(path) as folder:
-            yield folder.path
-        return
-    runs = members(path)
-    if all(RunFolder.open(run).is_own for run in runs.values()):
-        yield path
-        return
-    copy = free_copy(path)
-    with kept_unless_refused(copy):
-        for name, run in runs.items():
-            RunFolder.open(run).copied(copy / name)
-        write_whole(copy / CONTEST, _listed(runs))
-        yield copy
 
 
 def is_contest(path: Path) -> bool:
@@ -175,36 +147,35 @@ def members(path: Path) -> dict[str, Path]:
     return found_runs
 
 
+def last_way(path: Path) -> tuple[Plan, How]:
+    """The plan of a run or of a contest's first run, and how it was done last.
+
+    Raises:
+        RunFolderError: it is neither.
+    """
+    runs = members(path).values() if is_contest(path) else [path]
+    folders = [RunFolder.open(run) for run in runs]
+    how = folders[0].last_how()
+    for folder in folders[1:]:
+        how = with_settings(how, folder.last_how().settings)
+    return folders[0].plan(), how
+
+
 def resume_contest(
     path: Path,
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
     *,
+    how: How | None = None,
     retry_failed: bool = False,
-    keys_to: Collection[str] = (),
-    reads: Collection[Path | str] = (),
-    settings: Sequence[str] = (),
-    executor: str = "",
-    accept_code: bool = False,
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
-    with to_write(path) as own:
-        for run in members(own).values():
-            if retry_failed or not _finished(run):
-                with _all_to_resume(own):
-                    resume(
-                        run,
-                        catalogue,
-                        watch,
-                        retry_failed=retry_failed,
-                        keys_to=keys_to,
-                        reads=reads,
-                        settings=settings,
-                        executor=executor,
-                        accept_code=accept_code,
-                    )
-        return _concluded(own, catalogue)
+    for run in members(path).values():
+        if retry_failed or not _finished(run):
+            with _all_to_resume(path):
+                resume(run, catalogue, watch, how=how, retry_failed=retry_failed)
+    return _concluded(path, catalogue)
 
 
 def rescore_contest(
@@ -213,15 +184,16 @@ def rescore_contest(
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
     *,
-    keys_to: Collection[str] = (),
-    reads: Collection[Path | str] = (),
+    how: How | None = None,
 ) -> Contest:
     """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
-    with to_write(path) as own:
-        for run in members(own).values():
-            rescore(run, metrics, catalogue, watch, keys_to=keys_to, reads=reads)
-        return _concluded(own, catalogue)
+    runs = members(path).values()
+    for run in runs:
+        check_trusted(run)
+    for run in runs:
+        rescore(run, metrics, catalogue, watch, how=how)
+    return _concluded(path, catalogue)
 
 
 def report_contest(
@@ -230,9 +202,8 @@ def report_contest(
     """Render the reports of every run as `report` does; return the files to open."""
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
-    with to_write(path) as own:
-        for run in members(own).values():
-            files += report(run, reporters, catalogue)
+    for run in members(path).values():
+        files += report(run, reporters, catalogue)
     return files
 
 

@@ -10,7 +10,12 @@ from functools import partial
 from math import inf
 from pathlib import Path
 
+from gde.before.estimating import count, estimates
+from gde.before.preflight import Preflight, unasked
+from gde.before.preparing import prepare
+from gde.before.spending import Question
 from gde.data.estimate import Estimate
+from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result
@@ -24,26 +29,24 @@ from gde.parts.reproduction import (
     Run,
 )
 from gde.request.catalogue import Catalogue
+from gde.request.howfile import read_settings
+from gde.request.names import split_url, with_model_settings
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.adding import rescore
-from gde.runs.estimating import count, estimates
-from gde.runs.evaluating import evaluate, prepare, resume
-from gde.runs.preflight import Preflight, unasked
-from gde.runs.spending import Question
-from gde.runs.study import Study
+from gde.runs.evaluating import evaluate, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
+from gde.store.trust import check_trusted
+from gde.studies.study import Study
 
-AskFirst = Callable[[Mapping[str, Plan], Catalogue], Mapping[str, Preflight]]
+AskFirst = Callable[[Mapping[str, Plan], Catalogue, How], Mapping[str, Preflight]]
 AGENT = "gpt-oss"
 """The agent of a study that names no other."""
 UNNAMED = Choice(name="")
-EXECUTOR = Choice(name="serial")
-"""The default executor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,6 @@ class Request:
     """Language models with settings; one without a name is the agent's."""
     rewards: tuple[Choice, ...] = ()
     """Reward models that are added to every plan that has any."""
-    executor: Choice = EXECUTOR
 
     def __post_init__(self) -> None:
         if not 0 < self.scale < inf:
@@ -73,6 +75,8 @@ def reproduce(
     out: Path | None = None,
     catalogue: Catalogue | None = None,
     watch: Watch = ignore,
+    *,
+    how: How | None = None,
     ask_first: AskFirst = unasked,
 ) -> Study:
     """Run the unfinished plans of a study, and compare with the publication.
@@ -82,6 +86,7 @@ def reproduce(
         out: folder of its runs; those that it holds are resumed.
         catalogue: the parts that are offered.
         watch: receives the progress.
+        how: its runs are done; None for the user's settings.
         ask_first: asks the models of the plans that have not begun, and gives the plans
             as their models need them.
 
@@ -93,6 +98,7 @@ def reproduce(
         resumes it.
     """
     catalogue = catalogue or Catalogue.default()
+    how = how or read_settings().how
     study, agent, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
 
@@ -100,10 +106,12 @@ def reproduce(
     # kept.
     refused: dict[str, str] = {}
     if isinstance(study, ProfilesAgent):
-        allowed = partial(_allowed, folder=folder, catalogue=catalogue, ask=ask_first)
+        allowed = partial(
+            _allowed, folder=folder, catalogue=catalogue, how=how, ask=ask_first
+        )
         plans, flights, refused = _possible(agent, plans, allowed)
     else:
-        plans, flights = _allowed(plans, folder, catalogue, ask_first)
+        plans, flights = _allowed(plans, folder, catalogue, how, ask_first)
     _check_free(folder)
 
     try:
@@ -112,7 +120,7 @@ def reproduce(
             watch(Progress("plans", index, len(plans)))
             path = folder / name
             asked = flights[name].questions if name in flights else ()
-            result = _finished(plan, path, catalogue, watch, asked)
+            result = _finished(plan, path, catalogue, how, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
         folder.mkdir(parents=True, exist_ok=True)
@@ -212,7 +220,11 @@ Flights = Mapping[str, Preflight]
 
 
 def _allowed(
-    plans: Mapping[str, Plan], folder: Path, catalogue: Catalogue, ask: AskFirst
+    plans: Mapping[str, Plan],
+    folder: Path,
+    catalogue: Catalogue,
+    how: How,
+    ask: AskFirst,
 ) -> tuple[Plans, Flights]:
     """The plans as their models need them, and the preflight of those that are new.
 
@@ -221,9 +233,9 @@ def _allowed(
     """
     found = {}
     for name, plan in plans.items():
-        found[name] = _checked(plan, folder / name, catalogue)
+        found[name] = _checked(plan, folder / name, catalogue, how)
     new = {name: plan for name, plan in found.items() if not (folder / name).exists()}
-    flights = ask(new, catalogue)
+    flights = ask(new, catalogue, how)
     found.update({name: flight.plan for name, flight in flights.items()})
     return found, flights
 
@@ -267,37 +279,35 @@ def _unused(
         yield f"no plan of {name} has reward models: drop --reward"
     if isinstance(study, Agentless) and request.agent != UNNAMED:
         yield f"{name} has agents of its own or none: drop --agent, --model and agent settings"
-    if not plans and request.executor != EXECUTOR:
-        yield f"{name} has no plans to run: drop --executor and executor settings"
     if not plans and request.models:
         yield f"{name} has no plans to run: drop model settings"
 
 
-def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:
+def _checked(plan: Plan, path: Path, catalogue: Catalogue, how: How) -> Plan:
     """The plan, with the settings of its models that its run began with.
 
     Raises:
         GdeError: it cannot be run.
         RunFolderError: its folder holds a run of another plan.
     """
-    ready = prepare(plan, catalogue)
+    ready = prepare(plan, catalogue, how)
     if not path.exists():
         return plan
+    if path.is_symlink():
+        raise RunFolderError(f"{path} is a link: name another folder with --out")
     folder = RunFolder.open(path)
-    if path.is_symlink() or not folder.is_own:
-        raise RunFolderError(
-            f"{path} was made elsewhere or by an earlier gde, or its plan was edited: name another folder with --out"
-        )
-    there = folder.plan()
-    begun = {choice.label: choice.config for choice in there.models}
-    models = []
-    for choice in ready.plan.models:
-        asked = [each for each in plan.models if each.label == choice.label]
-        own = asked[0].config if asked else {}
-        config = {**choice.config, **begun.get(choice.label, {}), **own}
-        models.append(replace(choice, config=config))
-    plan = replace(plan, models=tuple(models))
-    if plan_hash(there) != plan_hash(prepare(plan, catalogue).plan):
+    check_trusted(path)
+    there = folder.recorded().begun
+    asked = {split_url(one.label)[0]: one.config for one in plan.models}
+    settings = {}
+    for choice in there.models:
+        if choice.label in ready.models:
+            settings[choice.label] = {
+                **choice.config,
+                **asked.get(choice.label, {}),
+            }
+    plan = with_model_settings(plan, settings)
+    if plan_hash(there) != plan_hash(prepare(plan, catalogue, how).plan):
         raise RunFolderError(
             f"{path} holds a run of another plan: name another folder with --out"
         )
@@ -305,7 +315,7 @@ def _checked(plan: Plan, path: Path, catalogue: Catalogue) -> Plan:
 
 
 def _asked_for(plan: Plan, request: Request) -> Plan:
-    """The plan of a study with the model, executor and reward models of the request."""
+    """The plan of a study with the models and reward models of the request."""
     models = (*plan.models, *request.models)
 
     # A requested reward model takes the place of the plan's own with its label.
@@ -314,13 +324,14 @@ def _asked_for(plan: Plan, request: Request) -> Plan:
         asked = {choice.label: choice for choice in request.rewards}
         own = [choice for choice in plan.rewards if choice.label not in asked]
         rewards = (*own, *asked.values())
-    return replace(plan, models=models, executor=request.executor, rewards=rewards)
+    return replace(plan, models=models, rewards=rewards)
 
 
 def _finished(
     plan: Plan,
     path: Path,
     catalogue: Catalogue,
+    how: How,
     watch: Watch,
     questions: Sequence[Question],
 ) -> Result:
@@ -329,18 +340,18 @@ def _finished(
     Episodes that failed, e.g. with their server, are run again.
     """
     if not path.exists():
-        return evaluate(plan, path, catalogue, watch, questions=questions)
+        return evaluate(plan, path, catalogue, watch, how=how, questions=questions)
     if not (path / RESULT).is_file():
-        return resume(path, catalogue, watch, plan=plan)
+        return resume(path, catalogue, watch, plan=plan, how=how)
 
     # Somebody may have scored the run by other metrics since, or killed its reporters.
     folder = RunFolder.open(path)
     result = folder.read_result()
     if result.subject.failed:
-        return resume(path, catalogue, watch, plan=plan, retry_failed=True)
-    if result.plan_hash == plan_hash(folder.plan()) and folder.is_reported:
+        return resume(path, catalogue, watch, plan=plan, how=how, retry_failed=True)
+    if folder.is_reported:
         return result
-    return rescore(path, catalogue=catalogue)
+    return rescore(path, catalogue=catalogue, how=how)
 
 
 def _concluded(

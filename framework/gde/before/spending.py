@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gde.data.completion import ChatRequest, Completion
 from gde.data.model_use import ModelUse
-from gde.runs.adding import current_plan
 from gde.stages.budget import cost_before, gone, left_of, most_tokens
 from gde.stages.model_use import models_used
 from gde.store.folder import RunFolder
@@ -77,15 +76,15 @@ def spending(run: Path | str) -> Spending:
     """
     folder = RunFolder.open(Path(run))
     with closing(folder.journal(write=False)) as journal:
-        plan = current_plan(folder, journal)
-        spent = cost_before(journal, plan.prices)
-        left = left_of(plan, spent)
+        how = folder.last_how()
+        spent = cost_before(journal, how.prices)
+        left = left_of(how, spent)
         query = "SELECT coalesce(sum(sent), 0) AS n FROM requests WHERE scope LIKE ?"
         (asked,) = journal.query(query, (f"{PREFLIGHT} %",))
         limits = [
             Limit(
                 name=name,
-                limit=getattr(plan, name),
+                limit=getattr(how, name),
                 spent=amount,
                 left=left.get(name),
             )
@@ -96,5 +95,5 @@ def spending(run: Path | str) -> Spending:
             unsettled=spent.unsettled,
             preflight=asked["n"],
             limits=tuple(limits),
-            models=models_used(journal, plan),
+            models=models_used(journal, folder.plan(), how.prices),
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from gde.before.first_turn import FirstTurn
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.estimate import Estimate
 from gde.data.trajectory import EpisodeKey
@@ -16,8 +17,7 @@ from gde.offers import Capability, EnvironmentOffer
 from gde.parts.environment import Environment
 from gde.parts.metric import AsksModel
 from gde.request.names import model_names
-from gde.request.resolve import Chosen, Ready
-from gde.runs.first_turn import FirstTurn
+from gde.request.ready import Chosen, Ready
 from gde.stages.budget import PER
 from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
@@ -88,7 +88,7 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
 
 def cost_of(ready: Ready, model: str, prompt: float, answer: float) -> float | None:
     """The cost of numbers of tokens; None without prices."""
-    prices = ready.plan.prices.get(model)
+    prices = ready.how.prices.get(model)
     if prices is None:
         return None
     return (prompt * prices[0] + answer * prices[1]) / PER

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
-from gde.request.resolve import Ready
+from gde.request.ready import Ready
 from gde.stages.context import WORLD_CAPABILITIES, RunContext, agent_seed
 from gde.stages.episode import Opening, advance, begin_world, turn_of
 from gde.stages.judging import Judge

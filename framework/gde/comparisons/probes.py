@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gde.comparisons.differences import ProbeRow
 from gde.data.observation import World
 from gde.data.probe import FIT, CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.stats import adjusted, holm, paired_difference
-from gde.runs.differences import ProbeRow
 from gde.seeding import generator
 
 FIRST = "A"

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gde.comparisons.differences import Compared, Row
 from gde.data.verdict import outcome_of
 from gde.errors import GdeError, UnknownName
 from gde.numerics.stats import Interval, adjusted, holm
-from gde.runs.differences import Compared, Row
 
 
 @dataclass(frozen=True, kw_only=True)

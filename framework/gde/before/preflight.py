@@ -12,8 +12,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import cast
 
+from gde.before.estimating import UNKNOWN, Asked, cost_of, count
+from gde.before.first_turn import FirstTurn
+from gde.before.preparing import prepare
+from gde.before.spending import Question
 from gde.data.completion import ChatRequest, Completion, FirstAnswer, Message, Sampling
 from gde.data.estimate import Estimate, together
+from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Plan
 from gde.data.trajectory import Decision, Trajectory
@@ -21,12 +26,8 @@ from gde.errors import GdeError
 from gde.offers import Capability, ModelOffer
 from gde.parts.language_model import LanguageModel, Served
 from gde.request.catalogue import Catalogue
-from gde.request.names import model_names
-from gde.request.resolve import Chosen, Ready
-from gde.runs.estimating import UNKNOWN, Asked, cost_of, count
-from gde.runs.evaluating import prepare
-from gde.runs.first_turn import FirstTurn
-from gde.runs.spending import Question
+from gde.request.names import model_names, with_model_settings
+from gde.request.ready import Chosen, Ready
 from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext
 from gde.stages.replaying import problem_of
@@ -53,6 +54,7 @@ class Preflight:
 
     plan: Plan
     """The plan with the settings that its models turned out to need."""
+    how: How
     notes: tuple[str, ...] = ()
     """Sentences on what was changed."""
     estimates: tuple[Estimate, ...] = ()
@@ -70,37 +72,43 @@ class Preflight:
             "max_cost": run.cost,
         }
         for name, amount in amounts.items():
-            limit = getattr(self.plan, name)
+            limit = getattr(self.how, name)
             if limit is not None and amount is not None and amount > limit:
                 return f"the run would stop at run.{name}={limit}"
         return ""
 
 
-def unasked(plans: Mapping[str, Plan], _: Catalogue) -> Mapping[str, Preflight]:
+def unasked(
+    plans: Mapping[str, Plan], _: Catalogue, how: How
+) -> Mapping[str, Preflight]:
     """The plans as they are, by name."""
-    return {name: Preflight(plan=plan) for name, plan in plans.items()}
+    return {name: Preflight(plan=plan, how=how) for name, plan in plans.items()}
 
 
 def preflight(
-    plan: Plan, catalogue: Catalogue | None = None, name: str = "run"
+    plan: Plan,
+    catalogue: Catalogue | None = None,
+    how: How | None = None,
+    name: str = "run",
 ) -> Preflight:
     """Ask every served model of a plan once; nothing is written.
 
     Args:
         plan: of the run.
         catalogue: the parts that are offered.
+        how: of the run; None for the user's settings.
         name: of the plan, in the estimates.
 
     Raises:
         GdeError: the plan is refused, a model cannot be asked, or none of the first
         answers to a part can be used.
     """
-    ready = prepare(plan, catalogue)
+    ready = prepare(plan, catalogue, how)
     served = [label for label, model in ready.models.items() if _is_served(model)]
     if not served:
-        return Preflight(plan=plan)
+        return Preflight(plan=plan, how=ready.how)
     with closing(Resources(ready)) as resources:
-        questions = _Questions(name, ready, resources, served, count(ready))
+        questions = _Questions(name, plan, ready, resources, served, count(ready))
         asyncio.run(questions.ask_all())
     return questions.result()
 
@@ -145,6 +153,8 @@ class _Questions:
 
     name: str
     """Of the plan."""
+    plan: Plan
+    """As it was asked for."""
     ready: Ready
     resources: Resources
     served: Sequence[str]
@@ -188,19 +198,14 @@ class _Questions:
         for answer in self.answers:
             changes.setdefault(answer.model, {}).update(answer.first.settings)
 
-        plan = self.ready.plan
         notes = []
-        models = []
-        for choice in plan.models:
-            changed = changes.get(choice.label, {})
-            models.append(replace(choice, config={**choice.config, **changed}))
+        for label, changed in changes.items():
             for setting, value in changed.items():
                 shown = ",".join(value) if isinstance(value, list) else value
-                notes.append(
-                    f"{choice.label}: set {setting}={shown}, as the server needs"
-                )
+                notes.append(f"{label}: set {setting}={shown}, as the server needs")
         return Preflight(
-            plan=replace(plan, models=tuple(models)),
+            plan=with_model_settings(self.plan, changes),
+            how=self.ready.how,
             notes=tuple(notes),
             estimates=tuple(self.estimates),
             questions=tuple(answer.question for answer in self.answers),
@@ -304,7 +309,7 @@ class _Questions:
 
     def _estimated(self, chosen: Chosen, answers: Sequence[_Answered]) -> Estimate:
         asked = self.asked
-        plan = self.ready.plan
+        how = self.ready.how
         completions = [answer.first.completion for answer in answers]
         prompts = [each.n_prompt for each in completions]
         replies = [each.n_completion for each in completions]
@@ -328,7 +333,7 @@ class _Questions:
             answer_tokens=answer_tokens,
             seconds=asked.turns
             * seconds
-            / max(1, min(plan.concurrency, asked.episodes)),
+            / max(1, min(how.concurrency, asked.episodes)),
             cost=cost,
         )
 

@@ -1,0 +1,110 @@
+"""A plan found out to be possible: its parts fit, and those that may fail are made."""
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from gde.before.estimating import count, estimates
+from gde.data.estimate import Estimate
+from gde.data.how import How
+from gde.data.plan import Plan
+from gde.errors import GdeError, MissingExtra
+from gde.parts.executor import WorksElsewhere
+from gde.request.catalogue import Catalogue
+from gde.request.check import check
+from gde.request.finding import settable
+from gde.request.howfile import read_settings
+from gde.request.ready import Ready
+from gde.request.resolve import resolve
+from gde.stages.context import Resources
+from gde.stages.replaying import check_weights
+from gde.stages.rollout import list_worlds
+
+
+def prepare(
+    plan: Plan, catalogue: Catalogue | None = None, how: How | None = None
+) -> Ready:
+    """Find the parts of a plan and check that they fit together.
+
+    Args:
+        plan: of the run.
+        catalogue: the parts that are offered.
+        how: the run is done; None for the user's settings.
+
+    Raises:
+        GdeError: anything about the plan that can be refused before it runs.
+    """
+    how = how or read_settings().how
+    ready = resolve(plan, catalogue or Catalogue.default(), how)
+    check(ready)
+    return ready
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dry:
+    """The size of a plan that was not run."""
+
+    plan: Plan
+    """The plan with every configuration complete."""
+    episodes: int
+    conditions: int
+    estimates: tuple[Estimate, ...]
+    """What each part would ask of language models."""
+
+
+def dry(
+    plan: Plan,
+    catalogue: Catalogue | None = None,
+    how: How | None = None,
+    name: str = "run",
+) -> Dry:
+    """Find out everything about a run that can be known without running it.
+
+    Args:
+        plan: of the run.
+        catalogue: the parts that are offered.
+        how: of the run; None for the user's settings.
+        name: of the plan, in the estimates.
+
+    Raises:
+        GdeError: the plan is refused.
+    """
+    ready = prepare(plan, catalogue, how)
+    asked = count(ready)
+    return Dry(
+        plan=ready.plan,
+        episodes=asked.episodes,
+        conditions=len(ready.conditions),
+        estimates=tuple(estimates(name, ready, asked)),
+    )
+
+
+def warm(ready: Ready) -> None:
+    """Make the parts that may fail, before anything is written."""
+    with closing(Resources(ready)) as resources:
+        resources.models.reuse.open()
+        executor = resources.make(ready.executor)
+        if isinstance(executor, WorksElsewhere):
+            executor.check(ready)
+        list_worlds(ready, resources)
+        for chosen in ready.rewards:
+            resources.make(chosen)
+        _warm_judges(ready, resources)
+        probes = [(chosen, resources.make(chosen)) for chosen in ready.probes]
+        if ready.agent_model and not ready.agent.absent:
+            answering = resources.models.get(ready.agent_model).info
+            for chosen, probe in probes:
+                info = resources.models.get(ready.read_model(chosen)).info
+                check_weights(f"{chosen.label}.weights", info, answering)
+                probe.capture(info)
+
+
+def _warm_judges(ready: Ready, resources: Resources) -> None:
+    for name, chosen in ready.judges.items():
+        if chosen in ready.rewards:
+            continue
+        try:
+            resources.make(chosen)
+        except MissingExtra:
+            raise
+        except GdeError as error:
+            raise settable(error, name) from error

@@ -1,0 +1,1 @@
+"""Runs, agents and models set side by side in the same worlds."""

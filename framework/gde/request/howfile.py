@@ -1,0 +1,161 @@
+"""How a run is done, as TOML: the user's settings, and the last way of each run."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
+from pydantic import AllowInfNan
+
+from gde.data.how import How
+from gde.data.json import Json
+from gde.data.plan import Choice
+from gde.errors import ConfigError, UnknownName
+from gde.request.kinds import EXECUTOR, REPORTER
+from gde.request.settings import read_toml, typed
+
+SETTINGS = "GDE_SETTINGS"
+"""The environment variable that names another file of settings."""
+_Count = Annotated[int, Ge(1)]
+_Positive = Annotated[float, Gt(0), AllowInfNan(False)]
+RUN_HOW: Mapping[str, Any] = {
+    "concurrency": _Count,
+    "turn_seconds": _Positive | None,
+    "episode_seconds": _Positive | None,
+    "run_seconds": _Positive | None,
+    "part_seconds": _Positive | None,
+    "max_calls": _Count | None,
+    "max_tokens": _Count | None,
+    "max_cost": _Positive | None,
+    "cache": str,
+}
+"""Fields of a `How` that `--set run.FIELD` takes, with their types."""
+OPTIONS = {EXECUTOR.table: "--executor NAME", REPORTER.table: "--report NAME"}
+"""Tables that no plan file has, and the options in their place."""
+PARTS = "parts"
+"""The table of the settings of parts, by part."""
+TRUSTED = "trusted_folders"
+KNOWN = (*RUN_HOW, EXECUTOR.field, REPORTER.field, PARTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserSettings:
+    """What a user has set for all runs."""
+
+    how: How
+    trusted_folders: tuple[Path, ...] = ()
+    """Run folders below them are trusted, e.g. on a shared cluster."""
+
+
+def settings_file() -> Path:
+    """The file of the user's settings, which need not exist."""
+    if named := os.environ.get(SETTINGS):
+        return Path(named)
+    # Imported when needed, for the start of every command would wait for it.
+    from platformdirs import user_config_path
+
+    return user_config_path("gde") / "settings.toml"
+
+
+def read_settings() -> UserSettings:
+    """The user's settings; defaults where there is no file.
+
+    Raises:
+        ConfigError: the file cannot be read, or a value that a field does not take.
+        UnknownName: an unknown field.
+    """
+    path = settings_file()
+    if not path.is_file():
+        return UserSettings(how=How())
+    tables = read_toml(path, "settings")
+    folders = typed(tuple[Path, ...], tables.pop(TRUSTED, ()), f"{path}: {TRUSTED}")
+    absolute = tuple(Path(each).expanduser().absolute() for each in folders)
+    how = how_of(tables, str(path), (TRUSTED,))
+    return UserSettings(how=how, trusted_folders=absolute)
+
+
+def configure_how(how: How, values: Mapping[str, Json]) -> How:
+    """A `How` with validated values of `run`, e.g. {"max_calls": "900"}.
+
+    Raises:
+        ConfigError: a value that a field does not take. UnknownName: an unknown field.
+    """
+    read: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in RUN_HOW:
+            raise UnknownName("field of run", name, RUN_HOW)
+        read[name] = typed(RUN_HOW[name], value, f"run.{name}")
+    return replace(how, **read)
+
+
+def with_settings(how: How, settings: Mapping[str, Mapping[str, Json]]) -> How:
+    """A `How` with further values of parts."""
+    merged = {part: dict(values) for part, values in how.settings.items()}
+    for part, values in settings.items():
+        merged[part] = {**merged.get(part, {}), **values}
+    return replace(how, settings=merged)
+
+
+def how_tables(how: How) -> dict[str, Any]:
+    """A `How` as TOML tables, which `how_of` reads; what is not set is left out."""
+    tables: dict[str, Any] = {}
+    for name in RUN_HOW:
+        value = getattr(how, name)
+        if value not in (None, ""):
+            tables[name] = value
+    tables[EXECUTOR.field] = _table(how.executor)
+    tables[REPORTER.field] = [_table(each) for each in how.reporters]
+    parts = {}
+    for part, values in how.settings.items():
+        set_values = {name: each for name, each in values.items() if each is not None}
+        if set_values:
+            parts[part] = set_values
+    tables[PARTS] = parts
+    return tables
+
+
+def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -> How:
+    """The `How` in the tables of a file, which `where` names in messages.
+
+    Raises:
+        ConfigError: a value that a field does not take. UnknownName: an unknown field.
+    """
+    for name in tables:
+        if name not in KNOWN:
+            raise UnknownName(f"setting in {where}", name, (*KNOWN, *besides))
+    run = {name: each for name, each in tables.items() if name in RUN_HOW}
+    parts = tables.get(PARTS, {})
+    if not isinstance(parts, dict) or not all(map(_is_table, parts.values())):
+        raise ConfigError(f"{where}: wanted [{PARTS}.PART] with fields of parts")
+    reporters = tables.get(REPORTER.field, ())
+    if not isinstance(reporters, list | tuple):
+        raise ConfigError(f"{where}: wanted {REPORTER.field} = [NAME, ...]")
+    how = How(
+        executor=_choice(tables.get(EXECUTOR.field, "serial"), where),
+        reporters=[_choice(each, where) for each in reporters],
+        settings=parts,
+    )
+    return configure_how(how, run)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _table(choice: Choice) -> dict[str, Any]:
+    table: dict[str, Any] = {"use": choice.name}
+    if choice.alias:
+        table["as"] = choice.alias
+    return {**table, **choice.config}
+
+
+def _choice(value: Any, where: str) -> Choice:
+    """A part as its name, or as a table with `use = NAME` and its settings."""
+    if isinstance(value, str):
+        return Choice(name=value)
+    if not isinstance(value, dict) or not isinstance(value.get("use"), str):
+        raise ConfigError(f"{where}: wanted a name or `use = NAME`, got {value!r}")
+    config = dict(value)
+    return Choice(name=config.pop("use"), alias=config.pop("as", ""), config=config)

@@ -1,0 +1,1 @@
+"""Studies: several runs that are read together, and compared with what was published."""
