@@ -27,13 +27,6 @@ def command(
         ),
     ] = None,
     executor: Annotated[str, options.WHERE] = "",
-    accept_code: Annotated[
-        bool,
-        typer.Option(
-            "--accept-code",
-            help="Go on with other code than the run began with; report both apart.",
-        ),
-    ] = False,
     key_to: options.KeyTo = None,
     read: options.Read = None,
     show_all: options.All = False,
@@ -57,6 +50,5 @@ def command(
             reads=read or (),
             settings=settings or (),
             executor=executor,
-            accept_code=accept_code,
         )
     show(found, as_json, show_all)

@@ -185,7 +185,6 @@ def resume_contest(
     reads: Collection[Path | str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
-    accept_code: bool = False,
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
@@ -202,7 +201,6 @@ def resume_contest(
                         reads=reads,
                         settings=settings,
                         executor=executor,
-                        accept_code=accept_code,
                     )
         return _concluded(own, catalogue)
 

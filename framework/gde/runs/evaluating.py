@@ -145,7 +145,6 @@ def resume(
     reads: Collection[Path | str] = (),
     settings: Sequence[str] = (),
     executor: str = "",
-    accept_code: bool = False,
 ) -> Result:
     """Resume an interrupted run; only unfinished turns are repeated.
 
@@ -165,12 +164,11 @@ def resume(
         settings: PART.FIELD=VALUE each, from now on: limits of the run, the executor's
             fields, timeouts and prices of models.
         executor: its name, from now on; empty for that of the plan.
-        accept_code: whether other code may go on with the run than the code that began
-            it. The result then also has the numbers of each.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer
-        be served; a setting could change a result; or the code is another one.
+        be served; a setting could change a result; or a part that goes on with
+        unfinished work has another version.
     """
     with RunFolder.to_write(Path(path)) as folder:
         is_callers = plan is not None and folder.reads is None
@@ -182,7 +180,7 @@ def resume(
             _amend(folder, settings, executor, catalogue)
         return _beside_loops(
             lambda stop: _resume(
-                folder, plan, catalogue, watch, stop, retry_failed, hosts, accept_code
+                folder, plan, catalogue, watch, stop, retry_failed, hosts
             )
         )
 
@@ -212,7 +210,6 @@ def _resume(
     stop: Stop,
     retry_failed: bool,
     keys_to: Collection[str] | None,
-    accept_code: bool,
 ) -> Result:
     with closing(folder.journal(write=False)) as journal:
         recorded = current_plan(folder, journal)
@@ -225,7 +222,7 @@ def _resume(
             )
         recorded = with_objects(recorded, plan)
     ready = prepare(recorded, catalogue)
-    return _run(ready, folder, watch, stop, retry_failed, keys_to, accept_code)
+    return _run(ready, folder, watch, stop, retry_failed, keys_to)
 
 
 def _amend(
@@ -291,7 +288,6 @@ def _run(
     stop: Stop,
     retry_failed: bool = False,
     keys_to: Collection[str] | None = None,
-    accept_code: bool = False,
 ) -> Result:
     try:
         with only_writer(folder.path):
@@ -302,9 +298,7 @@ def _run(
                 checked_hash(folder, journal)
                 if retry_failed:
                     journal.forget_failed()
-                run = Pipeline(
-                    ready, folder, journal, watch, stop, keys_to, accept_code
-                )
+                run = Pipeline(ready, folder, journal, watch, stop, keys_to)
                 with closing(run):
                     result = _complete(run)
             if result.status == "ok":

@@ -16,10 +16,10 @@ from gde.errors import RunFolderError
 from gde.store import checksums, database, head, received, schema
 from gde.store.connecting import connect
 from gde.store.database import Statement
-from gde.store.journal import STRATA, STRATA_OF_REWARDS, Journal
+from gde.store.journal import Journal
 from gde.store.migration import ANSWERED, OLDEST, booking
 
-KEPT = ("facts", "codes", "interventions", "calls", "requests", "episodes", "turns")
+KEPT = ("facts", "interventions", "calls", "requests", "episodes", "turns")
 """Tables that cannot be computed again from others."""
 OF_EPISODES = {
     "episodes": "episode",
@@ -74,7 +74,6 @@ def save(damaged: Path, new: Path) -> Losses:
                 )
             _keep_consistent(journal)
             unfinished, lost = _forget_parts(journal)
-            _keep_strata(journal)
     return Losses(episodes=lost, unfinished=unfinished, others=tuple(others))
 
 
@@ -213,12 +212,3 @@ def _forget_parts(
                 lost.append((episode, "turns or answers are lost"))
     journal.forget([*unfinished, *(episode for episode, _ in lost)])
     return tuple(unfinished), tuple(lost)
-
-
-def _keep_strata(journal: Journal) -> None:
-    """Note only the code of what is left. All rewards are lost."""
-    left = {str(code) for code in journal.codes("episodes")}
-    strata = journal.noted(STRATA, dict) or {}
-    kept = {code: strata[code] for code in strata if code in left}
-    journal.note(STRATA, kept if len(kept) > 1 else {})
-    journal.note(STRATA_OF_REWARDS, {})

@@ -342,7 +342,11 @@ def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(
     }
     assert result.status == "ok"
     parts = result.provenance["parts"]
-    assert parts["long-corridor"] == parts["asking"] == "not installed here"  # type: ignore[index, call-overload]
+    assert (
+        parts["environment long-corridor"]
+        == parts["agent asking"]
+        == "not installed here"
+    )  # type: ignore[index, call-overload]
     needy = rescore(run.run, ["efficiency"], bare)
     (failure,) = needy.failures
     assert (failure.stage, failure.subject) == ("metric", "efficiency")

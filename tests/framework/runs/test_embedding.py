@@ -153,7 +153,7 @@ def test_a_run_of_objects_alone(executor: str, tmp_path: Path) -> None:
         plan(FunctionAgent(go_right), executor=executor), tmp_path / "run"
     )
     assert (values(result)["success"], values(result)["episodes.all"]) == (1.0, N)
-    assert result.provenance["parts"]["go_right"] == "python:go_right v1"  # type: ignore[index, call-overload]
+    assert result.provenance["parts"]["agent go_right"] == "python:go_right v1"  # type: ignore[index, call-overload]
 
 
 def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:

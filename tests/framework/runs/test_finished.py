@@ -150,8 +150,7 @@ def test_a_copy_has_no_seal(run: Path, computed: Made, catalogue: Catalogue) -> 
     "other",
     [
         {"packages": {"numpy": "0"}},
-        {"code": {"gde": ("gde-eval", "0", "0")}},
-        {"code": {"gde": ("gde-eval", "0", "")}},
+        {"parts": {"gde": "gde-eval:stages v0"}},
         {"commit": "another"},
     ],
 )
@@ -165,18 +164,6 @@ def test_software_changed(
     told = "gde.runs.finished.provenance"
     monkeypatch.setattr(told, lambda *args: {**provenance(*args), **other})
     assert computed == [resume(run, catalogue)]
-
-
-def test_code_without_a_digest_may_be_another(
-    tmp_path: Path,
-    computed: Made,
-    catalogue: Catalogue,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("gde.request.codes.digest_of_module", lambda _: "")
-    evaluate(whole_plan(6), tmp_path / "other", catalogue)
-    resume(tmp_path / "other", catalogue)
-    assert len(computed) == 2
 
 
 def test_worlds_changed(

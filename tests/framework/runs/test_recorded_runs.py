@@ -25,7 +25,7 @@ from gde.request.planfile import plan_of
 
 FILE = Path(__file__).with_name("recorded_runs.json")
 RECORDED: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-ADVICE = "results changed: raise VERSION of gde's stages (or the offer's `version`) and record anew"
+ADVICE = "results changed: raise VERSION_OF_STAGES (or the offer's `version`) and record anew"
 OF_TORCH = ("nano", "probed")
 CLOSE = 1e-9
 """Without AVX, numbers of MEG change by 1e-14 of their value, the others not at all."""

@@ -129,7 +129,7 @@ def check(found: Salvage, original: Path, whole: Path, parts: Catalogue) -> None
 
 @pytest.mark.parametrize(
     ("page", "loss"),
-    [(0, ""), (1, "rows of facts"), (6, "rows of turns"), (8, "rows of calls")],
+    [(0, ""), (1, "rows of facts"), (5, "rows of turns"), (7, "rows of calls")],
 )
 def test_a_lost_page_costs_what_was_on_it(
     page: int, loss: str, damaged: Path, whole: Path, parts: Catalogue
