@@ -15,8 +15,9 @@ from typing import Any
 
 from processes import started_by
 
-from gde import GdeError, Plan, evaluate, resume
+from gde import GdeError, How, Plan, evaluate, resume
 from gde.request.catalogue import Catalogue, load_plugins
+from gde.request.howfile import how_of, how_tables
 from gde.request.planfile import plan_of, plan_tables
 from gde.stages.progress import Progress
 
@@ -57,6 +58,7 @@ class Run:
 
     plan: Plan
     out: Path
+    how: How
     began: dict[str, float] = field(default_factory=dict)
     """When the stages did that have begun."""
     refusal: str = ""
@@ -64,7 +66,8 @@ class Run:
     def __post_init__(self) -> None:
         self._said, there = SERVER.Pipe(duplex=False)
         self.process = SERVER.Process(
-            target=_go, args=(plan_tables(self.plan), self.out, there)
+            target=_go,
+            args=(plan_tables(self.plan), how_tables(self.how), self.out, there),
         )
         self.process.start()
         there.close()
@@ -104,7 +107,9 @@ class Run:
         return True
 
 
-def _go(tables: dict[str, Any], out: Path, ear: Connection) -> None:
+def _go(
+    tables: dict[str, Any], how: dict[str, Any], out: Path, ear: Connection
+) -> None:
     def tell(word: str) -> None:
         ear.send((word, time.perf_counter()))
 
@@ -117,15 +122,16 @@ def _go(tables: dict[str, Any], out: Path, ear: Connection) -> None:
         if (out / "plan.toml").is_file():
             resume(out, CATALOGUE, watch)
         else:
-            evaluate(plan_of(tables, ""), out, CATALOGUE, watch)
+            plan = plan_of(tables, "")
+            evaluate(plan, out, CATALOGUE, watch, how=how_of(how, "here"))
     except GdeError as error:
         tell(str(error))
         raise SystemExit(error.exit_code) from None
 
 
-def durations(plan: Plan, out: Path) -> dict[str, float]:
+def durations(plan: Plan, out: Path, how: How) -> dict[str, float]:
     """Seconds of every stage of an undisturbed run."""
-    run = Run(plan, out)
+    run = Run(plan, out, how)
     assert run.end() == 0, run.refusal
     _, *others = run.began.values()
     ends = [*others, time.perf_counter()]

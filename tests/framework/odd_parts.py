@@ -28,6 +28,7 @@ from gde import (
     EnvironmentOffer,
     Figure,
     GdeError,
+    How,
     LanguageModel,
     Measurement,
     Message,
@@ -235,7 +236,7 @@ class LoggedConfig:
     log: str = ""
     pause: float = 0.0
     source: str = ""
-    prices: tuple[float, float] | None = None
+    prices: Annotated[tuple[float, float] | None, How] = None
 
 
 @dataclass

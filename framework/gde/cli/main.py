@@ -90,7 +90,7 @@ def _nothing(_: object, **options: object) -> None:
 def _show_version(asked: bool) -> None:
     if asked:
         from gde import __version__
-        from gde.request.codes import commit
+        from gde.request.versions import commit
 
         # A commit has 40 digits.
         short = commit()[:12] + commit()[40:]

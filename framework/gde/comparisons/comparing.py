@@ -287,8 +287,9 @@ def _shared_metrics(
 ) -> tuple[dict[str, Metric], Measures, list[str]]:
     """The metrics of both plans as A configures them, with measures and notes."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
-    trusted = RunFolder(Path(a.side.run)).is_trusted
-    resources = Resources(a.ready, trusted=trusted)
+    sides = (a.side.run, b.side.run)
+    foreign = [run for run in sides if not RunFolder(Path(run)).is_trusted]
+    resources = Resources(a.ready, trusted=not foreign)
     metrics: dict[str, Metric] = {}
     declared: list[Measure] = []
     notes: list[str] = []
@@ -299,8 +300,8 @@ def _shared_metrics(
             continue
 
         lacking = chosen.absent
-        if not trusted and not reads_turns_alone(chosen):
-            lacking = "you do not trust the run (`gde trust`)"
+        if foreign and not reads_turns_alone(chosen):
+            lacking = f"you do not trust {foreign[0]} (`gde trust {foreign[0]}`)"
         if not lacking and offer.missing():
             lacking = "its packages are not installed"
         if lacking:

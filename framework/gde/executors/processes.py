@@ -10,7 +10,8 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from functools import partial
-from multiprocessing import Pipe
+from gc import collect
+from multiprocessing import Pipe, active_children
 from threading import Lock
 from typing import TypeVar
 
@@ -93,6 +94,9 @@ class Processes:
                     closing.map(
                         partial(_Worker.close, kill=not in_good_order), crew.workers
                     )
+                # Python lists children that have ended until somebody asks.
+                active_children()
+                collect()
 
     def stop(self) -> None:
         """End all workers, for good."""
@@ -186,8 +190,11 @@ class _Worker:
         self._wanted.close()
 
     def close(self, kill: bool) -> None:
-        """Wait until the process has ended."""
+        """Wait until the process has ended, and give back what the system lent."""
         self._pool.shutdown(kill_workers=kill)
+        # Its semaphores are given back when nobody refers to it, which an interrupted
+        # process does not live to see.
+        del self._pool
 
 
 def _death(message: str) -> str:

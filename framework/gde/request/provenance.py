@@ -1,19 +1,17 @@
 """The provenance of a run's numbers: versions of everything that made them."""
 
 import platform
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gde.data.how import How
 from gde.data.json import Json
 from gde.offers import Capability
-from gde.request.codes import codes, commit, version_of
 from gde.request.howfile import PARTS, how_of, how_tables
-from gde.request.kinds import KINDS
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.ready import Ready
+from gde.request.versions import commit, version_of, versions
 
 PACKAGES = (
     "gde-eval",
@@ -43,7 +41,8 @@ def provenance(
             notices[str(model["notice"])] = None
 
     packages: dict[str, Json] = {}
-    for name in PACKAGES:
+    offering = {part.entry.distribution for part in ready.parts}
+    for name in (*PACKAGES, *sorted(offering.difference(PACKAGES))):
         if found := version_of(name):
             packages[name] = found
     return {
@@ -51,8 +50,7 @@ def provenance(
         "plan_hash": plan_hash(ready.plan),
         "how": noted_how(ready.how),
         "exact": _exactness(ready, models),
-        "parts": _versions(ready),
-        "code": {name: list(each) for name, each in codes(ready.parts).items()},
+        "parts": {**versions(ready.parts)},
         "models": noted,
         "notice": " ".join(notices),
         "python": platform.python_version(),
@@ -95,20 +93,3 @@ def _advantages(ready: Ready) -> Iterator[str]:
     for name in reward_names(agent.config).values():
         if Capability.TRUE_REWARD in ready.judges[name].needs:
             yield f"Reward model {name}, which agent {agent.label} used, reads the true rewards."
-
-
-def _versions(ready: Ready) -> dict[str, Json]:
-    """Versions of parts by label, with the kind before ambiguous labels."""
-    counts = Counter(part.label for part in ready.parts)
-    versions: dict[str, Json] = {}
-    for part in ready.parts:
-        name = (
-            part.label
-            if counts[part.label] == 1
-            else f"{KINDS[part.kind].title} {part.label}"
-        )
-        if part.absent:
-            versions[name] = "not installed here"
-        else:
-            versions[name] = f"{part.entry.qualified} v{part.entry.offer.version}"
-    return versions

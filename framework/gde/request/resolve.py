@@ -139,7 +139,12 @@ def _reduced(ready: Ready) -> tuple[Any, ...]:
     """
     plugins = ready.catalogue.plugins
     plan = _for_episodes(ready.plan, ready.judges)
-    how = replace(ready.how, executor="serial", reporters=_named(ready.how.reporters))
+    how = replace(
+        ready.how,
+        # An empty configuration of its own, for the common one cannot be pickled.
+        executor=Choice(name="serial", config={}),
+        reporters=_named(ready.how.reporters),
+    )
     return _rebuilt, (plan, how, plugins.disabled, plugins.modules)
 
 

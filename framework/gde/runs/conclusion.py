@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from gde.data.evidence import Evidence
-from gde.data.json import Labels
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
@@ -17,7 +16,6 @@ from gde.errors import GdeError
 from gde.offers import MetricOffer
 from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
-from gde.request.codes import codes
 from gde.request.planfile import plan_hash
 from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
@@ -31,7 +29,7 @@ from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde.store import digests
 from gde.store.folder import RunFolder
-from gde.store.journal import REASON, RETRIED, Journal, code_label
+from gde.store.journal import REASON, RETRIED, Journal
 
 EARLIER = "keeps its earlier numbers"
 
@@ -69,7 +67,6 @@ def conclude(
         tuple(kept),
         run.ready.how.part_seconds,
         run.watch,
-        list(_strata(run.journal)),
     )
 
     remarked, speechless = _with_remarks(run, evidence)
@@ -95,16 +92,14 @@ def conclude(
         plan_hash=plan_hash(run.folder.recorded().begun),
         measurements=measurements,
         failures=scrubbed,
-        provenance=run.origin(),
+        provenance=_origin(run, earlier),
         subject=about,
         measures=measures,
         models=models_used(run.journal, run.ready.plan, run.ready.how.prices),
     )
     # The numbers are stored before the reports, which may fail.
-    code = run.journal.keep_code(codes(run.ready.metrics))
-    made_with = {one.source: code for one in measured}
     digests.forget_reports(run.journal)
-    run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
+    run.folder.write_result(result, run.journal)
     result = _with_report_failures(run, result, remarked)
     if not any(failure.stage == "report" for failure in result.failures):
         run.journal.note(digests.REPORTED, True)
@@ -113,16 +108,13 @@ def conclude(
     return result
 
 
-def _strata(journal: Journal) -> Iterator[Labels]:
-    """The labels of episodes that different code has played or judged."""
-    for model, strata in journal.strata.items():
-        for label in strata.values():
-            yield {code_label(model): label}
-
-
-def _code_of_probes(run: Pipeline) -> dict[str, int | None]:
-    rows = run.journal.query("SELECT probe, code FROM probes ORDER BY place")
-    return {row["probe"]: row["code"] for row in rows}
+def _origin(run: Pipeline, earlier: Result | None) -> dict[str, Any]:
+    """The provenance; numbers that are kept keep the versions of their metrics."""
+    origin: dict[str, Any] = run.origin()
+    known = earlier.provenance.get("parts") if earlier else None
+    if isinstance(known, dict):
+        origin["parts"] = {**known, **origin["parts"]}
+    return origin
 
 
 def subject(ready: Ready, journal: Journal) -> Subject:

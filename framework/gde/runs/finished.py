@@ -19,7 +19,7 @@ from gde.store.seal import is_sealed
 def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
     """The stored result, if to compute it again could only repeat it.
 
-    All files are as they were when the run ended, and plan, worlds, code and packages
+    All files are as they were when the run ended, and plan, worlds, versions and packages
     are the same. None if any is not, or if it is not known.
     """
     if not is_sealed(folder.path):
@@ -38,10 +38,7 @@ def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
 
 
 def _same(stored: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether a result was made with the same; code without a digest may be another."""
-    code: Mapping[str, tuple[str, str, str]] = now["code"]
-    if not all(source for _, _, source in code.values()):
-        return False
+    """Whether a result was made with the same."""
     # JSON has no tuples. The notice also tells what happened to the run.
     wanted = json.loads(json.dumps(now))
     del wanted["notice"]

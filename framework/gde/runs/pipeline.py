@@ -26,11 +26,10 @@ from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.catalogue import call_each
-from gde.request.codes import Codes, codes, described, differing, playing, told_apart
 from gde.request.planfile import plan_hash
 from gde.request.provenance import provenance
 from gde.request.ready import Chosen, Ready
-from gde.request.settings import dump_what
+from gde.request.versions import Versions, check_same, playing, versions
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
@@ -63,7 +62,7 @@ from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
 from gde.store.checksums import decoding
 from gde.store.folder import RunFolder
-from gde.store.journal import RETRIED, SALVAGED, Journal, code_number
+from gde.store.journal import JUDGED, RESUMED, RETRIED, SALVAGED, Journal
 from gde.store.probes import begin_fits, made_by, write_report
 from gde.store.replays import read_replays, unread
 from gde.store.rewards import judged
@@ -82,8 +81,6 @@ class Pipeline:
     journal: Journal
     watch: Watch
     stop: Stop = field(default_factory=Stop)
-    accept_code: bool = False
-    """Whether a stage may go on with other code than it began with."""
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,7 +108,6 @@ class Pipeline:
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
         origin = self.begin(total, digest(worlds))
-        self._begin_code(total)
         hook = ready.catalogue.plugins.manager.hook
         call_each(
             hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin
@@ -168,7 +164,8 @@ class Pipeline:
             worlds: a digest of the lists of worlds.
 
         Raises:
-            GdeError: the worlds are no longer those that the run began with.
+            GdeError: the worlds are no longer those that the run began with, or a part
+            that plays the episodes that are left has another version.
         """
         origin = {**provenance(self.ready, {}), "worlds": worlds}
         known = self.journal.noted("provenance", dict)
@@ -182,42 +179,29 @@ class Pipeline:
                 "the environment lists other worlds than when this run began: restore the source of the worlds"
                 " (see env.grids in plan.toml), or start a new run"
             )
+        elif len(self.journal.finished()) < total:
+            self._check("episodes", playing(self.ready))
+            self._note_resumed(known, origin)
         return origin
 
-    def _begin_code(self, total: int) -> None:
-        """Note what code plays the episodes that are left: that of the others.
+    def _check(self, made: str, here: Versions, by: Versions | None = None) -> None:
+        """Check that work goes on with the versions that it, or the run, began with.
 
         Raises:
-            GdeError: they are not, and other code is not accepted.
+            GdeError: a version is another one.
         """
-        journal = self.journal
-        now = playing(self.ready)
-        if len(journal.finished()) >= total:
-            return
-        self._check_code("episodes", now)
-        journal.playing = journal.keep_code(now)
-        journal.forget_begun_by_others()
-        several = journal.codes("episodes") | {journal.playing: now}
-        if len(several) > 1:
-            journal.keep_strata(told_apart(several))
+        begun = self.journal.noted("provenance", dict) or {}
+        with decoding("facts"):
+            known = begun.get("parts", {}) if by is None else by
+            check_same(made, known, here, begun.get("packages", {}))
 
-    def _check_code(self, table: str, now: Codes, **of: str) -> None:
-        """Check that the rows of a table that are left are made by the code of others.
-
-        Raises:
-            GdeError: they are not, and other code is not accepted.
-        """
-        if self.accept_code:
-            return
-        made_by = self.journal.codes(table, **of)
-        # Equal numbers tell the same code, also where its row is lost.
-        made_by.pop(code_number(now), None)
-        for known in made_by.values():
-            for name in differing(known, now):
-                raise GdeError(
-                    f"{name}: {table} of this run were made by {described(known, name)}, here is"
-                    f" {described(now, name)}: restore it, or go on with --accept-code, which reports both apart"
-                )
+    def _note_resumed(self, begun: Mapping[str, Json], now: Mapping[str, Json]) -> None:
+        """Note the software that goes on with the run, where it is another one."""
+        names = ("python", "packages", "commit")
+        other = {name: now[name] for name in names if now[name] != begun.get(name)}
+        known = self.journal.noted(RESUMED, list) or []
+        if other and known[-1:] != [other]:
+            self.journal.note(RESUMED, [*known, other])
 
     def _listeners(self) -> Listeners:
         hook = self.ready.catalogue.plugins.manager.hook
@@ -284,7 +268,8 @@ class Pipeline:
             for fit in list_fits(chosen.label, probe, request, sweeps):
                 plan = self.ready.plan
                 origin = _origin(
-                    chosen,
+                    versions((chosen, self.ready.models[name])),
+                    chosen.choice.config,
                     fit,
                     info,
                     trajectories,
@@ -293,13 +278,8 @@ class Pipeline:
                 )
                 work.append((probe, fit, origin))
 
-        made_with = {}
-        for chosen in chosen_probes:
-            now = codes((chosen, self.ready.models[name]))
-            made_with[chosen.label] = self.journal.keep_code(now)
-
         # Fits that depend on the same as those in the journal are kept.
-        known = self._known_fits([(fit, origin) for _, fit, origin in work], made_with)
+        known = made_by(self.journal)
         wanted = []
         for probe, fit, origin in work:
             if known.get(fit.name) != origin:
@@ -328,31 +308,9 @@ class Pipeline:
                     fitted = next(fits)
                     self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
                     write_report(
-                        self.journal,
-                        self.folder.probes,
-                        fitted.report,
-                        origin,
-                        made_with[fit.probe],
+                        self.journal, self.folder.probes, fitted.report, origin
                     )
         self.watch(Progress("probes", len(work), len(work)))
-
-    def _known_fits(
-        self, work: Sequence[tuple[Fit, str]], made_with: Mapping[str, int]
-    ) -> dict[str, str]:
-        """What the fits in the journal depend on.
-
-        Fits of a probe are compared with each other. If some are to be made by other code
-        than the rest, all are made anew.
-        """
-        known = made_by(self.journal)
-        left = {fit.probe for fit, origin in work if known.get(fit.name) != origin}
-        for probe in left:
-            by_others = self.journal.codes("probes", probe=probe).keys()
-            if by_others - {made_with[probe]}:
-                for fit, _ in work:
-                    if fit.probe == probe:
-                        known.pop(fit.name, None)
-        return known
 
     def _read(
         self,
@@ -400,7 +358,7 @@ class Pipeline:
         """
         not_made: dict[str, str] = {}
         store = ActivationStore(self.folder.activations, self.journal)
-        trained = partial(self.resources.models.white_box, read.name)
+        trained = partial(self._trained, read.name)
         controls = untrained_sources(self.ready.plan.initialisations)
 
         def replayable() -> Sequences:
@@ -424,6 +382,18 @@ class Pipeline:
         self.watch(Progress("activations", total, total))
         return not_made
 
+    def _trained(self, name: str) -> WhiteBox:
+        """Make a model, which must be the one that answered.
+
+        Raises:
+            GdeError: its version is another one.
+        """
+        here = versions((self.ready.models[name],))
+        # Activations may be added by later stages of gde.
+        del here["gde"]
+        self._check("episodes", here)
+        return self.resources.models.white_box(name)
+
     def _untrained(self, name: str, source: str) -> WhiteBox:
         """Make a model with random weights.
 
@@ -446,20 +416,17 @@ class Pipeline:
             n_judged = len(judged(self.journal, chosen.label))
             if n_judged == len(trajectories):
                 continue
-            now = codes((chosen, *self.ready.models.values()))
-            self._check_code("rewards", now, model=chosen.label)
-            made_with = self.journal.keep_code(now)
-            several = self.journal.codes("rewards", model=chosen.label)
-            several |= {made_with: now}
-            if len(several) > 1:
-                self.journal.keep_strata(told_apart(several), chosen.label)
+            here = versions((chosen, *self.ready.models.values()))
+            if n_judged:
+                judged_by = self.journal.noted(JUDGED, dict) or {}
+                self._check("rewards", here, judged_by.get(chosen.label, {}))
+            self.journal.add_note(JUDGED, {chosen.label: {**here}})
             judging = reward(
                 self.resources.shown(chosen),
                 trajectories,
                 self.ready.how.concurrency,
                 self.journal,
                 reach,
-                made_with,
             )
             self.stop.run(judging)
 
@@ -469,6 +436,8 @@ class Pipeline:
             **provenance(self.ready, notes_of(self.journal)),
             "rolled_out_with": self.journal.noted("provenance"),
         }
+        if resumed := self.journal.noted(RESUMED):
+            found["resumed_with"] = resumed
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
         if salvaged := self.journal.noted(SALVAGED, dict):
@@ -476,12 +445,6 @@ class Pipeline:
             if not salvaged["resumed"]:
                 advice = "Complete it with `gde resume`."
                 found["notice"] = f"{salvaged['said']} {advice} {found['notice']}"
-        for model, strata in self.journal.strata.items():
-            did = f"judged (reward model {model})" if model else "played"
-            found["notice"] = (
-                f"Different code {did} the episodes of this run, whose numbers are also apart:"
-                f" {' and '.join(strata.values())}. {found['notice']}".rstrip()
-            )
         return {**found, **reuse_note(self.journal, self.ready.how.cache)}
 
     def close(self) -> None:
@@ -521,7 +484,8 @@ def measures_of_probes(ready: Ready) -> list[Measure]:
 
 
 def _origin(
-    chosen: Chosen,
+    made_by: Versions,
+    config: Any,
     fit: Fit,
     model: ModelInfo,
     trajectories: Recorded,
@@ -529,11 +493,9 @@ def _origin(
     with_learning: bool,
 ) -> str:
     """Hash what a fit depends on."""
-    entry = chosen.entry
     parts = (
-        entry.qualified,
-        entry.offer.version,
-        dump_what(chosen.config),
+        dict(made_by),
+        config,
         asdict(fit),
         model.name,
         dict(model.versions),

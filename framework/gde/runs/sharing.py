@@ -20,8 +20,8 @@ from gde.data.trajectory import EpisodeKey
 from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.offers import ModelOffer
 from gde.parts.executor import Ask
-from gde.request.codes import Codes, described, differing, playing
 from gde.request.ready import Ready
+from gde.request.versions import Versions, playing
 from gde.runs.stopping import Stop
 from gde.stages.budget import Cost, Left, cost_before, gone, left_of
 from gde.stages.context import Resources
@@ -64,8 +64,8 @@ class Share:
     """The budget of its episodes, spent and unspent; None for the whole budget of the
     plan.
     """
-    codes: Codes = field(default_factory=dict)
-    """The code that the run is played with."""
+    versions: Versions = field(default_factory=dict)
+    """Those that the run is played with."""
     asker: str | None = None
     """As `Journal.asker`."""
 
@@ -87,7 +87,7 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     seconds = ready.how.run_seconds
     until = None if seconds is None else time() + seconds
     whole = []
-    codes = playing(ready)
+    versions = playing(ready)
     for index in range(of):
         share = Share(
             ready=ready,
@@ -95,7 +95,7 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
             index=index,
             of=of,
             until=until,
-            codes=codes,
+            versions=versions,
             asker=journal.asker,
         )
         whole.append(share)
@@ -164,9 +164,8 @@ class Sharing:
             RunFailed: the journal cannot be written, the time of the plan is over, or
             the run was stopped.
         """
-        codes = _same_codes(share)
+        _check_versions(share)
         with closing(Journal.open(self.path)) as journal:
-            journal.playing = journal.keep_code(codes)
             journal.asker = share.asker
             left = left_to(share, journal)
             with closing(Resources(share.ready, journal, left=left)) as resources:
@@ -223,7 +222,7 @@ class DistantSharing:
         It asks with the share for what the journal knows of it and what it may spend,
         and later with what is to be written (see `answer`).
         """
-        codes = _same_codes(share)
+        _check_versions(share)
         with (
             TemporaryDirectory(prefix="gde-") as folder,
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
@@ -231,7 +230,6 @@ class DistantSharing:
             known, left = ask(share)
             journal.write(known)
             journal.send = ask
-            journal.playing = journal.keep_code(codes)
             journal.asker = share.asker
             with closing(Resources(share.ready, journal, left=left)) as resources:
                 self.near.stop.run(_roll_out(share, resources, journal))
@@ -249,19 +247,18 @@ def answer(journal: Journal, message: Any) -> Any:
     return journal.write(message)
 
 
-def _same_codes(share: Share) -> Codes:
-    """The code that plays here.
+def _check_versions(share: Share) -> None:
+    """Check that what plays here gives the results of the run.
 
     Raises:
-        GdeError: it is not that of the run.
+        GdeError: a version is another one.
     """
-    here = playing(share.ready)
-    for name in differing(share.codes, here):
-        wanted, got = described(share.codes, name), described(here, name)
-        raise GdeError(
-            f"{name}: the run has {wanted}, its worker on {gethostname()} has {got}: install the same there"
-        )
-    return here
+    for name, here in playing(share.ready).items():
+        wanted = share.versions[name]
+        if here != wanted:
+            raise GdeError(
+                f"{name}: the run has {wanted}, its worker on {gethostname()} has {here}: install the same there"
+            )
 
 
 async def _roll_out(share: Share, resources: Resources, journal: Journal) -> None:

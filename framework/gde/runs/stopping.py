@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from gde.errors import RunFailed
+from gde.stages.event_loop import run
 
 OutputT = TypeVar("OutputT")
 
@@ -78,4 +79,4 @@ class Stop:
                 self.check()
                 raise
 
-        return asyncio.run(cancellable())
+        return run(cancellable())

@@ -11,13 +11,13 @@ from gde.data.how import URL, How
 from gde.errors import GdeError
 from gde.offers import ModelOffer
 from gde.request.catalogue import Catalogue
-from gde.request.codes import version_of
 from gde.request.howfile import RUN_HOW, read_settings
 from gde.request.kinds import KINDS
 from gde.request.provenance import how_noted
 from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 from gde.request.settings import paths
+from gde.request.versions import version_of
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.trust import PLAN, earlier_entry, trust
 
@@ -54,10 +54,10 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
     """Read what a run's plan would do here; nothing of it is made.
 
     Raises:
-        GdeError: no run folder, or a link or a special file where its plan would have
-        a file read.
+        GdeError: no run folder, or a link or a special file in it, or where its plan
+        would have a file read.
     """
-    folder = RunFolder.open(run)
+    folder = _plain(run)
     recorded = folder.recorded()
     how = read_settings().how
     ready = resolve(recorded.plan, catalogue or Catalogue.default(), how, absent=True)
@@ -88,14 +88,29 @@ def trust_run(run: Path) -> None:
     """Trust a run with its present plan and the limits that it notes.
 
     Raises:
-        GdeError: no run folder, or the list cannot be written.
+        GdeError: no run folder, one with links, or the list cannot be written.
     """
-    folder = RunFolder.open(run)
+    folder = _plain(run)
     how = folder.last_how()
     if not folder.is_trusted:
         with closing(folder.journal(write=False)) as journal:
             how = _limited(how, how_noted(journal.noted("provenance", dict)))
     trust(run, how)
+
+
+def _plain(run: Path) -> RunFolder:
+    """A run folder without links, for a trusted one is written to.
+
+    Raises:
+        GdeError: it is none, or has a link or a special file.
+    """
+    folder = RunFolder.open(run)
+    for path in sorted(run.rglob("*")):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise GdeError(
+                f"{path} is a link or a special file: replace it by a plain one"
+            )
+    return folder
 
 
 def _limited(how: How, noted: How) -> How:

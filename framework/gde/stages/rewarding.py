@@ -93,7 +93,6 @@ async def reward(
     concurrency: int,
     journal: Journal,
     reach: Reach | None = None,
-    code: int | None = None,
 ) -> None:
     """Write the model's trace of each trajectory that has none yet.
 
@@ -105,7 +104,6 @@ async def reward(
         concurrency: number of trajectories judged at once.
         journal: of the run.
         reach: whether the model's own language models answer.
-        code: the number of the code that judges.
 
     Raises:
         RunFailed: the journal cannot be written, or a language model answers nobody.
@@ -123,7 +121,7 @@ async def reward(
                     if waiting.put_back(trajectory, str(trajectory.key), error):
                         continue
                     found = _failed(shown.name, trajectory, error)
-                write_trace(found, journal, code)
+                write_trace(found, journal)
 
     try:
         async with asyncio.TaskGroup() as group:

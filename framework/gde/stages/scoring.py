@@ -30,7 +30,6 @@ def score(
     known: Sequence[Measurement] = (),
     seconds: float | None = None,
     watch: Watch = ignore,
-    strata: Sequence[Labels] = (),
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """Compute the metrics, in order of metric and condition; collect failures.
 
@@ -45,7 +44,6 @@ def score(
         known: measurements that others have given before.
         seconds: the time that a metric may take on one part; None for no limit.
         watch: receives the progress.
-        strata: labels that tell episodes apart otherwise, e.g. by their code.
     """
     parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
     if len(conditions) > 1:
@@ -53,7 +51,6 @@ def score(
             (labels, restricted(evidence, labels, i))
             for i, labels in enumerate(conditions)
         ]
-    parts += [(labels, restricted(evidence, labels)) for labels in strata]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}

@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 from binascii import crc32
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -243,33 +243,15 @@ class RunFolder:
             raise
         return journal
 
-    def write_result(
-        self,
-        result: Result,
-        journal: Journal,
-        codes: Mapping[str, int | None] | None = None,
-    ) -> None:
-        """Store the result as JSON and as tables.
-
-        Args:
-            result: of the run.
-            journal: of the run.
-            codes: the code that measured now, by the label of what gave a number. Other
-                numbers keep theirs.
-        """
-        earlier = {
-            (row["name"], row["place"]): row["code"]
-            for row in journal.query("SELECT name, place, code FROM measurements")
-        }
+    def write_result(self, result: Result, journal: Journal) -> None:
+        """Store the result as JSON and as tables."""
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
             digests.forgetting(RESULT),
         ]
         for one in result.measurements:
-            place = to_json(dict(one.where))
-            code = (codes or {}).get(one.source, earlier.get((one.name, place)))
-            statements.append(_measurement_row(one, place, code))
+            statements.append(_measurement_row(one))
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
             statements.append(("INSERT INTO failures VALUES (?, ?, ?, 0)", values))
@@ -336,9 +318,7 @@ def result_json(result: Result) -> dict[str, Any]:
     return {"schema": SCHEMA, **asdict(result)}
 
 
-def _measurement_row(
-    measurement: Measurement, place: str, code: int | None
-) -> Statement:
+def _measurement_row(measurement: Measurement) -> Statement:
     low, high = measurement.interval or (None, None)
     values = (
         measurement.value,
@@ -349,11 +329,10 @@ def _measurement_row(
         high,
         measurement.reason,
         measurement.source,
-        code,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
         measurement.name,
-        place,
+        to_json(dict(measurement.where)),
         *values,
     )
 

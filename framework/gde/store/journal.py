@@ -4,9 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import cache
-from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -17,7 +15,6 @@ from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
-from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
@@ -25,16 +22,6 @@ from gde.errors import RunFailed, RunFolderError
 from gde.store import checksums, rows
 from gde.store.database import Database, Statement
 
-Codes = Mapping[str, Sequence[str]]
-"""Parts, each with distribution, version and digest: see `gde.request.codes`."""
-CODE = "code"
-"""The label of episodes that different code has played."""
-STRATA = "strata of code"
-"""The note of labels of the episodes that different code has played, by its number."""
-STRATA_OF_REWARDS = "strata of rewards"
-"""The note of such labels of the episodes that different code has judged, by reward
-model.
-"""
 RECEIVED = "received"
 """The note of a run that was copied from a folder made elsewhere."""
 READS = "reads"
@@ -45,6 +32,10 @@ whether it has been resumed since.
 """
 ASKER = "asker"
 """The note of the process that alone may ask models, by a number of its own."""
+RESUMED = "resumed with"
+"""The note of other software than the run began with, once for each change of it."""
+JUDGED = "judged by"
+"""The note of the versions that judged, by reward model."""
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
@@ -103,10 +94,6 @@ class Journal(Database):
         """
         self._asked: set[str] = set()
         """The notes on asked models that this process has written."""
-        self._strata: dict[str, dict[str, str]] | None = None
-        """What `strata` gives, once it was read."""
-        self.playing: int | None = None
-        """The code that plays the episodes which this process begins."""
         self.asker: str | None = None
         """What `asking_alone` has noted; None outside of it."""
 
@@ -151,15 +138,6 @@ class Journal(Database):
         if salvaged := self.noted(SALVAGED, dict):
             self.note(SALVAGED, {**salvaged, "resumed": True})
 
-    def keep_code(self, codes: Codes) -> int:
-        """Keep the identity of code, and give the number that its rows bear."""
-        code = code_number(codes)
-        known = self.query("SELECT code FROM codes WHERE code = ?", (code,))
-        if not known:
-            query = "INSERT OR IGNORE INTO codes VALUES (?, ?, 0)"
-            self.write([(query, (code, rows.to_json(codes)))])
-        return code
-
     # Writing, while episodes run
 
     async def begin(
@@ -172,15 +150,15 @@ class Journal(Database):
     ) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, ?, 0)"
-        await self.commit([(query, (*row, self.playing))])
+        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, 0)"
+        await self.commit([(query, row)])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
         count = "(SELECT count(*) FROM turns WHERE episode = ?)"
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, ?, 0)"
-        await self.commit([(query, (*row, failure, str(key), self.playing))])
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, 0)"
+        await self.commit([(query, (*row, failure, str(key)))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn; `call` has already written its completions."""
@@ -293,14 +271,6 @@ class Journal(Database):
         self.write(statements)
         return len(failed)
 
-    def forget_begun_by_others(self) -> None:
-        """Delete the unfinished episodes that other code began, so that they begin anew.
-
-        The answers of models in them are kept.
-        """
-        query = "SELECT episode FROM episodes WHERE ending IS NULL AND code IS NOT ?"
-        self.forget(row["episode"] for row in self.query(query, (self.playing,)))
-
     def forget(self, episodes: Iterable[str]) -> None:
         """Delete episodes with all that was made of them, but the answers of models."""
         statements: list[Statement] = []
@@ -309,21 +279,6 @@ class Journal(Database):
         self.write(statements)
 
     # Reading
-
-    def codes(self, table: str, **of: str) -> dict[int | None, Codes]:
-        """The identities of the code that made the rows of a table; empty for unknown.
-
-        Only rows whose columns have the given values count.
-        """
-        known = {}
-        for row in self.signed("codes", "SELECT * FROM codes"):
-            with checksums.decoding("codes"):
-                parts = json.loads(row["parts"])
-                known[row["code"]] = {name: tuple(parts[name]) for name in parts}
-        where = " AND ".join(["TRUE", *(f"{column} = ?" for column in of)])
-        query = f"SELECT DISTINCT code FROM {table} WHERE {where}"
-        found = self.query(query, tuple(of.values()))
-        return {row["code"]: known.get(row["code"], {}) for row in found}
 
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
@@ -497,12 +452,14 @@ class Journal(Database):
             "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
         ):
             checksums.check("episodes", row)
+            with checksums.decoding("episodes"):
+                labels = dict(json.loads(row["labels"]))
             yield {
                 "episode": row["episode"],
                 "world": row["world_id"],
                 "turns": row["turns"],
                 "ending": row["ending"],
-                **self._labels(row),
+                **labels,
             }
 
     def trajectories(
@@ -556,58 +513,7 @@ class Journal(Database):
             part = parts.get(episode, ())
             asked = any(row["completion"] is not None for row in part)
             calls = self.calls(episode) if asked else {}
-            one = rows.read_trajectory(episode, heads.get(episode), part, calls)
-            if self.strata:
-                one = replace(one, labels=self._labels(heads[episode]))
-            yield one
-
-    def _labels(self, row: sqlite3.Row) -> dict[str, Any]:
-        """The labels of an episode, with its code where that tells episodes apart."""
-        with checksums.decoding("episodes"):
-            labels = dict(json.loads(row["labels"]))
-        for model, strata in self.strata.items():
-            code = row["code"]
-            if model:
-                code = self._judged_with(model, row["episode"])
-            if str(code) in strata:
-                labels[code_label(model)] = strata[str(code)]
-        return labels
-
-    def _judged_with(self, model: str, episode: str) -> int | None:
-        query = "SELECT code FROM rewards WHERE model = ? AND episode = ? LIMIT 1"
-        found = self.query(query, (model, episode))
-        return found[0]["code"] if found else None
-
-    @property
-    def strata(self) -> Mapping[str, Mapping[str, str]]:
-        """The labels of code by its number: of what played the episodes under an empty
-        name, of what judged them under that of the reward model. Single code has none.
-        """
-        if self._strata is None:
-            self._strata = dict(self.noted(STRATA_OF_REWARDS, dict) or {})
-            if played := self.noted(STRATA, dict):
-                self._strata[""] = played
-        return self._strata
-
-    def keep_strata(self, labels: Mapping[int | None, str], model: str = "") -> None:
-        """Note the labels of the code of episodes, or of a reward model."""
-        strata: dict[str, Json] = {str(code): labels[code] for code in labels}
-        if model:
-            self.add_note(STRATA_OF_REWARDS, {model: strata})
-        else:
-            self.note(STRATA, strata)
-        self._strata = None
-
-
-def code_label(model: str) -> str:
-    """The label of episodes by the code that played them, or of a reward model."""
-    return f"{CODE} of {model}" if model else CODE
-
-
-def code_number(codes: Codes) -> int:
-    """The number of an identity of code, which its rows bear."""
-    parts = rows.to_json(codes)
-    return int.from_bytes(sha256(parts.encode()).digest()[:6])
+            yield rows.read_trajectory(episode, heads.get(episode), part, calls)
 
 
 def _part(scope: str) -> str:

@@ -42,10 +42,6 @@ ADDED: Mapping[str, Any] = {
     "calls.effort": None,
     "calls.logprobs": b"",
     "measurements.clusters": None,
-    "episodes.code": None,
-    "rewards.code": None,
-    "probes.code": None,
-    "measurements.code": None,
 }
 """Values of columns that earlier versions did not have."""
 ANSWERED = """SELECT scope, request, model, n_prompt, n_completion

@@ -60,15 +60,11 @@ def read_readout(
 
 
 def write_report(
-    journal: Journal,
-    folder: Path,
-    report: ProbeReport,
-    made_by: str,
-    code: int | None = None,
+    journal: Journal, folder: Path, report: ProbeReport, made_by: str
 ) -> None:
     """Store or replace the report of one fit.
 
-    `made_by` identifies all that it depends on, `code` is the number of its code.
+    `made_by` identifies all that it depends on.
 
     Raises:
         RunFailed: the disk is full.
@@ -86,8 +82,8 @@ def write_report(
 
     # A report that replaces another keeps its place.
     place = "(SELECT coalesce((SELECT place FROM probes WHERE fit = ?), (SELECT count(*) FROM probes)))"
-    query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, ?, 0)"
-    values = (name, report.fit.probe, name, made_by, to_json(_stored(report)), code)
+    query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
+    values = (name, report.fit.probe, name, made_by, to_json(_stored(report)))
     statements: list[Statement] = [(query, values)]
     for file in files_of(folder, name):
         if file.is_file():

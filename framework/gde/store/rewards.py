@@ -19,21 +19,21 @@ def judged(journal: Journal, model: str) -> set[str]:
     return {row["episode"] for row in found}
 
 
-def write_trace(trace: RewardTrace, journal: Journal, code: int | None = None) -> None:
-    """Store one trace, and what code made it.
+def write_trace(trace: RewardTrace, journal: Journal) -> None:
+    """Store one trace.
 
     The trace of an episode without turns is kept as a failure, since it has no rows of
     its own.
     """
-    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, ?, 0)"
+    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
     place = (trace.model, trace.episode)
     statements: list[Statement] = []
     if not trace.failure:
         for turn, value in enumerate(trace.values):
-            statements.append((query, (*place, turn, float(value), "", code)))
+            statements.append((query, (*place, turn, float(value), "")))
     if not statements:
         failure = trace.failure or "the episode has no turns"
-        statements.append((query, (*place, -1, None, failure, code)))
+        statements.append((query, (*place, -1, None, failure)))
     if trace.made_by or trace.counts:
         counts = json.dumps(dict(trace.counts), sort_keys=True)
         query = "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, 0)"

@@ -17,11 +17,6 @@ TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
     name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE codes (        -- what made rows
-    code INTEGER PRIMARY KEY,   -- 6 bytes of the SHA-256 of what follows
-    parts TEXT NOT NULL,        -- JSON: part to [distribution, version, digest of its source]
-    checksum INTEGER NOT NULL
-) STRICT;
 CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,   -- condition/world/repeat
     condition INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
@@ -29,7 +24,6 @@ CREATE TABLE episodes (
     world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
     ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT, turns INTEGER,
-    code INTEGER,               -- that played it; null where not known
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE turns (
@@ -94,12 +88,11 @@ CREATE TABLE probes (
     probe TEXT NOT NULL, fit TEXT PRIMARY KEY,
     made_by TEXT NOT NULL,      -- identifies probe, configuration and activations
     report TEXT NOT NULL,       -- JSON
-    code INTEGER,
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE rewards (
     model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
-    code INTEGER, checksum INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE judgements (   -- how the rewards of an episode came about, where the reward model says it
@@ -110,7 +103,7 @@ CREATE TABLE judgements (   -- how the rewards of an episode came about, where t
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
     clusters INTEGER,           -- of worlds; null where not known
-    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL, code INTEGER,
+    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL,
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE failures (

@@ -10,14 +10,17 @@ from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.provenance import provenance
 from gde.request.resolve import resolve
+from gde.request.versions import VERSION_OF_STAGES
 
 PLAN = Plan(environment="corridor", agent="asking", metrics=["success"])
 
 
-def test_parts_are_named_with_plugin_and_version(catalogue: Catalogue) -> None:
+def test_parts_are_named_with_distribution_and_version(catalogue: Catalogue) -> None:
     found = provenance(resolve(PLAN, catalogue), {})
-    assert found["parts"]["success"] == "behaviour:success v1"  # type: ignore[index, call-overload]
-    assert set(found["parts"]) >= {"corridor", "asking", "planted", "serial", "success"}  # type: ignore[arg-type]
+    assert found["parts"]["metric success"] == "gde-eval:success v1"  # type: ignore[index, call-overload]
+    assert found["parts"]["gde"] == f"gde-eval:stages v{VERSION_OF_STAGES}"  # type: ignore[index, call-overload]
+    named = {"environment corridor", "agent asking", "language model planted"}
+    assert set(found["parts"]) >= {*named, "executor serial", "metric success"}  # type: ignore[arg-type]
 
 
 def test_parts_of_two_kinds_that_are_called_the_same_are_both_there(
@@ -25,9 +28,8 @@ def test_parts_of_two_kinds_that_are_called_the_same_are_both_there(
 ) -> None:
     plan = replace(PLAN, rewards=(Choice(name="random"),), agent=Choice(name="random"))
     parts = provenance(resolve(plan, catalogue), {})["parts"]
-    assert parts["agent random"] == "baselines:random v1"  # type: ignore[index, call-overload]
-    assert parts["reward model random"] == "reward_baselines:random v1"  # type: ignore[index, call-overload]
-    assert "random" not in parts  # type: ignore[operator]
+    assert parts["agent random"] == "gde-eval:random v1"  # type: ignore[index, call-overload]
+    assert parts["reward model random"] == "gde-eval:random v1"  # type: ignore[index, call-overload]
 
 
 def test_the_plan_is_there_whole(catalogue: Catalogue) -> None:
@@ -59,4 +61,4 @@ def test_what_is_not_installed_here_is_said(catalogue: Catalogue) -> None:
     ready = resolve(
         replace(PLAN, metrics=(Choice(name="gone"),)), catalogue, absent=True
     )
-    assert provenance(ready, {})["parts"]["gone"] == "not installed here"  # type: ignore[index, call-overload]
+    assert provenance(ready, {})["parts"]["metric gone"] == "not installed here"  # type: ignore[index, call-overload]

@@ -29,10 +29,9 @@ from gde import (
 from gde.comparisons.contest import rescore_contest
 from gde.errors import RunFolderError, UnknownName
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.runs.adding import current_plan
+from gde.runs.trusting import trust_run
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.journal import Journal
-from gde.store.ownership import mark
 
 PLAN = Plan(
     environment="long-corridor",
@@ -62,9 +61,7 @@ def without(
 
 
 def now(folder: str) -> Plan:
-    opened = RunFolder.open(Path(folder))
-    with closing(opened.journal(write=False)) as journal:
-        return current_plan(opened, journal)
+    return RunFolder.open(Path(folder)).plan()
 
 
 def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) -> None:
@@ -79,7 +76,10 @@ def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) 
         "accuracy",
         "length",
     ]
-    assert RunFolder.open(Path(run.run)).plan().metrics == PLAN.metrics
+    recorded = RunFolder.open(Path(run.run)).recorded()
+    assert recorded.begun.metrics == PLAN.metrics
+    assert [choice.label for choice in recorded.added["metrics"]] == ["length"]
+    assert again.plan_hash == run.plan_hash
 
 
 def change(run: Result, *statements: str) -> None:
@@ -239,7 +239,6 @@ def test_what_is_stored_is_probed_without_the_model(
     them, to the last byte.
     """
     copytree(run.run, tmp_path / "copy")
-    mark(tmp_path / "copy")
     added = [
         Choice(name="layered", alias="again", config={"layer": "1"}),
         Choice(name="where", alias="counterfactual"),
@@ -318,16 +317,16 @@ def test_an_edited_plan_is_refused(
     path = Path(run.run) / "plan.toml"
     begun = path.read_text(encoding="utf-8")
     path.write_text(begun.replace("seed = 0", "seed = 1"), encoding="utf-8")
+    with pytest.raises(GdeError, match="its plan was edited: .* `gde trust"):
+        add(run.run, asking)
+    trust_run(Path(run.run))
     with pytest.raises(
         GdeError,
         match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): restore",
     ):
         add(run.run, asking)
-    path.write_text(
-        begun.replace("concurrency = 32", "concurrency = 3"), encoding="utf-8"
-    )
+    path.write_text(begun, encoding="utf-8")
     add(run.run, asking)
-    assert now(run.run).concurrency == 3
 
 
 def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(
@@ -342,7 +341,11 @@ def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(
     }
     assert result.status == "ok"
     parts = result.provenance["parts"]
-    assert parts["long-corridor"] == parts["asking"] == "not installed here"  # type: ignore[index, call-overload]
+    assert (
+        parts["environment long-corridor"]
+        == parts["agent asking"]
+        == "not installed here"
+    )  # type: ignore[index, call-overload]
     needy = rescore(run.run, ["efficiency"], bare)
     (failure,) = needy.failures
     assert (failure.stage, failure.subject) == ("metric", "efficiency")
@@ -401,7 +404,7 @@ def test_a_damaged_result_is_made_again_but_not_added_to(
 
 def test_a_run_without_rewards_stays_one(run: Result, asking: Catalogue) -> None:
     assert load_evidence(run.run, asking).reward_traces == ()
-    assert replace(now(run.run), reporters=()).rewards == ()
+    assert now(run.run).rewards == ()
 
 
 @pytest.mark.parametrize(
@@ -410,20 +413,27 @@ def test_a_run_without_rewards_stays_one(run: Result, asking: Catalogue) -> None
         lambda run, parts: probe(run, ["nobody-offers-it"], parts),
         lambda run, parts: rescore(run, ["nobody-offers-it"], parts),
         lambda run, parts: report(run, ["nobody-offers-it"], parts),
-        lambda run, parts: resume(run, parts, settings=["env.length=9"]),
+        lambda run, parts: resume(run, parts),
         lambda run, parts: rescore_contest(run.parent, ["nobody-offers-it"], parts),
     ],
     ids=["probe", "rescore", "report", "resume", "contest"],
 )
-def test_a_refusal_leaves_no_copy_of_a_folder_from_elsewhere(
+def test_a_refusal_leaves_a_folder_from_elsewhere_as_it_is(
     tmp_path: Path,
     run: Result,
     asking: Catalogue,
     refused: Callable[[Path, Catalogue], object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "of another user"))
     foreign = copytree(tmp_path / "run", tmp_path / "in" / "contest" / "run")
     (foreign.parent / CONTEST).write_text('version = 1\nvariants = ["run"]\n')
-    before = {*(tmp_path / "in").rglob("*")}
-    with pytest.raises(GdeError):
+    before = contents(tmp_path / "in")
+    with pytest.raises(GdeError, match="gde trust"):
         refused(foreign, asking)
-    assert {*(tmp_path / "in").rglob("*")} == before
+    assert contents(tmp_path / "in") == before
+    assert not (tmp_path / "of another user").exists()
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {one: one.read_bytes() for one in folder.rglob("*") if one.is_file()}

@@ -22,7 +22,6 @@ PLAN = Plan(
     environment="grid",
     agent="optimal",
     metrics=("success", "accuracy", "efficiency"),
-    reporters=(),
     episodes=8,
 )
 SHOWN = (("success", {}), ("accuracy", {}), ("efficiency.spl", {"size": 5}))

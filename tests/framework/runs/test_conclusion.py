@@ -13,6 +13,7 @@ from gde import (
     Choice,
     Evidence,
     GdeError,
+    How,
     Measure,
     Measurement,
     MetricOffer,
@@ -47,8 +48,10 @@ class Unprintable:
         raise OSError("out of ink")
 
 
-def finished(plan: Plan, folder: Path, catalogue: Catalogue) -> Result:
-    result = evaluate(plan, folder, catalogue)
+def finished(
+    plan: Plan, folder: Path, catalogue: Catalogue, how: How | None = None
+) -> Result:
+    result = evaluate(plan, folder, catalogue, how=how)
     stored = RunFolder.open(folder).read_result()
     assert (stored.status, stored.failures, stored.measurements) == (
         result.status,
@@ -100,8 +103,8 @@ def test_the_status_says_how_much_can_be_relied_on(
 def test_a_report_that_fails_costs_no_number(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(PLAN, reporters=(Choice.of(Unprintable), Choice(name="html")))
-    result = finished(plan, tmp_path / "run", catalogue)
+    how = How(reporters=(Choice.of(Unprintable), Choice(name="html")))
+    result = finished(PLAN, tmp_path / "run", catalogue, how)
     assert [(one.subject, one.reason) for one in result.failures] == [
         ("Unprintable", "OSError: out of ink")
     ]
@@ -127,8 +130,8 @@ class Unwritten:
 def test_a_report_that_is_no_file_is_a_failure(
     page: object, tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    plan = replace(PLAN, reporters=(Choice.of(lambda: Unwritten(page), alias="mine"),))
-    result = finished(plan, tmp_path / "run", catalogue)
+    how = How(reporters=(Choice.of(lambda: Unwritten(page), alias="mine"),))
+    result = finished(PLAN, tmp_path / "run", catalogue, how)
     reason = f"reporter 'mine': wanted the Path of a file that is there, got {page!r}; "
     assert result.status == "partial"
     assert [
@@ -136,7 +139,7 @@ def test_a_report_that_is_no_file_is_a_failure(
         for one in result.failures
     ] == [("report", "mine", True)]
     with pytest.raises(GdeError, match="wanted the Path of a file that is there"):
-        report(tmp_path / "run", plan.reporters, catalogue)
+        report(tmp_path / "run", how.reporters, catalogue)
 
 
 def test_a_number_that_is_given_twice_is_kept_once_and_the_second_is_named(
@@ -210,8 +213,8 @@ def test_every_turn_is_told_once_and_in_its_order(
 ) -> None:
     told = tmp_path / "turns"
     monkeypatch.setitem(os.environ, "ASKING_PARTS_TURNS", str(told))
-    plan = replace(PLAN, agent=Choice(name="asking"), executor=Choice(name=executor))
-    evaluate(plan, tmp_path / "run", asking)
+    plan = replace(PLAN, agent=Choice(name="asking"))
+    evaluate(plan, tmp_path / "run", asking, how=How(executor=executor))
     lines = told.read_text().splitlines()
     for one in load_evidence(tmp_path / "run", asking).trajectories:
         mine = [line for line in lines if line.startswith(f"{one.key} ")]

@@ -5,6 +5,7 @@ an interruption.
 import json
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,15 @@ from gde.comparisons.contest import (
     rescore_contest,
     resume_contest,
 )
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, RunFolderError
 from gde.reporting.contest import verdicts
 from gde.reporting.page_files import write_contest_page
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde.request.catalogue import Catalogue, load_plugins
+from gde.runs.trusting import runs_in, trust_run
 from gde.store.folder import RunFolder
-from gde.store.ownership import mark
 
 
 def plans(*agents: str, env: str = "corridor", length: int = 12) -> dict[str, Plan]:
@@ -134,8 +136,6 @@ def test_going_on_runs_only_what_is_not_finished(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
-    for name in found.results:
-        mark(folder / name)
     (folder / "random" / "result.json").unlink()
     (folder / "contest.json").unlink()
     kept = (folder / "optimal" / "result.json").stat().st_mtime_ns
@@ -148,6 +148,45 @@ def test_going_on_runs_only_what_is_not_finished(
         for result in more.results.values()
     )
     assert len(report_contest(folder, catalogue=parts)) == 3
+
+
+def test_each_variant_is_done_as_it_was_asked_for(
+    tmp_path: Path, parts: Catalogue
+) -> None:
+    """Also what its choices say of how, which its run folder does not hold."""
+    asking = plans("asking-logged")["asking-logged"]
+    both = {}
+    for name, price in (("one", 1.0), ("two", 2.0)):
+        config = {"log": str(tmp_path / name), "prices": (price, price)}
+        own = Choice(name="", config=config)
+        both[name] = replace(asking, models=[own])
+    folder = tmp_path / "contest"
+    found = contest(both, folder, parts, how=How(concurrency=9))
+    assert found.status == "ok"
+    for name, price in (("one", 1.0), ("two", 2.0)):
+        last = RunFolder.open(folder / name).last_how()
+        assert last.concurrency == 9
+        assert last.prices == {"logged": (price, price)}
+        (used,) = found.results[name].models
+        assert used.usage.cost is not None
+
+
+def test_a_contest_of_others_is_done_nothing_with(
+    found: Contest, tmp_path: Path, parts: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(found.folder, tmp_path / "copy"))
+    (folder / "random" / "result.json").unlink()
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "of another user"))
+    before = {one: one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    for use in (resume_contest, rescore_contest, report_contest):
+        with pytest.raises(GdeError, match="`gde trust"):
+            use(folder, catalogue=parts)
+    assert before == {
+        one: one.read_bytes() for one in folder.rglob("*") if one.is_file()
+    }
+    for run in runs_in(folder):
+        trust_run(run)
+    assert resume_contest(folder, parts).status == "ok"
 
 
 def test_a_run_that_was_rescored_before_it_was_over_goes_on(
@@ -172,8 +211,6 @@ def test_runs_that_cannot_be_compared_are_not_all_right(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
-    for name in found.results:
-        mark(folder / name)
     (folder / "random" / "plan.toml").write_text("garbage")
     again = read_contest(folder, parts)
     assert again.status == "partial" and "plan.toml" in again.reason

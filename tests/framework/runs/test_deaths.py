@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from own_parts import Counting, Dying, KilledOnce, long_corridor, mined
 
-from gde import Plan, RunFailed, evaluate, load_evidence, resume
+from gde import How, Plan, RunFailed, evaluate, load_evidence, resume
 from gde.before.preparing import prepare
 from gde.data.observation import World
 from gde.data.trajectory import Turn
@@ -29,9 +29,8 @@ PLAN = Plan(
     agent=Counting,
     metrics=["success"],
     episodes=8,
-    concurrency=3,
-    executor="processes",
 )
+HOW = How(concurrency=3, executor="processes")
 
 
 def harmless() -> Corridor:
@@ -39,9 +38,9 @@ def harmless() -> Corridor:
 
 
 def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
-    result = evaluate(PLAN, tmp_path / "run")
+    result = evaluate(PLAN, tmp_path / "run", how=HOW)
     expected = evaluate(
-        replace(PLAN, environment=harmless, executor="serial"), tmp_path / "harmless"
+        replace(PLAN, environment=harmless), tmp_path / "harmless", how=How()
     )
     assert expected.status == "ok"
     whole = {
@@ -67,12 +66,10 @@ def test_a_worker_that_is_killed_from_outside_costs_nothing(
 ) -> None:
     monkeypatch.setenv("OWN_PARTS_DEADLY", str(tmp_path / "killed"))
     request = replace(PLAN, environment=long_corridor, agent=KilledOnce)
-    result = evaluate(request, tmp_path / "run")
+    result = evaluate(request, tmp_path / "run", how=HOW)
     assert (tmp_path / "killed").exists()
     assert (result.status, result.failures) == ("ok", ())
-    undisturbed = evaluate(
-        replace(request, executor="serial"), tmp_path / "undisturbed"
-    )
+    undisturbed = evaluate(request, tmp_path / "undisturbed", how=How())
     assert result.measurements == undisturbed.measurements
     pairs = zip(
         load_evidence(tmp_path / "run").trajectories,
@@ -93,7 +90,7 @@ def test_where_every_episode_is_deadly_the_run_stops_and_can_be_mended(
     with pytest.raises(
         RunFailed, match=r"process ended with exit code 7 .* with `gde resume`"
     ) as raised:
-        evaluate(request, tmp_path / "run")
+        evaluate(request, tmp_path / "run", how=HOW)
     assert raised.value.exit_code == 3
     deadly.unlink()
     result = resume(tmp_path / "run", plan=request, retry_failed=True)
@@ -105,7 +102,7 @@ def test_only_two_deaths_alone_at_the_same_turn_blame_an_episode(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     """Workers are killed from outside while an episode is alone, again and again."""
-    ready = prepare(replace(PLAN, environment=long_corridor), catalogue)
+    ready = prepare(replace(PLAN, environment=long_corridor), catalogue, HOW)
     path = tmp_path / "run.sqlite"
     died = WorkerDied("was killed by SIGKILL")
     key, *_ = episode_keys(ready, ((),))
@@ -113,12 +110,12 @@ def test_only_two_deaths_alone_at_the_same_turn_blame_an_episode(
     turn = evaluated_turn(tmp_path)
     with closing(Journal.create(path)) as journal:
         asyncio.run(journal.begin(key, 0, world, {}, 50))
-        job = sharing.Sharing(path, Stop(), None)
+        job = sharing.Sharing(path, Stop())
         (share,) = sharing.shares(ready, ((),), journal, 1)
 
         # In a crowd, and alone at another turn each time.
         share = job.after_death(share, died)
-        assert len(share.suspects) == PLAN.concurrency
+        assert len(share.suspects) == HOW.concurrency
         for index in range(50):
             asyncio.run(journal.turn(key, replace(turn, index=index)))
             journal.note(share.note, str(key))
@@ -142,7 +139,7 @@ def test_only_two_deaths_alone_at_the_same_turn_blame_an_episode(
 
 def evaluated_turn(folder: Path) -> Turn:
     """Any turn."""
-    request = replace(PLAN, environment=harmless, executor="serial", episodes=1)
-    evaluate(request, folder / "one")
+    request = replace(PLAN, environment=harmless, episodes=1)
+    evaluate(request, folder / "one", how=How())
     (trajectory,) = load_evidence(folder / "one").trajectories
     return replace(trajectory.turns[0], state=None, optimal=None)

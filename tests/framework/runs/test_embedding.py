@@ -22,6 +22,7 @@ from gde import (
     Choice,
     FunctionAgent,
     GdeError,
+    How,
     Plan,
     Result,
     aevaluate,
@@ -89,10 +90,11 @@ def test_aevaluate_leaves_the_loop_free(tmp_path: Path) -> None:
 def test_a_cancelled_evaluation_has_stopped_and_can_go_on(
     executor: str, tmp_path: Path
 ) -> None:
-    request, run = plan(Slow, executor=executor, concurrency=1), tmp_path / "run"
+    request, run = plan(Slow), tmp_path / "run"
+    how = How(executor=executor, concurrency=1)
 
     async def program() -> None:
-        work = asyncio.create_task(aevaluate(request, run))
+        work = asyncio.create_task(aevaluate(request, run, how=how))
         await asyncio.to_thread(wait_for_turns, run, 3)
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -109,10 +111,10 @@ def test_a_cancelled_evaluation_has_stopped_and_can_go_on(
 
 
 def test_an_interrupt_stops_the_thread_beside_the_loop(tmp_path: Path) -> None:
-    run, request = tmp_path / "run", plan(Slow, concurrency=1)
+    run, request = tmp_path / "run", plan(Slow)
 
     async def notebook() -> None:
-        evaluate(request, run)
+        evaluate(request, run, how=How(concurrency=1))
 
     with interrupting(run), pytest.raises(KeyboardInterrupt):
         asyncio.run(notebook())
@@ -150,10 +152,10 @@ def wait_for_turns(run: Path, n: int) -> None:
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_run_of_objects_alone(executor: str, tmp_path: Path) -> None:
     result = evaluate(
-        plan(FunctionAgent(go_right), executor=executor), tmp_path / "run"
+        plan(FunctionAgent(go_right)), tmp_path / "run", how=How(executor=executor)
     )
     assert (values(result)["success"], values(result)["episodes.all"]) == (1.0, N)
-    assert result.provenance["parts"]["go_right"] == "python:go_right v1"  # type: ignore[index, call-overload]
+    assert result.provenance["parts"]["agent go_right"] == "python:go_right v1"  # type: ignore[index, call-overload]
 
 
 def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:
@@ -197,12 +199,12 @@ def test_a_run_goes_on_with_its_own_plan_alone(tmp_path: Path) -> None:
 
 SCRIPT = """
 from own_parts import Counting, episodes, long_corridor
-from gde import Plan, evaluate
+from gde import How, Plan, evaluate
 {class_}
 metrics = [episodes, lambda evidence: []]
-plan = Plan(environment=long_corridor, agent={agent}, metrics=metrics, episodes=4, executor="processes")
+plan = Plan(environment=long_corridor, agent={agent}, metrics=metrics, episodes=4)
 print("begun")
-print(evaluate(plan, "run").status)
+print(evaluate(plan, "run", how=How(executor="processes")).status)
 """
 MINE = "class Mine(Counting): pass"
 
@@ -239,12 +241,12 @@ def script(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_what_cannot_be_pickled_is_refused_before_anything_is_written(
     tmp_path: Path,
 ) -> None:
-    wrong = plan(lambda: Counting(), executor="processes")
+    wrong = plan(lambda: Counting())
     with pytest.raises(
         GdeError,
         match=r"cannot send an object to its workers .*: define it at the top of a module, or",
     ):
-        evaluate(wrong, tmp_path / "run")
+        evaluate(wrong, tmp_path / "run", how=How(executor="processes"))
     assert not (tmp_path / "run").exists()
 
 

@@ -16,6 +16,7 @@ from odd_parts import WhereProbe
 from gde import (
     Choice,
     GdeError,
+    How,
     Measurement,
     Plan,
     Result,
@@ -77,7 +78,7 @@ def test_a_run_leaves_plan_record_result_and_page(
         plan(actions=["RIGHT"]),
         environment=Choice(name="corridor", config={"length": 3}),
     )
-    assert kept == replace(complete, reporters=kept.reporters)
+    assert kept == complete
     assert plan_hash(kept) == result.plan_hash
 
 
@@ -405,9 +406,7 @@ def test_plugins_are_told_of_the_run_as_it_goes(
     executor: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_PARTS_EVENTS", str(tmp_path / "events"))
-    evaluate(
-        replace(plan(), executor=Choice(name=executor)), tmp_path / "run", catalogue
-    )
+    evaluate(plan(), tmp_path / "run", catalogue, how=How(executor=executor))
     events = (tmp_path / "events").read_text().splitlines()
     episodes = [f"episode terminated {done}/6" for done in range(1, 7)]
     assert events == ["started 6", *episodes, "finished ok"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from whole_plan import whole_plan
 
-from gde import Result, evaluate, resume
+from gde import How, Result, evaluate, resume
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.provenance import provenance
@@ -19,7 +19,6 @@ from gde.runs import evaluating
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
-from gde.store.ownership import mark
 
 Made = list[Result]
 
@@ -142,7 +141,6 @@ def test_another_array_is_refused(run: Path, catalogue: Catalogue) -> None:
 
 def test_a_copy_has_no_seal(run: Path, computed: Made, catalogue: Catalogue) -> None:
     copy = Path(shutil.copytree(run, run.with_name("copy")))
-    mark(copy)
     assert computed == [resume(copy, catalogue)]
 
 
@@ -150,8 +148,7 @@ def test_a_copy_has_no_seal(run: Path, computed: Made, catalogue: Catalogue) -> 
     "other",
     [
         {"packages": {"numpy": "0"}},
-        {"code": {"gde": ("gde-eval", "0", "0")}},
-        {"code": {"gde": ("gde-eval", "0", "")}},
+        {"parts": {"gde": "gde-eval:stages v0"}},
         {"commit": "another"},
     ],
 )
@@ -165,18 +162,6 @@ def test_software_changed(
     told = "gde.runs.finished.provenance"
     monkeypatch.setattr(told, lambda *args: {**provenance(*args), **other})
     assert computed == [resume(run, catalogue)]
-
-
-def test_code_without_a_digest_may_be_another(
-    tmp_path: Path,
-    computed: Made,
-    catalogue: Catalogue,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("gde.request.codes.digest_of_module", lambda _: "")
-    evaluate(whole_plan(6), tmp_path / "other", catalogue)
-    resume(tmp_path / "other", catalogue)
-    assert len(computed) == 2
 
 
 def test_worlds_changed(
@@ -196,7 +181,7 @@ def test_worlds_changed(
 
 
 def test_a_limit_changed(run: Path, computed: Made, catalogue: Catalogue) -> None:
-    resume(run, catalogue, settings=["run.concurrency=2"])
+    resume(run, catalogue, how=How(concurrency=2))
     assert len(computed) == 1
 
 

@@ -20,6 +20,7 @@ import pytest
 from gde import (
     Choice,
     GdeError,
+    How,
     Plan,
     RunFailed,
     evaluate,
@@ -36,6 +37,7 @@ from gde.store.journal import Journal
 
 MODULES = "gde.testing.plugin,odd_parts"
 EPISODES = 12
+CONCURRENCY = 5
 
 
 def plan(log: Path, pause: float = 0.0) -> Plan:
@@ -45,7 +47,6 @@ def plan(log: Path, pause: float = 0.0) -> Plan:
         models=[Choice(name="", config={"log": str(log), "pause": pause})],
         metrics=(Choice(name="success"), Choice(name="accuracy")),
         episodes=EPISODES,
-        concurrency=5,
     )
 
 
@@ -79,6 +80,8 @@ def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
         str(file),
         "--out",
         str(out),
+        "--concurrency",
+        str(CONCURRENCY),
     ]
     environment = {**os.environ, "GDE_LOAD_PLUGINS": MODULES}
     return subprocess.Popen(
@@ -129,10 +132,10 @@ def test_sigkill_loses_no_finished_turn(
     assert kept >= after_turns
     assert max(asked.values()) <= 2
     assert (
-        sum(n - 1 for n in asked.values()) <= request.concurrency
+        sum(n - 1 for n in asked.values()) <= CONCURRENCY
     )  # only what was in flight is asked again
     assert (
-        sum(before.values()) - kept <= request.concurrency
+        sum(before.values()) - kept <= CONCURRENCY
     )  # only what was in flight was lost
 
 
@@ -270,7 +273,7 @@ def test_a_damaged_or_newer_record_is_refused(
     request = Plan(
         environment=Choice(name="corridor"), agent=Choice(name="scripted"), episodes=1
     )
-    folder = RunFolder.create(request, tmp_path / "run")
+    folder = RunFolder.create(request, tmp_path / "run", How())
     with closing(sqlite3.connect(folder.path / "run.sqlite")) as connection:
         connection.execute("PRAGMA user_version=99")
     with pytest.raises(GdeError, match=r"wanted schema 6 to \d+, got 99"):
@@ -287,7 +290,7 @@ def test_plans_name_the_parts_that_are_gone(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     request = plan(tmp_path / "log")
-    folder = RunFolder.create(replace(request, episodes=1), tmp_path / "run")
+    folder = RunFolder.create(replace(request, episodes=1), tmp_path / "run", How())
     assert read_plan(folder.path / "plan.toml").environment.name == "long-corridor"
     with pytest.raises(GdeError, match="unknown environment 'long-corridor'"):
         resume(folder.path, Catalogue(load_plugins()))

@@ -32,7 +32,6 @@ def plan(
         rewards=(judge, *rewards),  # type: ignore[arg-type]
         metrics=(Choice(name="success"), Choice(name="epic")),
         episodes=N,
-        concurrency=2,
     )
     return replace(wanted, **change)  # type: ignore[arg-type]
 

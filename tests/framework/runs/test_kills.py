@@ -26,7 +26,7 @@ from killed_works import WORKS, exit_code
 from killing import CATALOGUE, MODULES, STAGES, Run, durations
 from processes import started_by
 
-from gde import Choice, Plan, evaluate, load_evidence, resume, write_plan
+from gde import Choice, How, Plan, evaluate, load_evidence, resume, write_plan
 from gde.data.json import Json
 from gde.errors import RunFolderError
 from gde.runs.verifying import verify
@@ -47,7 +47,7 @@ pytestmark = [
 ]
 
 
-def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Plan:
+def plan(log: Path) -> Plan:
     return Plan(
         environment="long-corridor",
         agent="asking-logged",
@@ -56,9 +56,12 @@ def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Pla
         rewards=[Choice(name="progress-judge", config={"model": f"noted:{log}.judge"})],
         metrics=["success", "accuracy"],
         episodes=12,
-        concurrency=4,
-        executor=Choice(name=executor, config=config or {}),
     )
+
+
+def by(executor: str, config: dict[str, Json] | None = None) -> How:
+    choice = Choice(name=executor, config=config or {})
+    return How(concurrency=4, executor=choice)
 
 
 @pytest.fixture(scope="module")
@@ -121,22 +124,24 @@ def test_runs_that_are_killed_again_and_again(
 ) -> None:
     rng, killed, late = random.Random(f"{executor} {SEED}"), Counter[str](), 0
     undisturbed = evaluate(
-        plan(tmp_path / "undisturbed.log", "serial"),
+        plan(tmp_path / "undisturbed.log"),
         tmp_path / "undisturbed",
         CATALOGUE,
+        how=by("serial"),
     )
     expected, within = outcome(tmp_path / "undisturbed"), 4 * WORKERS[executor]
     with cluster(executor) as config:
         seconds = durations(
-            plan(tmp_path / "timed.log", executor, config), tmp_path / "timed"
+            plan(tmp_path / "timed.log"), tmp_path / "timed", by(executor, config)
         )
         for i in range(10**9):
             if killed.total() >= KILLS:
                 break
             out, kills = tmp_path / f"run{i}", 0
-            request = plan(tmp_path / f"{out.name}.log", executor, config)
+            request = plan(tmp_path / f"{out.name}.log")
+            how = by(executor, config)
             for _ in range(rng.randint(1, 3)):
-                run, stage = Run(request, out), rng.choice(STAGES)
+                run, stage = Run(request, out, how), rng.choice(STAGES)
                 run.reach(stage)
                 time.sleep(rng.uniform(0, seconds[stage]))
                 aim = rng.random()
@@ -191,14 +196,17 @@ def test_workers_that_are_killed(
 ) -> None:
     """Whoever ends workers from outside costs a run nothing but time."""
     rng, killed_of = random.Random(f"workers {executor} {SEED}"), []
-    played = replace(plan(tmp_path / "undisturbed.log", "serial"), **ONLY_EPISODES)
-    undisturbed = evaluate(played, tmp_path / "undisturbed", CATALOGUE)
+    played = replace(plan(tmp_path / "undisturbed.log"), **ONLY_EPISODES)
+    undisturbed = evaluate(
+        played, tmp_path / "undisturbed", CATALOGUE, how=by("serial")
+    )
     expected = outcome(tmp_path / "undisturbed")
     with cluster(executor) as config:
         for i in range(RUNS):
             out = tmp_path / f"run{i}"
-            request = plan(tmp_path / f"run{i}.log", executor, config)
-            run = Run(replace(request, **ONLY_EPISODES), out)
+            request = plan(tmp_path / f"run{i}.log")
+            how = by(executor, config)
+            run = Run(replace(request, **ONLY_EPISODES), out, how)
             run.reach("rollout")
             kills = 0
             while run.process.is_alive() and kills < -(-KILLS // RUNS):
@@ -241,21 +249,23 @@ def test_two_resumes_at_once(
         Counter[str](),
     )
     undisturbed = evaluate(
-        plan(tmp_path / "undisturbed.log", "serial"),
+        plan(tmp_path / "undisturbed.log"),
         tmp_path / "undisturbed",
         CATALOGUE,
+        how=by("serial"),
     )
     expected = outcome(tmp_path / "undisturbed")
-    seconds = durations(plan(tmp_path / "timed.log", executor), tmp_path / "timed")
+    how = by(executor)
+    seconds = durations(plan(tmp_path / "timed.log"), tmp_path / "timed", how)
     for i in range(-(-KILLS // 3)):
         out, stage = tmp_path / f"run{i}", rng.choice(STAGES[1:])
-        request = plan(tmp_path / f"{out.name}.log", executor)
-        run = Run(request, out)
+        request = plan(tmp_path / f"{out.name}.log")
+        run = Run(request, out, how)
         run.reach(stage)
         time.sleep(rng.uniform(0, seconds[stage]))
         killed[stage] += run.kill()
         wait_for_orphans(out)
-        both = [Run(request, out), Run(request, out)]
+        both = [Run(request, out, how), Run(request, out, how)]
         if (
             rng.random() < 0.5
         ):  # one of them, or whoever holds the folder, is killed as well
@@ -284,7 +294,7 @@ def test_the_command_is_killed_before_it_has_begun(
     rng, made = random.Random(f"command {SEED}"), Counter[bool]()
     for i in range(-(-KILLS // 20)):
         out, file = tmp_path / f"run{i}", tmp_path / f"run{i}.toml"
-        file.write_text(write_plan(plan(tmp_path / f"run{i}.log", "serial")))
+        file.write_text(write_plan(plan(tmp_path / f"run{i}.log")))
         command = [
             sys.executable,
             "-m",

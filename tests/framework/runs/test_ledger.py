@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from killing import Run
 
-from gde import Choice, Plan
+from gde import Choice, How, Plan
 from gde.before.spending import spending
 
 CALLS = 15
@@ -35,15 +35,13 @@ def test_a_killed_run_asks_no_more_than_it_may(
         models=[Choice(name="", config={"log": str(log), "pause": PAUSE})],
         metrics=["success"],
         episodes=12,
-        concurrency=4,
-        max_calls=CALLS,
-        executor=executor,
     )
+    how = How(concurrency=4, max_calls=CALLS, executor=executor)
     moments = random.Random(seed)
     kills = 0
     for _ in range(20):
         asked = lines(log)
-        run = Run(plan, tmp_path / "run")
+        run = Run(plan, tmp_path / "run", how)
         # Workers take seconds to start on a busy machine.
         while lines(log) == asked and run.process.is_alive():
             time.sleep(0.005)

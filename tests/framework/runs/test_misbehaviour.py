@@ -18,6 +18,7 @@ from gde import (
     Decision,
     Evidence,
     GdeError,
+    How,
     Measurement,
     Observation,
     Optimum,
@@ -462,10 +463,10 @@ def test_a_fault_of_the_executor_stops_the_run_and_names_it(
     catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wanted = replace(PLAN, executor=Choice.of(Stumbling, "rope"))
+    how = How(executor=Choice.of(Stumbling, "rope"))
     monkeypatch.setattr(Stumbling, "fault", fault)
     with pytest.raises(RunFailed) as stopped:
-        evaluate(wanted, tmp_path / "run", catalogue)
+        evaluate(PLAN, tmp_path / "run", catalogue, how=how)
     assert stopped.value.exit_code == 3 and stopped.value.__notes__ == [
         str(tmp_path / "run")
     ]
@@ -473,4 +474,4 @@ def test_a_fault_of_the_executor_stops_the_run_and_names_it(
         f"executor 'rope' of {__name__} failed ({said}); finished work is kept"
     )
     monkeypatch.setattr(Stumbling, "fault", None)
-    assert resume(tmp_path / "run", catalogue, plan=wanted).status == "ok"
+    assert resume(tmp_path / "run", catalogue, how=how).status == "ok"

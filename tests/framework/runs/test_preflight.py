@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_servers import MODEL, Answer, Body, FakeServer, Reply, refused, said, serving
 
-from gde import Choice, GdeError, Plan, evaluate
+from gde import Choice, GdeError, How, Plan, evaluate
 from gde.before.preflight import preflight
 from gde.before.preparing import dry
 
@@ -34,7 +34,6 @@ def plan(server: FakeServer, model: str = MODEL, **settings: Any) -> Plan:
         models=(served,),
         metrics=["success"],
         episodes=10,
-        max_calls=5,
     )
 
 
@@ -43,7 +42,7 @@ ACTION = '{"action": "LEFT"}'
 
 def test_calls_tokens_and_money_are_estimated_from_one_question(serve: Serve) -> None:
     server = serve(lambda _: said(ACTION))
-    flight = preflight(plan(server, prices=[1.0, 10.0]))
+    flight = preflight(plan(server, prices=[1.0, 10.0]), how=How(max_calls=5))
     assert len(server.asked) == 1
     assert "Current state" in str(server.asked[0]["messages"])
     (estimate,) = flight.estimates
@@ -130,7 +129,7 @@ def test_a_dry_run_counts_without_asking(serve: Serve) -> None:
 def test_a_run_asks_no_more_than_was_counted(serve: Serve, tmp_path: Path) -> None:
     server = serve(lambda _: said(ACTION))
     # Nobody reaches a goal by one direction alone in all worlds.
-    wanted = replace(plan(server), max_calls=None, episodes=4)
+    wanted = replace(plan(server), episodes=4)
     (counted,) = dry(wanted).estimates
     result = evaluate(wanted, tmp_path / "run")
     assert counted.calls is not None

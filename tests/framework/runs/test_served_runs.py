@@ -31,7 +31,6 @@ def plan(model: str = "served", weights: str | None = "planted", **how: Json) ->
         models=(Choice(name=model, config=how),),
         probes=probes,
         metrics=("success",),
-        reporters=("html",),
         episodes=6,
         learning=False,
         initialisations=1,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Plan
+from gde import Choice, How, Plan
 from gde.before.preparing import prepare
 from gde.request.catalogue import Catalogue
 from gde.runs.sharing import shares
@@ -42,10 +42,9 @@ def test_a_worker_has_all_it_can_answer_together_before_another_gets_any(
 ) -> None:
     agent = Choice(name="gpt-oss", config={"model": model})
     ready = prepare(
-        Plan(
-            environment="grid", agent=agent, episodes=episodes, concurrency=concurrency
-        ),
+        Plan(environment="grid", agent=agent, episodes=episodes),
         catalogue,
+        How(concurrency=concurrency),
     )
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         found = shares(ready, ((),), journal, workers)

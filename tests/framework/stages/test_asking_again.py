@@ -37,7 +37,6 @@ PLAN = Plan(
     agent=Choice(name="asking"),
     metrics=(Choice(name="success"),),
     episodes=2,
-    reporters=(),
 )
 
 

@@ -14,6 +14,7 @@ from gde import (
     Choice,
     Completion,
     GdeError,
+    How,
     Message,
     Plan,
     RunFailed,
@@ -26,6 +27,7 @@ from gde.before.preparing import prepare
 from gde.parts.language_model import send_again
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
+from gde.request.planfile import plan_hash
 from gde.runs.sharing import left_to, shares
 from gde.stages.budget import Budget, cost_before, most_tokens
 from gde.store.folder import RunFolder
@@ -36,8 +38,8 @@ PLAN = Plan(
     agent="asking-logged",
     metrics=["success"],
     episodes=5,
-    concurrency=3,
 )
+HOW = How(concurrency=3)
 TOLD = Completion(text="", reasoning=None, finish="stop", n_prompt=3, n_completion=2)
 UNTOLD = replace(TOLD, n_completion=None)
 
@@ -71,8 +73,8 @@ MOST = sum(most_tokens(question(0)))
 
 
 def limited(**limits: Any) -> Budget:
-    """The budget of a plan with these."""
-    return Budget(replace(PLAN, **limits), None)
+    """The budget of a run with these."""
+    return Budget(How(**limits), None)
 
 
 def spend(
@@ -128,10 +130,10 @@ def test_what_a_request_may_take_is_reserved_until_its_answer_is_there() -> None
 
 def test_what_was_sent_and_not_answered_is_counted_at_its_most(tmp_path: Path) -> None:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
-        plan = replace(PLAN, max_calls=9)
-        asked(Budget(plan, journal), Answering([TOLD], tries=2), 2)
+        how = How(max_calls=9)
+        asked(Budget(how, journal), Answering([TOLD], tries=2), 2)
         spent = cost_before(journal, {"m": (1e6, 1e6)})
-        left = Budget(plan, journal)
+        left = Budget(how, journal)
         assert asked(left, Answering([TOLD] * 9), 9) == 9 - 4
     assert (spent.calls, spent.unsettled) == (4, 3)
     assert spent.tokens == spent.money == 5 + 3 * MOST
@@ -150,7 +152,7 @@ def test_workers_share_what_is_left_and_no_death_adds_to_it(
     """Three shares of ten calls, of which the first had four before the run was
     resumed.
     """
-    ready = prepare(replace(PLAN, max_calls=14), catalogue)
+    ready = prepare(PLAN, catalogue, replace(HOW, max_calls=14))
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         for turn in range(4):
             asyncio.run(answer(journal, turn))
@@ -164,7 +166,7 @@ def test_workers_share_what_is_left_and_no_death_adds_to_it(
         {"max_calls": 3.0},
         {"max_calls": 3.0},
     ]
-    assert spend(Budget(ready.plan, None, left[1]), [TOLD] * 20) == 3
+    assert spend(Budget(ready.how, None, left[1]), [TOLD] * 20) == 3
 
 
 def test_what_workers_have_spent_is_known_to_what_comes_after_them(
@@ -176,9 +178,10 @@ def test_what_workers_have_spent_is_known_to_what_comes_after_them(
     request = replace(PLAN, agent="asking", rewards=[judge], models=[])
     with pytest.raises(RunFailed, match="is spent"):
         evaluate(
-            replace(request, max_calls=turns(request, tmp_path, asking) + 2),
+            request,
             tmp_path / "run",
             asking,
+            how=replace(HOW, max_calls=turns(request, tmp_path, asking) + 2),
         )
     assert len(log.read_text().splitlines()) == 2
 
@@ -226,14 +229,15 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     plan = replace(
         PLAN, models=[Choice(name="", config={"log": str(tmp_path / "log")})]
     )
-    undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
-    wanted = replace(plan, **{limit: {"max_calls": 11, "max_tokens": 11_000}[limit]})
+    undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue, how=HOW)
+    amounts: dict[str, Any] = {"max_calls": 11, "max_tokens": 11_000}
+    limited_how = replace(HOW, **{limit: amounts[limit]})
     (tmp_path / "log").unlink()
     with pytest.raises(
         RunFailed,
         match=rf"run\.{limit}=\d+ is spent.*; finished work is kept: raise it with `gde resume",
     ):
-        evaluate(wanted, tmp_path / "run", catalogue)
+        evaluate(plan, tmp_path / "run", catalogue, how=limited_how)
     folder = RunFolder.open(tmp_path / "run")
     with closing(folder.journal()) as journal:
         spent = cost_before(journal, {})
@@ -244,16 +248,17 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     assert spent.calls == 11 if limit == "max_calls" else 0 < spent.tokens <= 11_000
     with pytest.raises(RunFailed, match="is spent"):
         resume(folder.path, catalogue)
-    raised = resume(folder.path, catalogue, settings=[f"run.{limit}=none"])
+    changes: dict[str, Any] = {limit: None}
+    raised = resume(folder.path, catalogue, how=replace(folder.last_how(), **changes))
     assert raised.measurements == undisturbed.measurements
-    assert getattr(folder.plan(), limit) is None
+    assert getattr(folder.last_how(), limit) is None
     assert (
         load_evidence(folder.path).trajectories
         == load_evidence(tmp_path / "undisturbed").trajectories
     )
 
 
-PRICED = (Choice(name="m", config={"prices": (1_000_000.0, 2_000_000.0)}),)
+PRICED = {"m": {"prices": [1_000_000.0, 2_000_000.0]}}
 """A token of a prompt costs 1, one of an answer 2: an answer as `TOLD` 7."""
 
 
@@ -270,12 +275,12 @@ MOST_MONEY = (MOST - 100) * 1 + 100 * 2
     ("money", "answers"), [(-0.1, 0), (0.0, 1), (6.9, 1), (7.0, 2), (63.0, 10)]
 )
 def test_money_is_counted_by_prices(money: float, answers: int) -> None:
-    budget = limited(max_cost=MOST_MONEY + money, models=PRICED)
+    budget = limited(max_cost=MOST_MONEY + money, settings=PRICED)
     assert paid(budget, [TOLD] * 12) == answers
 
 
 def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
-    budget = limited(max_cost=1e9, models=PRICED)
+    budget = limited(max_cost=1e9, settings=PRICED)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
     assert re.search(
         r"the cost of some answers is unknown; set run\.max_calls", refusal(budget)
@@ -283,7 +288,7 @@ def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() ->
 
 
 def test_a_model_without_a_price_is_not_asked() -> None:
-    budget = limited(max_cost=1.0, models=PRICED)
+    budget = limited(max_cost=1.0, settings=PRICED)
     assert "without the prices of other: set its field prices" in refusal(
         budget, "other"
     )
@@ -295,20 +300,23 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
     plan = replace(
         PLAN, models=[Choice(name="", config={"log": str(tmp_path / "log")})]
     )
-    undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
+    undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue, how=HOW)
     assert [one.usage.cost for one in undisturbed.models] == [None]
     priced = {"log": str(tmp_path / "log"), "prices": (1e6, 1e6)}
     models = [Choice(name="", config=priced)]
-    wanted = replace(plan, max_cost=11_000.0, models=models)
+    wanted = replace(plan, models=models)
+    assert plan_hash(prepare(wanted, catalogue).plan) == undisturbed.plan_hash
     with pytest.raises(
         RunFailed,
         match=r"run\.max_cost=11000\.0 is spent.*; finished work is kept: raise it with `gde resume",
     ):
-        evaluate(wanted, tmp_path / "run", catalogue)
+        how = replace(HOW, max_cost=11_000.0)
+        evaluate(wanted, tmp_path / "run", catalogue, how=how)
     folder = RunFolder.open(tmp_path / "run")
-    prices = folder.plan().prices
+    last = folder.last_how()
+    prices = last.prices
     model = str(undisturbed.subject.model)
-    assert (folder.plan().max_cost, prices) == (11_000.0, {model: (1e6, 1e6)})
+    assert (last.max_cost, prices) == (11_000.0, {model: (1e6, 1e6)})
     with closing(folder.journal()) as journal:
         spent = cost_before(journal, prices)
         assert (
@@ -317,7 +325,9 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
             and spent.untold == 0
         )
         assert spent.tokens == spent.money
-    result = resume(folder.path, catalogue, settings=["run.max_cost=none"])
+    with pytest.raises(RunFailed, match="is spent"):
+        resume(folder.path, catalogue)
+    result = resume(folder.path, catalogue, how=replace(last, max_cost=None))
     assert result.measurements == undisturbed.measurements
     with closing(folder.journal()) as journal:
         whole = cost_before(journal, prices)
@@ -333,7 +343,7 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
         GdeError,
         match=r"run\.max_cost: wanted the prices of model '\S+', got none; --set model\.prices=",
     ):
-        evaluate(replace(PLAN, max_cost=1.0), tmp_path / "run", catalogue)
+        evaluate(PLAN, tmp_path / "run", catalogue, how=How(max_cost=1.0))
     assert not (tmp_path / "run").exists()
 
 

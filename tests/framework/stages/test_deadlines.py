@@ -15,6 +15,7 @@ from gde import (
     Choice,
     Decision,
     Evidence,
+    How,
     Measurement,
     Observation,
     Plan,
@@ -142,9 +143,10 @@ def test_an_agent_that_stands_still_fails_its_episodes(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     result = evaluate(
-        replace(PLAN, agent=Choice.of(Stuck), turn_seconds=0.3),
+        replace(PLAN, agent=Choice.of(Stuck)),
         tmp_path / "run",
         catalogue,
+        how=How(turn_seconds=0.3),
     )
     found = load_evidence(tmp_path / "run", catalogue).trajectories
     late = {str(each.key) for each in found if each.world.labels["distance"] == 2}
@@ -157,13 +159,9 @@ def test_an_agent_that_stands_still_fails_its_episodes(
 def test_metrics_and_reports_that_stand_still_are_failures(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    wanted = replace(
-        PLAN,
-        metrics=("success", Choice.of(stuck)),
-        reporters=(Choice.of(StuckReporter),),
-        part_seconds=0.3,
-    )
-    result = evaluate(wanted, tmp_path / "run", catalogue)
+    wanted = replace(PLAN, metrics=("success", Choice.of(stuck)))
+    how = How(reporters=(Choice.of(StuckReporter),), part_seconds=0.3)
+    result = evaluate(wanted, tmp_path / "run", catalogue, how=how)
     assert result.status == "partial"
     assert [(each.stage, each.subject, each.reason) for each in result.failures] == [
         ("metric", "stuck", "more than run.part_seconds=0.3"),

@@ -12,6 +12,7 @@ from gde import (
     Choice,
     Decision,
     GdeError,
+    How,
     Observation,
     Outcome,
     Plan,
@@ -35,9 +36,9 @@ PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episo
 
 
 def played(
-    plan: Plan, folder: Path, catalogue: Catalogue
+    plan: Plan, folder: Path, catalogue: Catalogue, how: How | None = None
 ) -> tuple[Result, list[Trajectory]]:
-    result = evaluate(plan, folder, catalogue)
+    result = evaluate(plan, folder, catalogue, how=how)
     return result, [*load_evidence(folder, catalogue).trajectories]
 
 
@@ -176,31 +177,37 @@ class Dawdling(ScriptedAgent):
 
 
 @pytest.mark.parametrize(
-    ("plan", "reason"),
+    ("plan", "how", "reason"),
     [
         (
-            replace(PLAN, agent=Dawdling(), turn_seconds=0.2),
+            replace(PLAN, agent=Dawdling()),
+            How(turn_seconds=0.2),
             "turn 0: more than run.turn_seconds=0.2",
         ),
         (
-            replace(PLAN, agent=Dawdling(), episode_seconds=0.3),
+            replace(PLAN, agent=Dawdling()),
+            How(episode_seconds=0.3),
             "episode: more than run.episode_seconds=0.3",
         ),
         (
-            replace(PLAN, environment="trap", turn_seconds=0.3),
+            replace(PLAN, environment="trap"),
+            How(turn_seconds=0.3),
             "turn [01]: more than run.turn_seconds=0.3",
         ),
         (
-            replace(PLAN, environment="trap", episode_seconds=0.4),
+            replace(PLAN, environment="trap"),
+            How(episode_seconds=0.4),
             "episode: more than run.episode_seconds=0.4",
         ),
     ],
     ids=["agent-turn", "agent-episode", "world-turn", "world-episode"],
 )
 def test_what_takes_too_long_fails_its_episode_and_stops_no_other(
-    plan: Plan, reason: str, tmp_path: Path, asking: Catalogue
+    plan: Plan, how: How, reason: str, tmp_path: Path, asking: Catalogue
 ) -> None:
-    result, trajectories = played(replace(plan, episodes=8), tmp_path / "run", asking)
+    result, trajectories = played(
+        replace(plan, episodes=8), tmp_path / "run", asking, how
+    )
     late = [one for one in trajectories if one.ending == "failed"]
     assert result.status == "partial"
     assert 0 < len(late) < len(trajectories) == 8
@@ -213,11 +220,11 @@ def test_what_takes_too_long_fails_its_episode_and_stops_no_other(
 def test_a_run_that_takes_too_long_stops_and_can_go_on(
     tmp_path: Path, asking: Catalogue
 ) -> None:
-    plan = replace(PLAN, environment=Choice(name="trap"), run_seconds=1.0, episodes=8)
+    plan = replace(PLAN, environment=Choice(name="trap"), episodes=8)
     with pytest.raises(
         RunFailed, match=r"run\.run_seconds=1 are over; resume with `gde resume`"
     ):
-        evaluate(plan, tmp_path / "run", asking)
+        evaluate(plan, tmp_path / "run", asking, how=How(run_seconds=1.0))
     kept = load_evidence(tmp_path / "run", asking).trajectories
     assert 0 < len(kept) < 8
     assert {one.ending for one in kept} == {"terminated"}

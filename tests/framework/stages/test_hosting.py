@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gde.data.how import How
 from gde.data.observation import Observation, Outcome
 from gde.data.plan import Choice, Plan
 from gde.offers import EnvironmentOffer, NoConfig
@@ -92,7 +93,9 @@ def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
         "agent": walker,
         "metrics": ("length",),
     }
-    result = evaluate(Plan(**choices, episodes=24, concurrency=12), tmp_path / "run")
+    result = evaluate(
+        Plan(**choices, episodes=24), tmp_path / "run", how=How(concurrency=12)
+    )
     assert result.status == "ok"
     assert counted.most > 1
     assert threading.main_thread().name not in counted.threads
@@ -103,7 +106,9 @@ def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(
     most: int | None, episodes: int
 ) -> None:
     ready = resolve(
-        Plan(environment=Slow, agent=walker, concurrency=12), Catalogue.default()
+        Plan(environment=Slow, agent=walker),
+        Catalogue.default(),
+        How(concurrency=12),
     )
     (condition,) = ready.conditions
     entry = condition.environment.entry
@@ -141,7 +146,7 @@ def test_calls_with_deadlines_have_threads_though_they_do_not_block(
         "agent": walker,
         "metrics": ("length",),
     }
-    evaluate(Plan(**choices, episodes=2, turn_seconds=30.0), tmp_path / "run")
+    evaluate(Plan(**choices, episodes=2), tmp_path / "run", how=How(turn_seconds=30.0))
     assert counted.threads == {"gde-environment"}
 
 
@@ -151,7 +156,9 @@ def test_a_hanging_step_fails_its_episode_and_no_other(tmp_path: Path) -> None:
         "agent": walker,
         "metrics": ("length",),
     }
-    result = evaluate(Plan(**choices, episodes=12, turn_seconds=0.5), tmp_path / "run")
+    result = evaluate(
+        Plan(**choices, episodes=12), tmp_path / "run", how=How(turn_seconds=0.5)
+    )
     trajectories = load_evidence(tmp_path / "run").trajectories
     failed = {str(one.key) for one in trajectories if one.ending == "failed"}
     assert len(trajectories) == 12

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Plan
+from gde import Plan
 from gde.data.completion import Completion, ModelInfo
 from gde.data.model_use import ModelUse, Usage, merged, total
 from gde.stages.model_use import models_used
@@ -51,7 +51,7 @@ def test_calls_are_summed_by_part_and_model(journal: Journal) -> None:
     write(journal, "0/1/0", ANSWER, day="2026-11-25")
     write(journal, "reward_model judge", ANSWER)
 
-    agent, other, judge = models_used(journal, PLAN)
+    agent, other, judge = models_used(journal, PLAN, {})
     assert (agent.kind, agent.part, agent.name) == ("agent", "asking", "big")
     assert agent.model == "server:big@https://host/v1"
     assert agent.answered_by == ("big-2026",)
@@ -65,18 +65,15 @@ def test_calls_are_summed_by_part_and_model(journal: Journal) -> None:
 def test_answers_of_the_cache_took_nothing(journal: Journal) -> None:
     write(journal, "0/0/0", ANSWER)
     write(journal, "0/0/1", replace(ANSWER, cached=True), day="")
-    (use,) = models_used(journal, PLAN)
+    (use,) = models_used(journal, PLAN, {})
     assert use.usage == Usage(calls=1, cached=1, prompt_tokens=90, answer_tokens=10)
     assert use.days == (DAY, DAY)
 
 
-PRICED = Choice(name="big", config={"prices": (1e6, 2e6)})
-
-
 def test_a_cost_needs_a_price_and_says_what_it_lacks(journal: Journal) -> None:
     write(journal, "0/0/0", ANSWER, replace(ANSWER, n_completion=None))
-    assert [one.usage.cost for one in models_used(journal, PLAN)] == [None]
-    (use,) = models_used(journal, replace(PLAN, models=(PRICED,)))
+    assert [one.usage.cost for one in models_used(journal, PLAN, {})] == [None]
+    (use,) = models_used(journal, PLAN, {"big": (1e6, 2e6)})
     assert (use.usage.untold, use.usage.cost) == (1, 90 + 90 + 2 * 10)
 
 

@@ -11,7 +11,7 @@ import outage_parts
 import pytest
 from outage_parts import Outage
 
-from gde import Plan, RunFailed, Unavailable, evaluate, load_evidence, resume
+from gde import How, Plan, RunFailed, Unavailable, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.stages.outages import PATIENCE, Reach, SecondChances
 from gde.store.folder import RunFolder
@@ -111,12 +111,12 @@ def test_an_outage_stops_the_run_and_fails_no_episode(
     flickering: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wanted = replace(PLAN, agent=agent, concurrency=concurrency)
+    wanted, how = replace(PLAN, agent=agent), How(concurrency=concurrency)
     outage(monkeypatch)
-    undisturbed = evaluate(wanted, tmp_path / "undisturbed", flickering)
+    undisturbed = evaluate(wanted, tmp_path / "undisturbed", flickering, how=how)
     outage(monkeypatch, after=after)
     with pytest.raises(RunFailed, match="no later request succeeded; run stopped"):
-        evaluate(wanted, tmp_path / "run", flickering)
+        evaluate(wanted, tmp_path / "run", flickering, how=how)
     assert len(outage_parts.OUTAGE.asked) <= after + PATIENCE + concurrency
     with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
         assert journal.failed_episodes() == []
@@ -142,11 +142,11 @@ def test_a_moment_s_outage_costs_no_episode(
 def test_a_request_that_alone_is_never_answered_fails_its_episode(
     tmp_path: Path, flickering: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = replace(PLAN, concurrency=1)
+    alone = How(concurrency=1)
     outage(monkeypatch)
-    evaluate(alone, tmp_path / "undisturbed", flickering)
+    evaluate(PLAN, tmp_path / "undisturbed", flickering, how=alone)
     outage(monkeypatch, seeds=frozenset(outage_parts.OUTAGE.asked[:1]))
-    result = evaluate(alone, tmp_path / "run", flickering)
+    result = evaluate(PLAN, tmp_path / "run", flickering, how=alone)
     assert [(one.subject, one.reason) for one in result.failures] == [
         ("0/0/0", "no server here")
     ]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gde import Trajectory, Turn
+from gde import How, Trajectory, Turn
 from gde.stages import progress
 from gde.stages.progress import Listeners, Progress, watching
-from gde.store import ownership
 from gde.store.journal import Journal
+from gde.store.trust import trust
 from gde.testing.samples import sample_evidence
 
 EPISODES = [one for one in sample_evidence(3).trajectories if one.turns]
@@ -30,8 +30,8 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         # A folder made elsewhere is read as it was when it was opened.
-        (tmp_path / "plan.toml").touch()
-        ownership.mark(tmp_path)
+        (tmp_path / "plan.toml").write_text(f"# {tmp_path}")
+        trust(tmp_path, How())
         yield journal
 
 

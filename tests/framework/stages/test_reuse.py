@@ -16,6 +16,7 @@ from gde import (
     Context,
     Decision,
     GdeError,
+    How,
     Message,
     ModelInfo,
     NoConfig,
@@ -26,11 +27,8 @@ from gde import (
     evaluate,
     load_evidence,
 )
-from gde.before.preparing import prepare
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
-from gde.request.planfile import plan_hash
-from gde.stages.context import Resources
 from gde.stages.reuse import Reuse
 from gde.store.answers import Answers
 from gde.testing.parts import AskingAgent, PlantedModel
@@ -115,14 +113,10 @@ def test_another_file_is_refused_and_left_alone(
         other.execute("CREATE TABLE mine (x)")
     for name in ("text", "other", "absent/file"):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else b""
-        plan = Plan(
-            environment="corridor",
-            agent="scripted",
-            episodes=2,
-            cache=str(tmp_path / name),
-        )
+        plan = Plan(environment="corridor", agent="scripted", episodes=2)
+        how = How(cache=str(tmp_path / name))
         with pytest.raises(GdeError, match=r"run\.cache=.*: wanted a file of answers"):
-            evaluate(plan, tmp_path / "run", catalogue)
+            evaluate(plan, tmp_path / "run", catalogue, how=how)
         assert not (tmp_path / "run").exists()
         assert before == ((tmp_path / name).read_bytes() if before else b"")
 
@@ -163,12 +157,12 @@ def test_a_second_run_asks_nothing_and_says_so(
         agent=at(0.0, log),
         metrics=("success",),
         episodes=4,
-        cache=cache,
     )
-    assert plan_hash(plan) == plan_hash(replace(plan, cache=""))
-    first = evaluate(plan, tmp_path / "first", asking)
+    how = How(cache=cache)
+    first = evaluate(plan, tmp_path / "first", asking, how=how)
     n = len(log.read_text().splitlines())
-    second = evaluate(replace(plan, max_calls=1), tmp_path / "second", asking)
+    second = evaluate(plan, tmp_path / "second", asking, how=replace(how, max_calls=1))
+    assert first.plan_hash == second.plan_hash
     assert len(log.read_text().splitlines()) == n > 0
     assert first.measurements == second.measurements
     assert first.provenance["cache"]["hits"] == 0  # type: ignore[index, call-overload]
@@ -190,21 +184,17 @@ def test_a_second_run_asks_nothing_and_says_so(
     assert ours == [each and replace(each, cached=False) for each in theirs]
 
 
-def test_samples_and_what_a_folder_says_are_asked(
-    tmp_path: Path, asking: Catalogue
-) -> None:
+def test_samples_are_asked(tmp_path: Path, asking: Catalogue) -> None:
     log, answers = tmp_path / "log", tmp_path / "answers"
     plan = Plan(
         environment="corridor",
         agent=at(0.5, log),
         metrics=("success",),
         episodes=3,
-        cache=str(answers),
     )
-    evaluate(plan, tmp_path / "first", asking)
+    how = How(cache=str(answers))
+    evaluate(plan, tmp_path / "first", asking, how=how)
     n = len(log.read_text().splitlines())
-    again = evaluate(plan, tmp_path / "second", asking)
+    again = evaluate(plan, tmp_path / "second", asking, how=how)
     assert len(log.read_text().splitlines()) == 2 * n
     assert again.provenance["cache"]["hits"] == 0  # type: ignore[index, call-overload]
-    with closing(Resources(prepare(plan, asking), keys_to=())) as resources:
-        assert resources.models.reuse.key(PlantedModel(), {}, REQUEST) == ""

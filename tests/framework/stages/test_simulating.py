@@ -14,6 +14,7 @@ from gde import (
     Decision,
     EnvironmentOffer,
     GdeError,
+    How,
     NoConfig,
     Observation,
     Offer,
@@ -186,14 +187,18 @@ def test_half_as_many_episodes_at_once_where_each_has_two_simulators(
     assert (
         at_once(
             resolve(
-                plan(trier(RIGHT), environment=environment, concurrency=9), catalogue
+                plan(trier(RIGHT), environment=environment),
+                catalogue,
+                How(concurrency=9),
             )
         )
         == 1
     )
     assert (
         at_once(
-            resolve(plan("scripted", environment=environment, concurrency=9), catalogue)
+            resolve(
+                plan("scripted", environment=environment), catalogue, How(concurrency=9)
+            )
         )
         == 3
     )

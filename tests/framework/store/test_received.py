@@ -15,33 +15,43 @@ from whole_plan import whole_plan
 from gde import (
     Choice,
     GdeError,
+    How,
     Plan,
     evaluate,
     load_evidence,
+    probe,
     report,
     rescore,
     resume,
-    write_plan,
 )
+from gde.comparisons.comparing import compare
 from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue
-from gde.request.planfile import read_plan
-from gde.request.secrets import Secrets
+from gde.runs.trusting import disclose, trust_run
 from gde.runs.verifying import verify
 from gde.store.digests import matches
 from gde.store.folder import RunFolder
 from gde.store.head import State
 from gde.store.journal import Journal
+from gde.store.trust import trust
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
 
 
 @pytest.fixture
-def received(tmp_path: Path, catalogue: Catalogue) -> Path:
-    """A finished run as another user would send it."""
-    made = tmp_path / "made"
-    evaluate(PLAN, made, catalogue)
-    return Path(shutil.copytree(made, tmp_path / "in" / "run"))
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Act as another user from now on; the call ends it."""
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "theirs"))
+    return lambda: monkeypatch.setenv("GDE_STATE", str(tmp_path / "mine"))
+
+
+@pytest.fixture
+def received(theirs: Callable[[], None], tmp_path: Path, catalogue: Catalogue) -> Path:
+    """A finished run that another user has sent."""
+    run = tmp_path / "in" / "run"
+    evaluate(PLAN, run, catalogue, how=How(max_calls=77, concurrency=3))
+    theirs()
+    return run
 
 
 @pytest.fixture
@@ -60,102 +70,173 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("use", [resume, rescore, report])
-def test_a_received_folder_is_copied_before_it_is_written(
+USES = (resume, rescore, probe, report)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_received_folder_is_obeyed_when_its_user_has_trusted_it(
     use: Callable[..., object], received: Path, catalogue: Catalogue
 ) -> None:
     before = everything(received)
-    use(received, catalogue=catalogue)
+    names_it = rf"^{received} was not played here by you, .* `gde trust {received}`"
+    with pytest.raises(GdeError, match=names_it) as refusal:
+        use(received, catalogue=catalogue)
+    assert "\n" not in str(refusal.value)
     assert everything(received) == before
-    copy = received.with_name("run-copy")
-    assert RunFolder.open(copy).is_own
-    assert load_evidence(copy).trajectories == load_evidence(received).trajectories
+    assert [each.name for each in received.parent.iterdir()] == ["run"]
+
+    assert load_evidence(received, catalogue).trajectories
+    trust_run(received)
+    assert everything(received) == before
+    if use is probe:
+        # Trusted, it is refused for what it lacks.
+        with pytest.raises(GdeError, match="has no probes to fit anew"):
+            use(received, catalogue=catalogue)
+    else:
+        use(received, catalogue=catalogue)
+    assert [each.name for each in received.parent.iterdir()] == ["run"]
 
 
-def test_a_run_that_was_made_here_is_written_in_place(
+def test_a_report_of_a_received_folder_is_written_elsewhere(
+    received: Path, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    before = everything(received)
+    (page,) = report(received, catalogue=catalogue, out=tmp_path / "mine")
+    assert page.parent == tmp_path / "mine"
+    assert "success" in page.read_text().lower()
+    assert everything(received) == before
+    assert not RunFolder.open(received).is_trusted
+
+
+def test_a_run_that_was_made_here_may_be_moved_and_copied(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     result = evaluate(PLAN, tmp_path / "run", catalogue)
     (tmp_path / "run").rename(tmp_path / "moved")
-    assert resume(tmp_path / "moved", catalogue).measurements == result.measurements
-    assert [each.name for each in tmp_path.iterdir()] == ["moved"]
+    shutil.copytree(tmp_path / "moved", tmp_path / "copied")
+    for name in ("moved", "copied"):
+        assert resume(tmp_path / name, catalogue).measurements == result.measurements
+    assert {each.name for each in tmp_path.iterdir()} == {"moved", "copied"}
 
 
-def test_where_and_how_to_run_is_not_taken_from_a_received_plan(
-    received: Path, catalogue: Catalogue, tmp_path: Path
+def test_runs_in_trusted_folders_are_trusted(
+    received: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.toml"
+    monkeypatch.setenv("GDE_SETTINGS", str(settings))
+    for folder, trusted in (("elsewhere", False), ("i", False), ("in", True)):
+        settings.write_text(f'trusted_folders = ["{tmp_path / folder}"]')
+        assert RunFolder.open(received).is_trusted == trusted
+    # A link into such a folder makes nothing trusted that lies elsewhere.
+    outside = Path(shutil.copytree(received, tmp_path / "outside"))
+    (tmp_path / "in" / "link").symlink_to(outside)
+    assert not RunFolder(tmp_path / "in" / "link").is_trusted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[executor]\nuse = "ray"\naddress = "ray://elsewhere:1"\n[run]\n',
+        '[[report]]\nuse = "planted"\n[run]\n',
+        '[run]\ncache = "/somewhere"\n',
+    ],
+)
+def test_a_received_plan_that_says_how_is_refused_even_where_it_is_trusted(
+    text: str, received: Path, catalogue: Catalogue
 ) -> None:
     plan = received / "plan.toml"
-    text = plan.read_text().replace(
-        'use = "serial"', 'use = "ray"\naddress = "ray://elsewhere:1"'
-    )
-    cache = tmp_path / "cache.sqlite"
-    text = text.replace("[run]\n", f'[run]\ncache = "{cache}"\n')
-    plan.write_text(text)
-    assert read_plan(plan).executor.name == "ray"
-    resume(received, catalogue)
-    own = read_plan(received.with_name("run-copy") / "plan.toml")
-    assert own.executor == Choice(name="serial")
-    assert own.cache == ""
-    assert not cache.exists()
+    plan.write_text(plan.read_text().replace("[run]\n", text))
+    trust(received, How())
+    for use in USES:
+        with pytest.raises(GdeError, match="says how"):
+            use(received, catalogue=catalogue)
+    with pytest.raises(GdeError, match="says how"):
+        disclose(received, catalogue)
 
 
-def test_an_edited_plan_is_noticed(tmp_path: Path, catalogue: Catalogue) -> None:
-    evaluate(PLAN, tmp_path / "run", catalogue)
-    plan = tmp_path / "run" / "plan.toml"
-    plan.write_text(plan.read_text().replace('use = "serial"', 'use = "processes"'))
-    assert not RunFolder.open(tmp_path / "run").is_own
-    resume(tmp_path / "run", catalogue)
-    assert (tmp_path / "run-copy").is_dir()
-
-
-def test_a_mark_is_worth_nothing_elsewhere_or_for_another_user(
-    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evaluate(PLAN, tmp_path / "run", catalogue)
-    folder = RunFolder.open(tmp_path / "run")
-    assert folder.is_own
-    shutil.copytree(tmp_path / "run", tmp_path / "copy")
-    assert not RunFolder.open(tmp_path / "copy").is_own
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-    assert not folder.is_own
-    secret = tmp_path / "another" / "gde" / "secret"
-    assert secret.stat().st_mode & 0o777 == 0o600
-    secret.chmod(0o644)
-    with pytest.raises(GdeError, match="others may read the key"):
-        _ = folder.is_own
-
-
-def test_a_run_made_elsewhere_sends_nothing_to_hosts_that_nobody_named(
+def test_how_to_go_on_is_said_by_the_user_who_trusts(
+    received: Path,
+    tmp_path: Path,
+    catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    received = Secrets(keys_to=(), is_received=True)
-    with pytest.raises(GdeError, match=r"would send requests to http://10\.0\.0\.1:80"):
-        received.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1")
-    named = Secrets(keys_to=("http://10.0.0.1:80",), is_received=True)
-    assert named.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
-    monkeypatch.setenv("MY_KEY", "mine-and-mine")
-    with pytest.raises(
-        GdeError, match=r"MY_KEY holds .*--key-to http://10.0.0.1:80=MY_KEY"
-    ):
-        named.give("MY_KEY", "http://10.0.0.1:80/v1")
-    both = Secrets(keys_to=("http://10.0.0.1:80=MY_KEY",), is_received=True)
-    assert both.give("MY_KEY", "http://10.0.0.1:80/v1") == "mine-and-mine"
-    assert both.give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
-    assert Secrets(keys_to=()).give("NO_SUCH_KEY", "http://10.0.0.1:80/v1") == ""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("concurrency = 5\nmax_calls = 9999")
+    monkeypatch.setenv("GDE_SETTINGS", str(settings))
+    assert RunFolder.open(received).last_how().max_calls == 9999
+    trust_run(received)
+    how = RunFolder.open(received).last_how()
+    # Its limits stay, and nothing else of its makers.
+    assert (how.max_calls, how.concurrency) == (77, 5)
+    assert how.executor == Choice(name="serial")
+    (limits,) = [
+        line for line in disclose(received, catalogue).lines if "limits" in line
+    ]
+    assert limits == "limits that stay: max_calls=77"
 
 
-def test_a_run_made_elsewhere_sends_no_header_that_nobody_named() -> None:
-    url, host = "http://10.0.0.1:80/v1", "http://10.0.0.1:80"
-    with pytest.raises(
-        GdeError,
-        match=r"would send X-Org: theirs to .*--key-to http://10.0.0.1:80=X-Org",
-    ):
-        Secrets(keys_to=(host,), is_received=True).check_header("X-Org", "theirs", url)
-    named = Secrets(keys_to=(f"{host}=X-Org",), is_received=True)
-    named.check_header("X-Org", "theirs", url)
-    with pytest.raises(GdeError, match="X-Team"):
-        named.check_header("X-Team", "theirs", url)
-    Secrets(keys_to=()).check_header("X-Org", "mine", url)
+def test_an_edited_plan_is_asked_about_again(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    run = tmp_path / "run"
+    evaluate(PLAN, run, catalogue, how=How(max_calls=77))
+    assert disclose(run, catalogue).trusted
+    assert disclose(run, catalogue).changed == ()
+    plan = run / "plan.toml"
+    plan.write_text(plan.read_text().replace("seed = 0", "seed = 1"))
+    with pytest.raises(GdeError, match="its plan was edited: look at it and trust"):
+        resume(run, catalogue)
+    shown = disclose(run, catalogue)
+    assert not shown.trusted
+    assert shown.changed == ("-seed = 0", "+seed = 1")
+    trust_run(run)
+    assert disclose(run, catalogue).trusted
+
+
+def test_trust_is_of_one_user_and_kept_for_him_alone(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "mine"))
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.is_trusted
+    (entry,) = (tmp_path / "mine" / "trusted").iterdir()
+    assert entry.stat().st_mode & 0o777 == 0o600
+    assert entry.parent.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "another"))
+    assert not folder.is_trusted
+    assert not (tmp_path / "another").exists()
+
+
+def test_where_trust_cannot_be_kept_a_run_is_played_with_a_warning(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "file"))
+    with pytest.warns(UserWarning, match="name another place in GDE_STATE; later"):
+        result = evaluate(PLAN, tmp_path / "run", catalogue)
+    assert result.status == "ok"
+    with pytest.raises(GdeError, match="cannot keep the list of trusted runs in"):
+        trust_run(tmp_path / "run")
+    with pytest.raises(GdeError, match="gde trust"):
+        resume(tmp_path / "run", catalogue)
+
+
+def test_the_last_how_of_a_run_is_found_again(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    run = tmp_path / "run"
+    evaluate(PLAN, run, catalogue, how=How(max_calls=77, turn_seconds=9.0))
+    last = RunFolder.open(run).last_how()
+    assert (last.max_calls, last.turn_seconds) == (77, 9.0)
+    assert [each.name for each in last.reporters] == ["html"]
+    resume(run, catalogue, how=replace(last, max_calls=78))
+    resume(run, catalogue)
+    assert RunFolder.open(run).last_how() == replace(last, max_calls=78)
+    # Another run of the same plan has its own.
+    evaluate(PLAN, tmp_path / "other", catalogue)
+    assert RunFolder.open(tmp_path / "other").last_how().max_calls is None
+    assert RunFolder.open(run).last_how().max_calls == 78
 
 
 def writer_link(run: Path, treasure: Path) -> None:
@@ -164,14 +245,18 @@ def writer_link(run: Path, treasure: Path) -> None:
         (run / name).symlink_to(treasure)
 
 
-@pytest.mark.parametrize("use", [resume, rescore, report])
 def test_links_in_a_received_folder_are_never_followed(
-    use: Callable[..., object], received: Path, treasure: Path, catalogue: Catalogue
+    received: Path, treasure: Path, tmp_path: Path, catalogue: Catalogue
 ) -> None:
     writer_link(received, treasure)
-    use(received, catalogue=catalogue)
+    report(received, catalogue=catalogue, out=tmp_path / "mine")
+    for refuse in (lambda: disclose(received, catalogue), lambda: trust_run(received)):
+        with pytest.raises(GdeError, match="is a link or a special file"):
+            refuse()
+    for use in USES:
+        with pytest.raises(GdeError):
+            use(received, catalogue=catalogue)
     assert treasure.read_text() == "mine"
-    assert not [*received.with_name("run-copy").rglob("*.writer")]
 
 
 def test_files_behind_a_linked_folder_are_none_of_the_run(
@@ -188,12 +273,12 @@ def test_files_behind_a_linked_folder_are_none_of_the_run(
         matches(journal, received, received / "sub" / "treasure")
 
 
-def test_a_plan_of_ones_own_gives_a_received_folder_no_keys(
-    of_file: Path, grids: Path, catalogue: Catalogue
+def test_a_plan_of_ones_own_makes_a_received_folder_not_ones_own(
+    received: Path, catalogue: Catalogue
 ) -> None:
-    own = RunFolder.open(of_file.with_name("run")).plan()
-    with pytest.raises(GdeError, match=f"would read {grids}"):
-        resume(of_file, catalogue, plan=own)
+    for use in USES:
+        with pytest.raises(GdeError, match="gde trust"):
+            use(received, catalogue=catalogue, plan=RunFolder.open(received).plan())
 
 
 def super_journal(run: Path, treasure: Path) -> None:
@@ -280,84 +365,106 @@ def grids(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def of_file(grids: Path, tmp_path: Path, catalogue: Catalogue) -> Path:
+def of_file(
+    theirs: Callable[[], None], grids: Path, tmp_path: Path, catalogue: Catalogue
+) -> Path:
     """A received run whose plan names that file."""
     world = Choice(name="grid", config={"grids": str(grids)})
     plan = Plan(environment=world, agent="random", metrics=["success"])
-    evaluate(plan, tmp_path / "run", catalogue)
-    return Path(shutil.copytree(tmp_path / "run", tmp_path / "received"))
+    evaluate(plan, tmp_path / "received", catalogue)
+    theirs()
+    return tmp_path / "received"
 
 
 def test_devices_are_not_read(of_file: Path, grids: Path, catalogue: Catalogue) -> None:
     grids.unlink()
     grids.symlink_to(os.devnull)
-    with pytest.raises(GdeError, match=r"grid: .* names .*, which is no plain file"):
-        resume(of_file, catalogue, reads=["/dev/null"])
+    with pytest.raises(GdeError, match=f"^{grids} is a link or a special file"):
+        disclose(of_file, catalogue)
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_files_are_read_where_the_user_names_them_and_from_then_on(
+def test_files_are_shown_and_read_when_the_user_trusts(
     executor: str, of_file: Path, grids: Path, catalogue: Catalogue
 ) -> None:
-    names_it = rf"grid: .* would read {grids}: .* --read {grids} "
-    with pytest.raises(GdeError, match=names_it):
+    opened = grids.stat().st_atime_ns
+    os.utime(grids, ns=(0, grids.stat().st_mtime_ns))
+    with pytest.raises(GdeError, match="gde trust"):
         resume(of_file, catalogue)
-    assert not of_file.with_name("received-copy").exists()
-    with pytest.raises(GdeError, match=names_it):
-        resume(of_file, catalogue, reads=[grids.parent / "another"])
+    shown = disclose(of_file, catalogue).lines
+    size = grids.stat().st_size
+    assert f"grid.grids reads {grids} ({size} bytes)" in shown
+    assert grids.stat().st_atime_ns == 0 < opened
+    trust_run(of_file)
     # A run is not finished where a report is missing.
     (of_file / "result.json").unlink()
     with closing(Journal.open(of_file / "run.sqlite")) as journal:
         for table in ("turns", "episodes"):
             journal.write([(f"DELETE FROM {table}", ())])
-    done = resume(of_file, catalogue, reads=[grids.parent], executor=executor)
+    done = resume(of_file, catalogue, how=How(executor=executor))
     assert done.status == "ok"
     assert rescore(done.run, catalogue=catalogue).status == "ok"
 
-    # Who sends a folder cannot say what its receiver allows.
-    again = shutil.copytree(done.run, of_file.with_name("again"))
-    with pytest.raises(GdeError, match=names_it):
-        resume(again, catalogue)
-
 
 def test_readers_open_no_files_that_a_received_plan_names(
-    of_file: Path, grids: Path, tmp_path: Path, catalogue: Catalogue
+    of_file: Path, grids: Path, catalogue: Catalogue
 ) -> None:
-    def mdp(run: Path) -> object:
-        evidence = load_evidence(run, catalogue)
+    def mdp() -> object:
+        evidence = load_evidence(of_file, catalogue)
         assert evidence.mdp is not None
         return evidence.mdp(evidence.trajectories[0])
 
-    assert mdp(tmp_path / "run")
-    with pytest.raises(GdeError, match=rf"grid: .* would read {grids}"):
-        mdp(of_file)
-    rescore(of_file, catalogue=catalogue, reads=[grids])
-    assert mdp(of_file.with_name("received-copy"))
+    with pytest.raises(GdeError, match="grid needs parts of a run that you do not"):
+        mdp()
+    trust_run(of_file)
+    assert mdp()
 
 
-def test_a_file_that_the_user_names_with_a_part_is_read(
-    received: Path, tmp_path: Path, asking: Catalogue
+def test_comparisons_make_no_world_of_a_run_that_is_not_trusted(
+    theirs: Callable[[], None], tmp_path: Path, catalogue: Catalogue
+) -> None:
+    plan = Plan(
+        environment="corridor",
+        agent="scripted",
+        metrics=["success", "efficiency"],
+        episodes=3,
+    )
+    evaluate(plan, tmp_path / "theirs", catalogue)
+    theirs()
+    evaluate(replace(plan, agent="random"), tmp_path / "mine", catalogue)
+    pair = [tmp_path / "mine", tmp_path / "theirs"]
+    for a, b in (pair, pair[::-1]):
+        found = compare(a, b, catalogue)
+        assert {row.name for row in found.rows} == {"success"}
+        (note,) = [note for note in found.notes if "efficiency" in note]
+        assert note == (
+            f"metric 'efficiency' is left out: you do not trust {pair[1]} (`gde trust {pair[1]}`)"
+        )
+    trust_run(tmp_path / "theirs")
+    names = {row.name for row in compare(*pair, catalogue).rows}
+    assert names == {"success", "efficiency.regret", "efficiency.spl"}
+
+
+def test_parts_that_are_added_to_a_trusted_run_are_read_from_then_on(
+    received: Path,
+    theirs: Callable[[], None],
+    tmp_path: Path,
+    asking: Catalogue,
 ) -> None:
     log = tmp_path / "log"
     log.touch()
     poll = Choice(name="poll", config={"model": f"noted:{log}"})
-    done = rescore(received, [poll], asking)
-    assert done.status == "ok"
+    with pytest.raises(GdeError, match="gde trust"):
+        rescore(received, [poll], asking)
+    assert not log.read_text()
+    trust_run(received)
+    assert rescore(received, [poll], asking).status == "ok"
     assert log.read_text()
-
-    again = Path(shutil.copytree(done.run, tmp_path / "again"))
-    (failure,) = rescore(again, catalogue=asking).failures
-    assert f"would read {log}" in failure.reason
-
-
-def test_reporters_are_not_taken_from_a_received_plan(
-    received: Path, catalogue: Catalogue
-) -> None:
-    plan = received / "plan.toml"
-    plan.write_text(write_plan(replace(read_plan(plan), reporters=["planted"])))
-    resume(received, catalogue)
-    own = read_plan(received.with_name("run-copy") / "plan.toml")
-    assert "planted" not in [each.name for each in own.reporters]
+    recorded = RunFolder.open(received).recorded()
+    assert [each.name for each in recorded.added["metrics"]] == ["poll"]
+    assert "poll" not in [each.name for each in recorded.begun.metrics]
+    # The addition asks nobody again.
+    assert resume(received, asking).status == "ok"
 
 
 HOSTILE = [
@@ -401,35 +508,45 @@ def test_models_and_probes_that_gde_never_writes_are_refused(
         rescore(tmp_path / "run", catalogue=catalogue)
 
 
+@pytest.mark.parametrize("trusted", [False, True])
 @pytest.mark.parametrize("damage", HOSTILE)
 def test_hostile_folders_are_refused_in_one_line(
     damage: Callable[[Path, Path], None],
+    trusted: bool,
     received: Path,
     treasure: Path,
+    tmp_path: Path,
     catalogue: Catalogue,
 ) -> None:
     damage(received, treasure)
     before = everything(received)
+    if trusted and (received / "plan.toml").is_file():
+        trust(received, How())
 
     def read() -> object:
         return RunFolder.open(received).read_result()
 
+    faults: list[object] = []
     refused = 0
     for use in (
         lambda: load_evidence(received),
+        lambda: report(received, catalogue=catalogue, out=tmp_path / "out"),
+        read,
+        lambda: faults.extend(verify(received)),
+        lambda: disclose(received, catalogue),
         lambda: rescore(received, catalogue=catalogue),
         lambda: resume(received, catalogue),
         lambda: report(received, catalogue=catalogue),
-        read,
     ):
         try:
             use()
         except GdeError as error:
             assert "\n" not in str(error)
             refused += 1
-    assert refused or verify(received)
+    assert refused or faults
     assert treasure.read_text() == "mine"
-    assert everything(received) == before
+    if not trusted:
+        assert everything(received) == before
 
 
 def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
@@ -456,5 +573,4 @@ def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
         resume(run, catalogue)
     (run / "run.head").unlink()
     again = resume(run, catalogue)
-    assert Path(again.run) == tmp_path / "run-copy"
     assert again.measurements == whole.measurements

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gde.data.evidence import Evidence
+from gde.data.how import How
 from gde.data.json import Json
 from gde.data.mdp import Policy
 from gde.data.plan import Choice, Plan
@@ -39,12 +40,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
             environment=Choice(name="grid", config=grid),
             agent=Choice(name=agent, config=config),
             metrics=(Choice(name="success"),),
-            reporters=(Choice(name="html"),),
             episodes=episodes,
             repeats=repeats,
         )
         run: Path = tmp_path_factory.mktemp(agent) / "run"
-        assert not evaluate(plan, run).failures
+        how = How(reporters=("html",))
+        assert not evaluate(plan, run, how=how).failures
         return load_evidence(run)
 
     return play

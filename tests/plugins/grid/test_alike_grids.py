@@ -18,7 +18,6 @@ def played(config: Mapping[str, Json], episodes: int, folder: Path) -> Evidence:
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=episodes,
-        reporters=(),
     )
     evaluate(plan, folder)
     return load_evidence(folder)

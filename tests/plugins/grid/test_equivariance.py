@@ -20,7 +20,6 @@ def measured(folder: Path, ties: str, transforms: list[str]) -> Found:
         agent=Choice(name="optimal", config={"ties": ties}),
         metrics=(Choice(name="equivariance"), Choice(name="accuracy")),
         episodes=40,
-        reporters=(),
     )
     return {
         (one.name, *one.where.values()): one

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from gde.before.preparing import dry
 from gde.cli.main import build_app
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, GdeError
 from gde.request.settings import build
@@ -397,10 +398,8 @@ def test_a_file_is_read_again_only_when_it_has_changed(grids: str) -> None:
 
 
 def test_workers_use_each_grid_once_too(grids: str, tmp_path: Path) -> None:
-    plan = replace(
-        asked(grids), executor=Choice(name="processes", config={"workers": 2})
-    )
-    evaluate(plan, tmp_path / "run")
+    how = How(executor=Choice(name="processes", config={"workers": 2}))
+    evaluate(asked(grids), tmp_path / "run", how=how)
     evaluate(asked(grids), tmp_path / "serial")
     runs = [load_evidence(tmp_path / name).trajectories for name in ("run", "serial")]
     assert [one.world for one in runs[0]] == [one.world for one in runs[1]]

@@ -177,7 +177,6 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=LEAST // 2 + OF_SIZE,
-        reporters=(),
     )
     folder = tmp_path_factory.mktemp("decoded") / "run"
     evaluate(plan, folder)

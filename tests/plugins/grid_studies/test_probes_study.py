@@ -285,7 +285,6 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=2,
-        reporters=(),
     )
     evaluate(plan, tmp_path / "run")
     evidence = load_evidence(tmp_path / "run")

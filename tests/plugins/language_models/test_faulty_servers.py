@@ -108,7 +108,7 @@ def ask(
     async def asked() -> list[Any]:
         async with server(behave, seen) as url:
             config = OpenAIConfig(
-                source=f"m@{url}", **{"retries": 1, "timeout": 5.0, **settings}
+                source="m", url=url, **{"retries": 1, "timeout": 5.0, **settings}
             )
             model = OpenAIModel(config, KEY)
             return await asyncio.gather(
@@ -219,7 +219,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
             async with server(
                 says(307, b"", f"location: {other}/chat/completions"), seen
             ) as url:
-                model = OpenAIModel(OpenAIConfig(source=f"m@{url}", retries=2), KEY)
+                model = OpenAIModel(OpenAIConfig(source="m", url=url, retries=2), KEY)
                 (outcome,) = await asyncio.gather(
                     model.complete(request()), return_exceptions=True
                 )

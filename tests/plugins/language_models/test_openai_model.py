@@ -24,6 +24,7 @@ from gde.data.completion import (
 )
 from gde.errors import GdeError, Unavailable
 from gde.parts.language_model import WhiteBox
+from gde.request.names import split_url
 from gde.testing import check_language_model
 
 pytest.importorskip("openai", reason="needs the extra openai")
@@ -138,12 +139,10 @@ def server() -> Iterator[Server]:
 
 
 def ask(
-    server: Server, request: ChatRequest = REQUEST, model: str = "m@", **settings: Any
+    server: Server, request: ChatRequest = REQUEST, model: str = "m", **settings: Any
 ) -> Completion:
-    source = model + server.url
-    made = make_openai(
-        OpenAIConfig(source=source, **{"retries": 2, **settings}), OutsideRun()
-    )
+    config = OpenAIConfig(source=model, url=server.url, **{"retries": 2, **settings})
+    made = make_openai(config, OutsideRun())
     try:
         return asyncio.run(made.complete(request))
     finally:
@@ -273,17 +272,16 @@ def test_no_variable_is_sent_that_nobody_named(
 
 
 @pytest.mark.parametrize(
-    ("source", "model", "url"),
+    ("name", "model", "url"),
     [
-        ("http://h/v1", "", "http://h/v1"),
-        ("m@http://h/v1", "m", "http://h/v1"),
-        ("@cf/a/b@https://h/v1", "@cf/a/b", "https://h/v1"),
-        ("a:b@c@https://me@h/v1", "a:b@c", "https://me@h/v1"),
+        ("openai:http://h/v1", "openai", "http://h/v1"),
+        ("openai:m@http://h/v1", "openai:m", "http://h/v1"),
+        ("openai:@cf/a/b@https://h/v1", "openai:@cf/a/b", "https://h/v1"),
+        ("openai:a:b@c@https://me@h/v1", "openai:a:b@c", "https://me@h/v1"),
     ],
 )
-def test_a_source_is_a_model_at_a_url(source: str, model: str, url: str) -> None:
-    config = OpenAIConfig(source=source)
-    assert (config.model, config.url) == (model, url)
+def test_a_name_is_a_model_at_a_url(name: str, model: str, url: str) -> None:
+    assert split_url(name) == (model, url)
 
 
 def test_an_agent_that_calls_a_tool_plays_over_a_server(
@@ -301,7 +299,6 @@ def test_an_agent_that_calls_a_tool_plays_over_a_server(
         environment=Choice(name="grid", config={"size": 5, "min_distance": 2}),
         agent=Choice(name="gpt-oss", config=config),
         metrics=["outcomes"],
-        reporters=[],
         episodes=1,
     )
     result = evaluate(plan, tmp_path / "run")
@@ -391,7 +388,9 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
     """Neither whom it tells, nor who waits for a turn behind."""
     server.wait = ("retry-after", "1e99")
     server.replies = [(429, b'{"error": {"message": "slow down"}}')]
-    model = make_openai(OpenAIConfig(source=f"m@{server.url}", retries=2), OutsideRun())
+    model = make_openai(
+        OpenAIConfig(source="m", url=server.url, retries=2), OutsideRun()
+    )
 
     async def crowd() -> list[object]:
         asked = (model.complete(REQUEST) for _ in range(20))
@@ -454,7 +453,9 @@ def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    model = OpenAIModel(OpenAIConfig(source="m@http://127.0.0.1:9/v1", retries=0))
+    model = OpenAIModel(
+        OpenAIConfig(source="m", url="http://127.0.0.1:9/v1", retries=0)
+    )
     with pytest.raises(
         GdeError,
         match=r"openai:m@http://127.0.0.1:9/v1: cannot connect: nothing listens there. Start the server",
@@ -482,7 +483,7 @@ def test_a_failed_connection_says_what_to_set(cause: Exception, remedy: str) -> 
     error = openai.APIConnectionError(request=http_package().Request("POST", "http://"))
     error.__cause__ = wrapped
 
-    trouble = read_trouble(error, OpenAIConfig(source="m@http://127.0.0.1:9/v1"))
+    trouble = read_trouble(error, OpenAIConfig(source="m", url="http://127.0.0.1:9/v1"))
     assert trouble.message.startswith("cannot connect")
     assert remedy in trouble.message
     assert "ssl:default" not in trouble.message
@@ -491,13 +492,13 @@ def test_a_failed_connection_says_what_to_set(cause: Exception, remedy: str) -> 
 def test_a_url_that_is_none_is_named() -> None:
     with pytest.raises(
         GdeError,
-        match=r"model\.source: wanted MODEL@URL, e\.g\. .*, got 'nonsense'",
+        match=r"model\.url: wanted openai:MODEL@URL, e\.g\. .*, got 'nonsense'",
     ):
-        OpenAIConfig(source="nonsense")
+        OpenAIConfig(url="nonsense")
 
 
 def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:
-    model = OpenAIModel(OpenAIConfig(source=server.url))
+    model = OpenAIModel(OpenAIConfig(url=server.url))
 
     async def several() -> list[Completion]:
         return await asyncio.gather(*(model.complete(REQUEST) for _ in range(5)))
@@ -517,15 +518,15 @@ def test_one_model_of_several_must_be_named(server: Server) -> None:
 
 
 def test_a_model_outlives_an_event_loop(server: Server) -> None:
-    model = OpenAIModel(OpenAIConfig(source=f"m@{server.url}"))
+    model = OpenAIModel(OpenAIConfig(source="m", url=server.url))
     for _ in range(3):
         assert asyncio.run(model.complete(REQUEST)).text == "here"
 
 
 def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) -> None:
     check_language_model(
-        lambda: make_openai(OpenAIConfig(source=f"m@{server.url}"), OutsideRun())
+        lambda: make_openai(OpenAIConfig(source="m", url=server.url), OutsideRun())
     )
-    model = OpenAIModel(OpenAIConfig(source=f"m@{server.url}"))
+    model = OpenAIModel(OpenAIConfig(source="m", url=server.url))
     assert not isinstance(model, WhiteBox)
     assert model.info.n_layers == 0

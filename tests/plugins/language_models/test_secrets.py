@@ -1,7 +1,6 @@
-"""A key goes to whom the user names and is written nowhere, whoever sends it back."""
+"""A key goes to the server that its user names, and is written nowhere."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,13 +15,17 @@ from gde import (
     ConfigError,
     Evidence,
     GdeError,
+    How,
     Measurement,
     Plan,
     evaluate,
     rescore,
     resume,
 )
+from gde.data.json import Json
+from gde.request.howfile import with_settings
 from gde.request.secrets import Secrets, host_of
+from gde.runs.trusting import trust_run
 from gde.store.folder import RunFolder
 
 pytest.importorskip("openai", reason="needs the extra openai")
@@ -99,7 +102,6 @@ def plan(url: str) -> Plan:
         models=[Choice(name="", config={"retries": 0, "api_key_env": "CANARY_KEY"})],
         metrics=("success", Telling()),
         episodes=3,
-        concurrency=2,
     )
 
 
@@ -112,16 +114,14 @@ def leaks(run: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("executor", ["serial"])
 def test_a_key_that_is_sent_back_is_in_no_artefact(
-    executor: str,
     url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("CANARY_KEY", KEY)
-    result = evaluate(plan(url), tmp_path / "run")
+    result = evaluate(plan(url), tmp_path / "run", how=How(concurrency=2))
     assert set(Echo.asked) == {KEY} and len(result.failures) >= 2
     assert leaks(tmp_path / "run") == []
     assert "sk-canary" not in str(result)
@@ -136,61 +136,76 @@ def forget_episodes(run: Path) -> None:
         )
 
 
-def test_a_received_folder_gets_no_key(
+def play_as_another_user(
+    url: str, run: Path, monkeypatch: pytest.MonkeyPatch, **how: Json
+) -> None:
+    """Receive a run of another user, of which all episodes are left to play."""
+    wanted = Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": f"openai:m@{url}"}),
+        models=[Choice(name="", config={"retries": 0, **how})],
+        metrics=("success",),
+        episodes=2,
+    )
+    monkeypatch.setenv("GDE_STATE", str(run.parent / "theirs"))
+    evaluate(wanted, run)
+    forget_episodes(run)
+    monkeypatch.setenv("GDE_STATE", str(run.parent / "mine"))
+    Echo.asked = []
+    Echo.headers_of = []
+
+
+def test_a_received_run_contacts_nobody_before_its_user_names_server_and_key(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CANARY_KEY", raising=False)
-    wanted = Plan(
-        environment=Choice(name="grid", config={"size": 5}),
-        agent=Choice(name="gpt-oss", config={"model": f"openai:m@{url}"}),
-        models=[Choice(name="", config={"retries": 0, "api_key_env": "CANARY_KEY"})],
-        metrics=("success",),
-        episodes=2,
-    )
     run = tmp_path / "run"
-    evaluate(wanted, run)
+    play_as_another_user(url, run, monkeypatch, api_key_env="CANARY_KEY")
+    monkeypatch.setenv("CANARY_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    with pytest.raises(GdeError, match=f"`gde trust {run}`"):
+        resume(run)
+    trust_run(run)
+    # Trust is in the plan, which says neither where the model is nor with which key.
+    with pytest.raises(GdeError, match=r"model\.url: wanted a value"):
+        resume(run)
+    assert Echo.asked == []
+
+    served = RunFolder.open(run).last_how()
+    served = with_settings(served, {"openai:m": {"url": url}})
+    resume(run, how=served)
+    assert set(Echo.asked) == {"none"}
+
     forget_episodes(run)
     Echo.asked = []
-    monkeypatch.setenv("CANARY_KEY", KEY)
-    host = host_of(url)
-    with pytest.raises(
-        GdeError, match=rf"what CANARY_KEY holds sent to {host}: .* --key-to {host}"
-    ):
-        resume(run)
-    with pytest.raises(GdeError, match="CANARY_KEY"):
-        resume(run, keys_to=["elsewhere.example"])
-    assert Echo.asked == []
-    resume(run, keys_to=[host])
+    resume(run, how=with_settings(served, {"openai:m": {"api_key_env": "CANARY_KEY"}}))
     assert set(Echo.asked) == {KEY}
+    assert leaks(run) == []
     rescore(run, ["length"])  # what asks nobody needs no key
 
 
-def test_a_run_from_elsewhere_sends_a_header_only_where_the_user_names_it(
-    url: str, tmp_path: Path
+def test_a_received_run_sends_no_header_of_its_makers(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = Plan(
-        environment=Choice(name="grid", config={"size": 5}),
-        agent=Choice(name="gpt-oss", config={"model": f"openai:m@{url}"}),
-        models=[Choice(name="", config={"retries": 0, "headers": {"X-Org": "theirs"}})],
-        metrics=("success",),
-        episodes=2,
+    run = tmp_path / "run"
+    play_as_another_user(url, run, monkeypatch, headers={"X-Org": "theirs"})
+    assert b"theirs" not in (run / "plan.toml").read_bytes()
+    trust_run(run)
+    own = with_settings(
+        RunFolder.open(run).last_how(), {"openai:m": {"url": url, "retries": 0}}
     )
-    evaluate(wanted, tmp_path / "run")
-    forget_episodes(tmp_path / "run")
-    received = tmp_path / "received"
-    shutil.copytree(tmp_path / "run", received)
+    resume(run, how=own)
+    assert set(Echo.headers_of) == {None}
+
+    forget_episodes(run)
     Echo.headers_of = []
-    host = host_of(url)
-    with pytest.raises(GdeError, match=rf"X-Org: theirs .*--key-to {host}=X-Org"):
-        resume(received, keys_to=[host])
-    assert Echo.headers_of == []
-    resume(received, keys_to=[f"{host}=X-Org"])
-    assert set(Echo.headers_of) == {"theirs"}
+    resume(run, how=with_settings(own, {"openai:m": {"headers": {"X-Org": "mine"}}}))
+    assert set(Echo.headers_of) == {"mine"}
 
 
 def test_a_password_in_a_url_is_refused_before_anything_is_written() -> None:
     with pytest.raises(ConfigError, match="the URL contains a password"):
-        OpenAIConfig(source="https://me:hunter2@models.example/v1")
+        OpenAIConfig(url="https://me:hunter2@models.example/v1")
 
 
 @pytest.mark.parametrize(
@@ -212,5 +227,5 @@ def test_what_is_too_short_for_a_key_is_left_in_texts(
 ) -> None:
     monkeypatch.setenv("SHORT_KEY", "none")
     secrets = Secrets()
-    assert secrets.give("SHORT_KEY", "https://a.example") == "none"
+    assert secrets.give("SHORT_KEY") == "none"
     assert secrets.scrubbed("none of it") == "none of it"

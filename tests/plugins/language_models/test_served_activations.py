@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gde import Choice, Completion, Plan, Trajectory, evaluate, load_evidence
+from gde import Choice, Completion, How, Plan, Trajectory, evaluate, load_evidence
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.parts.context import OutsideRun
 from gde.stages.capturing import sequences
@@ -40,6 +40,7 @@ GREEDY = {
     "temperature": 0.0,
     "max_tokens": 200,
 }
+PAGE = How(reporters=("html",))
 
 
 def plan(weights: str = "", model: str = "nano") -> Plan:
@@ -49,7 +50,6 @@ def plan(weights: str = "", model: str = "nano") -> Plan:
         agent=Choice(name="gpt-oss", config={**GREEDY, "model": model}),
         probes=(Choice(name="places", config=places),),
         metrics=("success",),
-        reporters=("html",),
         episodes=3,
         learning=False,
         initialisations=1,
@@ -59,7 +59,7 @@ def plan(weights: str = "", model: str = "nano") -> Plan:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("local") / "run"
-    evaluate(plan(), folder)
+    evaluate(plan(), folder, how=PAGE)
     return folder
 
 
@@ -134,7 +134,9 @@ def test_a_served_model_acts_and_activates_as_it_does_here(
         for answer in answers(local)
     }
     with serving(known) as url:
-        result = evaluate(plan("nano", f"openai:nano@{url}"), tmp_path / "run")
+        result = evaluate(
+            plan("nano", f"openai:nano@{url}"), tmp_path / "run", how=PAGE
+        )
     assert result.status == "ok", result.failures
     # The server gave text alone.
     assert {each.tokens for each in answers(tmp_path / "run")} == {()}
@@ -269,12 +271,12 @@ def test_at_temperature_0_the_likeliest_tokens_tell_nano_from_its_sibling(
     }
     with serving(known) as url:
         served = plan("nano", f"openai:nano@{url}")
-        own = evaluate(served, tmp_path / "own")
+        own = evaluate(served, tmp_path / "own", how=PAGE)
         (probe,) = served.probes
         assert isinstance(probe, Choice)
         config = {**probe.config, "weights": "nano:plain"}
         other = replace(served, probes=(replace(probe, config=config),))
-        refused = evaluate(other, tmp_path / "other")
+        refused = evaluate(other, tmp_path / "other", how=PAGE)
     assert own.status == "ok", own.failures
     assert refused.status != "ok"
     for failure in refused.failures:

@@ -1,6 +1,7 @@
 """Loading, describing and re-initialising a model; its template and tokenizer."""
 
 import asyncio
+import re
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -18,9 +19,10 @@ from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, 
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde.parts.context import OutsideRun
-from gde.request.secrets import Secrets
+from gde.runs.trusting import disclose, trust_run
 from gde.store.folder import RunFolder
 from gde.testing import check_white_box
+from gde_plugins.language_models import loading
 from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
 from gde_plugins.language_models.transformers_model import TransformersModel
@@ -209,30 +211,27 @@ def test_loading_says_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_plan_from_elsewhere_asks_a_hub_only_where_the_user_names_it(
-    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_plan_from_elsewhere_asks_a_hub_only_when_its_user_trusts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    named: list[str] = []
+    evaluate(Plan(environment="grid", agent="optimal", episodes=1), tmp_path / "run")
+    # What a stranger may write: transformers sends the user's token to the hub.
+    plan = tmp_path / "run" / "plan.toml"
+    stranger = '[agent]\nuse = "gpt-oss"\nmodel = "hf:someone/model"\n\n'
+    edited = re.sub(r"\[agent\].*?\n\n", stranger, plan.read_text(), flags=re.DOTALL)
+    plan.write_text(edited)
 
-    class Received(OutsideRun):
-        def secret(self, variable: str, url: str) -> str:
-            return Secrets(keys_to=named, is_received=True).give(variable, url)
+    def find(*_: object) -> None:
+        raise AssertionError("asked")
 
-        def header(self, name: str, value: str, url: str) -> str:
-            Secrets(keys_to=named, is_received=True).check_header(name, value, url)
-            return value
-
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    with pytest.raises(GdeError, match=r"would send requests to huggingface\.co"):
-        make_hf(HfConfig(source="someone/model"), Received())
-    # transformers sends the token to the hub.
-    monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    named.append("huggingface.co")
-    with pytest.raises(
-        GdeError, match=r"HF_TOKEN: your token .*--key-to huggingface\.co=HF_TOKEN"
-    ):
-        make_hf(HfConfig(source="someone/model"), Received())
-    make_hf(HfConfig(source=str(tiny_folder), device="cpu"), Received()).close()
+    monkeypatch.setattr(loading, "_find", find)
+    with pytest.raises(GdeError, match="gde trust"):
+        resume(tmp_path / "run")
+    lines = disclose(tmp_path / "run").lines
+    assert "model hf:someone/model is loaded as hf:someone/model" in lines
+    trust_run(tmp_path / "run")
+    with pytest.raises(AssertionError, match="asked"):
+        resume(tmp_path / "run")
 
 
 @pytest.mark.parametrize(

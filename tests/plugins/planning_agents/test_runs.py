@@ -10,7 +10,7 @@ import pytest
 from playing import play
 from thinking_parts import STOP
 
-from gde import Choice, Plan, Result, evaluate, load_evidence, resume
+from gde import Choice, How, Plan, Result, evaluate, load_evidence, resume
 from gde.data.json import Json
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue, load_plugins
@@ -51,9 +51,8 @@ def run(
         agent=chosen,
         metrics=(Choice(name="success"), Choice(name="accuracy"), METRIC),
         episodes=n,
-        concurrency=1,
     )
-    result = evaluate(plan, out, catalogue)
+    result = evaluate(plan, out, catalogue, how=How(concurrency=1))
     assert result.status == "ok", result.failures
     return values(result)
 

@@ -21,7 +21,6 @@ PLAN = Plan(
     episodes=25,
     initialisations=1,
     learning=False,
-    reporters=(),
 )
 
 

@@ -33,7 +33,6 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
         agent=Choice(name="noisy", config={"p": 0.4}),
         metrics=(Choice(name="success"),),
         episodes=12,
-        reporters=(),
     )
     folder = tmp_path_factory.mktemp("walked") / "run"
     evaluate(plan, folder)

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from gde import Choice, Plan, evaluate, load_evidence, rescore
+from gde import Choice, How, Plan, evaluate, load_evidence, rescore
 from gde.before.preparing import dry
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
@@ -23,6 +23,7 @@ from gde_plugins.probes.config import CausesConfig, CogmapConfig
 from gde_plugins.probes.maps.probe import CogmapProbe
 
 Found = Sequence[Measurement]
+PAGE = How(reporters=("html",))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,6 @@ def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Re
         episodes=36,
         initialisations=1,
         learning=False,
-        reporters=(),
     )
     return evaluate(plan, tmp_path_factory.mktemp("caused") / "run", catalogue)
 
@@ -57,7 +57,6 @@ def small(model: str, weights: str) -> Plan:
         episodes=10,
         initialisations=1,
         learning=False,
-        reporters=("html",),
     )
 
 
@@ -65,7 +64,7 @@ def small(model: str, weights: str) -> Plan:
 def little(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Result:
     """The tests of three turns, where their numbers do not matter."""
     folder = tmp_path_factory.mktemp("little") / "run"
-    return evaluate(small("walker", ""), folder, catalogue)
+    return evaluate(small("walker", ""), folder, catalogue, how=PAGE)
 
 
 def number(
@@ -273,7 +272,9 @@ def test_a_probe_of_all_layers_has_no_estimate() -> None:
 def test_a_served_model_is_tested_through_its_local_weights(
     little: Result, catalogue: Catalogue, tmp_path: Path
 ) -> None:
-    served = evaluate(small("served-walker", "walker"), tmp_path / "run", catalogue)
+    served = evaluate(
+        small("served-walker", "walker"), tmp_path / "run", catalogue, how=PAGE
+    )
     assert [little.status, served.status] == ["ok", "ok"], served.failures
     here, there = (
         [one for one in result.measurements if one.source == "causes"]
@@ -286,7 +287,9 @@ def test_a_served_model_is_tested_through_its_local_weights(
 def test_weights_that_read_another_prompt_than_the_server_did_are_no_test_of_it(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
-    result = evaluate(small("late-walker", "walker"), tmp_path / "run", catalogue)
+    result = evaluate(
+        small("late-walker", "walker"), tmp_path / "run", catalogue, how=PAGE
+    )
     (failure,) = result.failures
     assert failure.subject == "causes"
     assert "a prompt of the run with other tokens than its server did" in failure.reason

@@ -17,7 +17,7 @@ import planted_parts
 import pytest
 from numpy.typing import NDArray
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, How, Plan, evaluate, load_evidence
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.evidence import Evidence
 from gde.data.probe import CONTROLS, ProbeDataset, ProbeReport
@@ -49,8 +49,6 @@ PLAN = Plan(
     episodes=30,
     initialisations=1,
     learning=False,
-    concurrency=1,
-    reporters=(),
 )
 
 
@@ -108,7 +106,7 @@ def probed(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CogmapProbe, "fit", recorded_fit)
         patch.setattr(CogmapProbe, "score", recorded_score)
-        result = evaluate(PLAN, folder, catalogue)
+        result = evaluate(PLAN, folder, catalogue, how=How(concurrency=1))
     assert result.status == "ok", result.failures
     yield Probed(result, load_evidence(folder, catalogue), given)
 

@@ -34,7 +34,6 @@ def walked(
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=4,
-        reporters=(),
     )
     folder = tmp_path_factory.mktemp("walked") / "run"
     evaluate(plan, folder)

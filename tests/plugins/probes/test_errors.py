@@ -41,7 +41,6 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
         agent=Choice(name="random"),
         metrics=(Choice(name="success"),),
         episodes=10,
-        reporters=(),
     )
     folder = tmp_path_factory.mktemp("walked") / "run"
     evaluate(plan, folder)

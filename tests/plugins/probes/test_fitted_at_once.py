@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gde import Choice, Plan, evaluate, load_evidence, resume
+from gde import Choice, How, Plan, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.runs import pipeline
 from gde_plugins.probes.maps.probe import CogmapProbe
@@ -30,7 +30,6 @@ PLAN = Plan(
     ),
     metrics=(Choice(name="success"),),
     episodes=9,
-    reporters=(),
 )
 
 
@@ -38,7 +37,7 @@ PLAN = Plan(
 def alone(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with one fit at a time."""
     folder = tmp_path_factory.mktemp("alone") / "run"
-    evaluate(replace(PLAN, concurrency=1), folder, catalogue)
+    evaluate(PLAN, folder, catalogue, how=How(concurrency=1))
     return folder
 
 
@@ -84,9 +83,8 @@ def test_a_run_that_asks_for_one_at_a_time_gets_it(
         probes=(Choice(name="cogmap", config=maps),),
         initialisations=1,
         learning=False,
-        concurrency=1,
     )
-    evaluate(plan, tmp_path / "run", catalogue)
+    evaluate(plan, tmp_path / "run", catalogue, how=How(concurrency=1))
     assert set(fitting) == {"MainThread"}
 
 

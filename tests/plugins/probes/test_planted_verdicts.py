@@ -207,7 +207,6 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Trajectory]:
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=40,
-        reporters=(),
     )
     folder = tmp_path_factory.mktemp("walks") / "run"
     evaluate(plan, folder)

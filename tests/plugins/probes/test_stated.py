@@ -62,7 +62,6 @@ def planned(query: bool) -> Plan:
         agent=Choice(name="gpt-oss", config={"model": "teller", "map_query": query}),
         metrics=(Choice(name="stated"),),
         episodes=8,
-        reporters=(),
     )
 
 

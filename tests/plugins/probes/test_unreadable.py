@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Plan, evaluate, probe
+from gde import Choice, How, Plan, evaluate, probe
 from gde.data.result import Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
@@ -26,9 +26,9 @@ def run(
         probes=(Choice(name="cogmap", config={**QUICK, "layer": 0}),) if probes else (),
         metrics=(Choice(name="success"),),
         episodes=episodes,
-        reporters=(Choice(name="html"),) if probes else (),
     )
-    return evaluate(plan, folder, catalogue)
+    how = How(reporters=("html",) if probes else ())
+    return evaluate(plan, folder, catalogue, how=how)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,6 @@ def test_a_layer_that_is_not_there_and_a_model_without_any_are_refused(
         environment=Choice(name="grid"),
         agent=Choice(name="optimal"),
         episodes=1,
-        reporters=(),
     )
     blind = evaluate(plan, tmp_path / "blind", catalogue)
     with pytest.raises(

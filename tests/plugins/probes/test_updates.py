@@ -40,7 +40,6 @@ def walked(folder: Path, perturbations: list[str], episodes: int) -> Evidence:
         agent=Choice(name="optimal"),
         metrics=(Choice(name="success"),),
         episodes=episodes,
-        reporters=(),
     )
     evaluate(plan, folder)
     return load_evidence(folder)

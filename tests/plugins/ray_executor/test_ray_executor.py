@@ -18,7 +18,7 @@ pytest.importorskip("ray")
 import ray
 from ray.cluster_utils import Cluster
 
-from gde import Choice, GdeError, Plan, evaluate, load_evidence
+from gde import Choice, GdeError, How, Plan, evaluate, load_evidence
 from gde.testing import check_executor
 from gde_plugins.ray_executor.cluster import check_address
 from gde_plugins.ray_executor.config import RayConfig
@@ -36,7 +36,10 @@ pytestmark = [
     pytest.mark.timeout(600),
     pytest.mark.filterwarnings("ignore"),
 ]
-ON_RAY = Choice(name="ray", config={"cpus": 1, "address": "auto"})
+ON_RAY = How(
+    concurrency=2, executor=Choice(name="ray", config={"cpus": 1, "address": "auto"})
+)
+SERIAL = How(concurrency=2)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +74,8 @@ def plan(**changes: Any) -> Plan:
         agent=Slow,
         metrics=["success"],
         episodes=8,
-        executor=ON_RAY,
     )
-    return replace(request, concurrency=2, **changes)
+    return replace(request, **changes)
 
 
 def record(run: Path) -> list[Any]:
@@ -118,8 +120,8 @@ def test_what_no_machine_has_room_for_is_refused_at_once(nodes: Cluster) -> None
 
 
 def test_the_record_is_that_of_a_serial_run(nodes: Cluster, tmp_path: Path) -> None:
-    result = evaluate(plan(), tmp_path / "run")
-    serial = evaluate(plan(executor=Choice(name="serial")), tmp_path / "serial")
+    result = evaluate(plan(), tmp_path / "run", how=ON_RAY)
+    serial = evaluate(plan(), tmp_path / "serial", how=SERIAL)
     assert result.status == serial.status == "ok"
     assert result.measurements == serial.measurements
     assert record(tmp_path / "run") == record(tmp_path / "serial")
@@ -128,7 +130,7 @@ def test_the_record_is_that_of_a_serial_run(nodes: Cluster, tmp_path: Path) -> N
 def test_an_episode_that_ends_its_process_fails_alone(
     nodes: Cluster, tmp_path: Path
 ) -> None:
-    result = evaluate(plan(environment=mined), tmp_path / "run")
+    result = evaluate(plan(environment=mined), tmp_path / "run", how=ON_RAY)
     found = {str(each.key): each for each in record(tmp_path / "run")}
     deadly = {key for key, each in found.items() if each.world.labels["distance"] == 4}
     assert 0 < len(deadly) < len(found) == 8
@@ -150,13 +152,11 @@ def test_a_lost_machine_costs_nothing(nodes: Cluster, tmp_path: Path) -> None:
 
     loser = Thread(target=lose, daemon=True)
     loser.start()
-    result = evaluate(plan(episodes=20), tmp_path / "run")
+    result = evaluate(plan(episodes=20), tmp_path / "run", how=ON_RAY)
     loser.join(60)
     assert not loser.is_alive()
     assert (result.status, result.failures) == ("ok", ())
-    serial = evaluate(
-        plan(episodes=20, executor=Choice(name="serial")), tmp_path / "serial"
-    )
+    serial = evaluate(plan(episodes=20), tmp_path / "serial", how=SERIAL)
     assert result.measurements == serial.measurements
     assert record(tmp_path / "run") == record(tmp_path / "serial")
 
@@ -168,14 +168,10 @@ def test_an_unreachable_address_is_refused_before_anything_is_written(
     address: str, tmp_path: Path
 ) -> None:
     began = time.monotonic()
-    plan = Plan(
-        environment=long_corridor,
-        agent="random",
-        episodes=2,
-        executor=Choice(name="ray", config={"address": address}),
-    )
+    plan = Plan(environment=long_corridor, agent="random", episodes=2)
+    how = How(executor=Choice(name="ray", config={"address": address}))
     with pytest.raises(GdeError, match=f"no Ray cluster at '{address}'"):
-        evaluate(plan, tmp_path / "run")
+        evaluate(plan, tmp_path / "run", how=how)
     assert time.monotonic() - began < 15
     assert list(tmp_path.iterdir()) == []
 

@@ -228,7 +228,6 @@ def test_a_hanging_episode_fails_and_the_others_go_on(tmp_path: Path) -> None:
         environment=lambda: counting(step_seconds=0.5),
         agent=agent,
         episodes=3,
-        reporters=(),
     )
     started = time.monotonic()
     result = evaluate(plan, tmp_path / "run")

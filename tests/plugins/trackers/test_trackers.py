@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Measurement, Plan, evaluate
+from gde import Choice, How, Measurement, Plan, evaluate
 from gde.data.json import Json
 from gde.data.measure import Measure
 from gde.data.verdict import Verdict
@@ -99,10 +99,10 @@ def played(tmp_path: Path, reporter: str) -> Path:
         environment="grid",
         agent="noisy",
         metrics=["success"],
-        reporters=["html", reporter],
         episodes=6,
     )
-    assert evaluate(plan, tmp_path / "run").status == "ok"
+    how = How(reporters=["html", reporter])
+    assert evaluate(plan, tmp_path / "run", how=how).status == "ok"
     return tmp_path / "run"
 
 

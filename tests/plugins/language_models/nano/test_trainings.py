@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transformers import AutoConfig
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, How, Plan, evaluate, load_evidence
 from gde.reporting.claim import claim
 from gde.request.catalogue import Catalogue
 from gde.request.names import find_model
@@ -85,10 +85,9 @@ def test_a_run_is_asked_in_its_style_and_carries_its_notice(
         environment=grid,
         agent=agent,
         metrics=["success"],
-        reporters=["html"],
         episodes=1,
     )
-    result = evaluate(plan, tmp_path / "run")
+    result = evaluate(plan, tmp_path / "run", how=How(reporters=["html"]))
     assert result.provenance["notice"] == NOTICES[training]
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert NOTICES[training] in " ".join(page.split())

@@ -1,0 +1,95 @@
+"""What makes results: who offers each part, and the version of its results."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from subprocess import SubprocessError, run
+
+from gde.errors import GdeError
+from gde.request.defaults import FRAMEWORK
+from gde.request.kinds import KINDS
+from gde.request.ready import Chosen, Ready
+
+VERSION_OF_STAGES = 1
+"""Of gde's own stages and numerics: raised whenever the same plan gives other results,
+which the plans of `tests/framework/runs/recorded_runs.json` tell.
+"""
+ABSENT = "not installed here"
+Versions = Mapping[str, str]
+"""Parts, e.g. "agent random", each as DISTRIBUTION:NAME vVERSION; "gde" for the stages."""
+
+
+def versions(parts: Iterable[Chosen]) -> dict[str, str]:
+    """The versions of gde's stages and of some parts."""
+    found = {"gde": f"{FRAMEWORK}:stages v{VERSION_OF_STAGES}"}
+    for part in parts:
+        entry = part.entry
+        offered = f"{entry.distribution or entry.plugin}:{entry.offer.name}"
+        found[f"{KINDS[part.kind].title} {part.label}"] = (
+            ABSENT if part.absent else f"{offered} v{entry.offer.version}"
+        )
+    return found
+
+
+def playing(ready: Ready) -> dict[str, str]:
+    """The versions of all that plays the episodes of a run."""
+    judges = ready.judges.values()
+    return versions((ready.environment, ready.agent, *ready.models.values(), *judges))
+
+
+def check_same(
+    made: str, by: Versions, here: Versions, packages: Mapping[str, str]
+) -> None:
+    """Check that unfinished work goes on with the versions that it began with.
+
+    Args:
+        made: what was made, in words.
+        by: the versions that it was made by.
+        here: those that would go on.
+        packages: the versions of distributions that it was made by.
+
+    Raises:
+        GdeError: a version is another one.
+    """
+    for name, now in here.items():
+        before = by.get(name, now)
+        if before not in (now, ABSENT):
+            distribution = before.partition(":")[0]
+            known = f"{distribution} {packages.get(distribution, '')}".strip()
+            raise GdeError(
+                f"{name}: {made} of this run were made by {before}, here is {now}:"
+                f" restore it ({known}), or start a new run"
+            )
+
+
+@cache
+def version_of(distribution: str) -> str:
+    """The version of a distribution; empty where it is none."""
+    # Cached, since a package's metadata are read and parsed whole.
+    try:
+        return version(distribution)
+    except (PackageNotFoundError, ValueError):
+        return ""
+
+
+@cache
+def commit() -> str:
+    """The commit of gde's source, "-dirty" behind it where files were changed since;
+    empty where it has none.
+    """
+    root = Path(__file__).parents[1]
+    with suppress(OSError):
+        return (root / "COMMIT").read_text().strip()
+    # A repository around an installed gde is not its own.
+    if not (root.parents[1] / ".git").exists():
+        return ""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = run(
+            git, check=False, cwd=root, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, SubprocessError):
+        return ""
+    return found.stdout.strip()
