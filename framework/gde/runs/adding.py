@@ -18,7 +18,7 @@ from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
-from gde.store.checksums import refuse
+from gde.store import manifest
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
@@ -171,9 +171,9 @@ def _opened(
     with (
         RunFolder.to_write(Path(path)) as folder,
         only_writer(folder.path),
-        closing(folder.journal()) as journal,
+        folder.writing() as journal,
     ):
-        refuse(journal.faults())
+        _check_made(journal, kind, makes_anew=not choices)
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         plan = replace(plan, models=_joined(plan.models, models))
@@ -202,6 +202,18 @@ def _opened(
                 kind: _joined(getattr(plan, kind), getattr(ready.plan, kind))
             }
             journal.note(NOTED, plan_tables(replace(plan, **joined)))
+
+
+def _check_made(journal: Journal, kind: str, *, makes_anew: bool) -> None:
+    """Refuse what is damaged of what is read and is not made anew."""
+    manifest.check(journal, "rewards")
+    if kind != "probes":
+        # Arrays are checked as they are read.
+        manifest.check(journal, "probes", only=["probes"])
+    elif makes_anew:
+        manifest.renew(journal, "activations", "probes")
+    else:
+        manifest.check(journal, "activations", "probes")
 
 
 def _check(ready: Ready, kind: str) -> None:

@@ -27,7 +27,7 @@ from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
-from gde.store import digests
+from gde.store import manifest
 from gde.store.journal import REASON, RETRIED, Journal, code_label
 
 EARLIER = "keeps its earlier numbers"
@@ -100,11 +100,8 @@ def conclude(
     # The numbers are stored before the reports, which may fail.
     code = run.journal.keep_code(codes(run.ready.metrics))
     made_with = {one.source: code for one in measured}
-    digests.forget_reports(run.journal)
     run.folder.write_result(result, run.journal, {**_code_of_probes(run), **made_with})
     result = _with_report_failures(run, result, remarked)
-    if not any(failure.stage == "report" for failure in result.failures):
-        run.journal.note(digests.REPORTED, True)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -160,13 +157,18 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     # The result tells already which metrics cannot speak.
     evidence, _ = _with_remarks(run, evidence)
-    digests.forget_reports(run.journal)
+    manifest.begin(run.folder.path, "reports")
     pages = [
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
     ]
-    run.journal.note(digests.REPORTED, True)
+    _end_reports(run, pages)
     return pages
+
+
+def _end_reports(run: Pipeline, pages: Iterable[Path]) -> None:
+    inside = [page for page in pages if page.is_relative_to(run.folder.path)]
+    manifest.end(run.journal, "reports", reports=inside)
 
 
 def _with_remarks(
@@ -206,8 +208,6 @@ def _rendered(
         raise GdeError(
             f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}"
         )
-    if page.is_relative_to(run.folder.path):
-        run.journal.write([digests.keeping(run.folder.path, page)])
     return page
 
 
@@ -300,17 +300,21 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     """Render the reports; record failures without losing the numbers."""
     seconds = run.ready.plan.part_seconds
     failures: list[Failure] = []
+    pages = []
+    manifest.begin(run.folder.path, "reports")
     for chosen in run.ready.reporters:
         if chosen.absent:
             continue
         try:
             reporter: Any = run.resources.make(chosen)
             with interrupting(seconds, f"more than run.part_seconds={seconds}"):
-                _rendered(run, chosen.label, reporter, result, evidence)
+                page = _rendered(run, chosen.label, reporter, result, evidence)
+            pages.append(page)
         except BaseException as error:
             pass_on(error)
             failures.append(_failure("report", chosen.label, error))
     if not failures:
+        _end_reports(run, pages)
         return result
 
     scrubbed = run.resources.secrets.scrubbed_failures(failures)

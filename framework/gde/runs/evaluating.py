@@ -33,10 +33,9 @@ from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.replaying import check_weights
 from gde.stages.rollout import list_worlds
-from gde.store.checksums import refuse
+from gde.store import manifest
 from gde.store.folder import RunFolder
 from gde.store.lock import only_writer
-from gde.store.seal import seal
 
 OutputT = TypeVar("OutputT")
 
@@ -225,7 +224,9 @@ def _resume(
             )
         recorded = with_objects(recorded, plan)
     ready = prepare(recorded, catalogue)
-    return _run(ready, folder, watch, stop, retry_failed, keys_to, accept_code)
+    return finished_result(ready, folder) or _run(
+        ready, folder, watch, stop, retry_failed, keys_to, accept_code
+    )
 
 
 def _amend(
@@ -294,22 +295,14 @@ def _run(
     accept_code: bool = False,
 ) -> Result:
     try:
-        with only_writer(folder.path):
-            if found := finished_result(ready, folder):
-                return found
-            with closing(folder.journal()) as journal:
-                refuse(journal.faults())
-                checked_hash(folder, journal)
-                if retry_failed:
-                    journal.forget_failed()
-                run = Pipeline(
-                    ready, folder, journal, watch, stop, keys_to, accept_code
-                )
-                with closing(run):
-                    result = _complete(run)
-            if result.status == "ok":
-                seal(folder.path)
-            return result
+        with only_writer(folder.path), folder.writing() as journal:
+            checked_hash(folder, journal)
+            manifest.renew(journal, "activations", "probes", "rewards")
+            if retry_failed:
+                journal.forget_failed()
+            run = Pipeline(ready, folder, journal, watch, stop, keys_to, accept_code)
+            with closing(run):
+                return _complete(run)
     except (RunFailed, KeyboardInterrupt) as error:
         # The message of the command line says which run to resume.
         error.add_note(str(folder.path))
@@ -327,7 +320,6 @@ def _complete(run: Pipeline) -> Result:
     run.roll_out()
     run.probe()
     run.reward()
-    run.journal.note_resumed()
     return conclude(run)
 
 

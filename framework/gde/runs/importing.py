@@ -119,7 +119,7 @@ def _written(
     with (
         RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
-        closing(folder.journal()) as journal,
+        folder.writing() as journal,
     ):
         # A log may come from anyone: it opens no files, and no key goes anywhere.
         journal.mark_received()

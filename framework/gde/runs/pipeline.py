@@ -59,11 +59,12 @@ from gde.stages.replaying import check_weights, identity, retokenize
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
+from gde.store import manifest
 from gde.store.activations import ActivationStore
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.folder import RunFolder
-from gde.store.journal import RETRIED, SALVAGED, Journal, code_number
-from gde.store.probes import begin_fits, made_by, write_report
+from gde.store.journal import RETRIED, Journal, code_number
+from gde.store.probes import made_by, write_report
 from gde.store.replays import read_replays, unread
 from gde.store.rewards import judged
 
@@ -152,6 +153,7 @@ class Pipeline:
             except BaseException as error:
                 pass_on(error)
                 raise self._executor_failed(error) from error
+        manifest.end(self.journal, "episodes")
 
     def _executor_failed(self, error: BaseException) -> BaseException:
         """Blame the executor for a fault: faults of episodes never come here."""
@@ -200,6 +202,7 @@ class Pipeline:
         if len(journal.finished()) >= total:
             return
         self._check_code("episodes", now)
+        manifest.begin(self.folder.path, "episodes")
         journal.playing = journal.keep_code(now)
         journal.forget_begun_by_others()
         several = journal.codes("episodes") | {journal.playing: now}
@@ -279,6 +282,7 @@ class Pipeline:
         request = merge(requests)
         read = self._read(name, info, chosen_probes[0].label, trajectories, request)
         not_made = self._capture(trajectories, request, read)
+        manifest.end(self.journal, "activations")
 
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
@@ -324,7 +328,7 @@ class Pipeline:
             learning=self.ready.plan.learning,
             meanings=Measures(tuple(measures_of_probes(self.ready))),
         )
-        begin_fits(self.journal, self.folder.probes, (fit.name for _, fit in wanted))
+        manifest.begin(self.folder.path, "probes")
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
                 self.stop.check()
@@ -339,6 +343,7 @@ class Pipeline:
                         origin,
                         made_with[fit.probe],
                     )
+        manifest.end(self.journal, "probes")
         self.watch(Progress("probes", len(work), len(work)))
 
     def _known_fits(
@@ -453,6 +458,7 @@ class Pipeline:
                 continue
             now = codes((chosen, *self.ready.models.values()))
             self._check_code("rewards", now, model=chosen.label)
+            manifest.begin(self.folder.path, "rewards")
             made_with = self.journal.keep_code(now)
             several = self.journal.codes("rewards", model=chosen.label)
             several |= {made_with: now}
@@ -467,6 +473,7 @@ class Pipeline:
                 made_with,
             )
             self.stop.run(judging)
+        manifest.end(self.journal, "rewards")
 
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
@@ -476,11 +483,6 @@ class Pipeline:
         }
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
-        if salvaged := self.journal.noted(SALVAGED, dict):
-            found["salvaged"] = salvaged["said"]
-            if not salvaged["resumed"]:
-                advice = "Complete it with `gde resume`."
-                found["notice"] = f"{salvaged['said']} {advice} {found['notice']}"
         for model, strata in self.journal.strata.items():
             did = f"judged (reward model {model})" if model else "played"
             found["notice"] = (

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sqlite3
-from binascii import crc32
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -29,7 +28,7 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.files import is_utf8, umask, write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store import digests, head, received
+from gde.store import manifest, received
 from gde.store.database import Statement, make
 from gde.store.journal import Journal
 from gde.store.ownership import is_own, mark
@@ -136,10 +135,7 @@ class RunFolder:
     @property
     def is_own(self) -> bool:
         """Whether this user's gde made it here and may write to it."""
-        has_head = (self.path / head.NAME).exists()
-        if not has_head or not is_own(self.path):
-            return False
-        return received.own_version(self.journal_path) is None
+        return is_own(self.path)
 
     @property
     def reads(self) -> tuple[str, ...] | None:
@@ -158,7 +154,8 @@ class RunFolder:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
-            with closing(self._copy_record(unfinished)) as journal:
+            self._copy_record(unfinished)
+            with closing(Journal.open(unfinished / JOURNAL)) as journal:
                 journal.mark_received()
             _sign(unfinished, plan)
             _name(unfinished, path)
@@ -175,16 +172,14 @@ class RunFolder:
         The copy keeps nothing of the plan that says where and how the run is done.
         """
         path.mkdir(parents=True)
-        self._copy_record(path).close()
+        self._copy_record(path)
         (path / PLAN).write_text(write_plan(for_others(self.plan())), encoding="utf-8")
 
-    def _copy_record(self, place: Path) -> Journal:
-        """Copy everything but the plan; return the copied journal, open."""
-        copied = received.copy_journal(self.journal_path, place)
+    def _copy_record(self, place: Path) -> None:
+        """Copy everything but the plan and the reports."""
+        received.copy_journal(self.journal_path, place)
         received.copy_files(self.path, place)
-        journal = Journal.open(copied)
-        digests.forget_reports(journal)
-        return journal
+        manifest.copy(self.path, place)
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -223,10 +218,7 @@ class RunFolder:
     @property
     def is_reported(self) -> bool:
         """Whether it has a result, and all reports of it: a kill may come between."""
-        if not self.is_finished:
-            return False
-        with closing(self.journal(write=False)) as journal:
-            return bool(journal.noted(digests.REPORTED))
+        return self.is_finished and manifest.is_reported(self.path)
 
     @property
     def journal_path(self) -> Path:
@@ -246,6 +238,7 @@ class RunFolder:
 
     def write_plan(self, plan: Plan) -> None:
         """Replace the plan by one that gives the same results."""
+        manifest.begin(self.path, "notes")
         write_whole(self.path / PLAN, write_plan(plan))
         mark(self.path)
 
@@ -257,12 +250,30 @@ class RunFolder:
         """
         journal = Journal.open(self.journal_path, write=write)
         try:
-            if not write:
-                journal.check_complete()
+            # Turns and answers are checked with their episodes, as these are read.
+            read = ("facts", "codes", "episodes")
+            manifest.check(journal, "notes", "episodes", only=read)
+            if write:
+                manifest.begin(self.path, "notes")
         except RunFolderError:
             journal.close()
             raise
         return journal
+
+    @contextmanager
+    def writing(self) -> Iterator[Journal]:
+        """The run's journal for a command that makes results.
+
+        Raises:
+            RunFolderError: the record is damaged.
+        """
+        with closing(self.journal()) as journal:
+            manifest.check(journal, "episodes")
+            journal.check_structure()
+            journal.mend()
+            yield journal
+            ended = manifest.TABLES.keys() - {"reports"}
+            manifest.end(journal, *ended)
 
     def write_result(
         self,
@@ -282,10 +293,10 @@ class RunFolder:
             (row["name"], row["place"]): row["code"]
             for row in journal.query("SELECT name, place, code FROM measurements")
         }
+        manifest.begin(self.path, "result")
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
-            digests.forgetting(RESULT),
         ]
         for one in result.measurements:
             place = to_json(dict(one.where))
@@ -293,12 +304,11 @@ class RunFolder:
             statements.append(_measurement_row(one, place, code))
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
-            statements.append(("INSERT INTO failures VALUES (?, ?, ?, 0)", values))
+            statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
         journal.write(statements)
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
-        signed = {**stored, "checksum": _checksum(stored)}
-        write_whole(self.path / RESULT, json.dumps(signed, indent=1) + "\n")
-        journal.write([digests.keeping(self.path, self.path / RESULT)])
+        write_whole(self.path / RESULT, json.dumps(stored, indent=1) + "\n")
+        manifest.end(journal, "result")
 
     def read_result(self) -> Result:
         """The stored result.
@@ -313,7 +323,7 @@ class RunFolder:
                 f"{self.path} has no result yet: finish the run with `gde resume {self.path}`"
             )
         with closing(self.journal(write=False)) as journal:
-            is_kept = digests.matches(journal, self.path, path)
+            manifest.check_file(journal, "result", path)
         try:
             stored = json.loads(path.read_bytes())
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
@@ -323,10 +333,6 @@ class RunFolder:
                     else type(stored).__name__
                 )
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
-            if stored.pop("checksum", None) != _checksum(stored):
-                raise ValueError("checksum mismatch")
-            if not is_kept:
-                raise ValueError("it is another one than gde wrote")
             measurements = MEASUREMENTS.validate_python(stored["measurements"])
             for each in measurements:
                 # The labels of a fit are text in the file, a layer's number too.
@@ -346,10 +352,6 @@ class RunFolder:
             first = str(error).splitlines()[0]
             advice = f"make it again with `gde rescore {self.path}`"
             raise RunFolderError(f"{path} is damaged ({first}): {advice}") from error
-
-
-def _checksum(stored: dict[str, Any]) -> str:
-    return f"{crc32(json.dumps(stored, sort_keys=True).encode()):08x}"
 
 
 def for_others(plan: Plan) -> Plan:
@@ -378,7 +380,7 @@ def _measurement_row(
         measurement.source,
         code,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
         measurement.name,
         place,
         *values,

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from gde.runs.salvaging import salvage
 
 from gde import GdeError, Plan, evaluate
 from gde.request.catalogue import Catalogue
 from gde.runs import exporting
-from gde.runs.salvaging import salvage
 from gde.store.folder import RunFolder
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=2)

@@ -70,8 +70,8 @@ def test_a_run_is_not_resumed_with_another_config_or_tokenizer(
     run = tmp_path / "run"
     evaluate(plan, run)
     with closing(RunFolder.open(run).journal()) as journal:
-        for table in ("turns", "calls", "episodes"):
-            journal.write([(f"DELETE FROM {table}", ())])
+        journal.forget(journal.finished())
+        journal.write([("DELETE FROM calls", ())])
     # The same values in other words.
     (copied / file).write_text((copied / file).read_text() + "\n")
     with pytest.raises(
