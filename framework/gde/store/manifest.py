@@ -7,7 +7,7 @@ One that begins takes them out first: a killed run has nothing that does not fit
 import json
 from collections.abc import Collection, Iterator, Mapping
 from hashlib import file_digest, sha256
-from os.path import islink
+from os.path import isfile, islink
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -107,7 +107,9 @@ def faults(
         found = []
         for stage in stages or TABLES:
             for name, written in known.get(stage, {}).items():
-                if name in (only or (name,)) and _now(journal, stage, name) != written:
+                if name in (only or (name,)) and not _fits(
+                    journal, stage, name, written
+                ):
                     found.append(_told(folder, stage, name))
         # Another process may have begun to write meanwhile.
         if not found or _read(folder) == known:
@@ -130,10 +132,8 @@ def check_file(journal: Database, stage: str, file: Path) -> None:
     Raises:
         RunFolderError: it is no plain file of the folder, or not what the stage left.
     """
-    folder = journal.folder
-    if not _is_plain(folder, file):
-        raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
-    check(journal, stage, only=[file.relative_to(folder).as_posix()])
+    _check_plain(journal.folder, file)
+    check(journal, stage, only=[file.relative_to(journal.folder).as_posix()])
 
 
 def renew(journal: Database, *stages: str) -> None:
@@ -183,18 +183,21 @@ def _signed(entries: Entries) -> Mapping[str, str]:
     return {"digest": sha256(text.encode()).hexdigest()}
 
 
+def _fits(journal: Database, stage: str, name: str, written: str) -> bool:
+    try:
+        return _now(journal, stage, name) == written
+    except (OSError, RunFolderError):
+        return False
+
+
 def _now(journal: Database, stage: str, name: str) -> str:
     """The entry of a table or file as it is now."""
-    try:
-        if name in TABLES[stage]:
-            return _table(journal, name)
-        file = journal.folder / name
-        if not _is_plain(journal.folder, file):
-            return "no plain file"
-        with file.open("rb") as content:
-            return file_digest(content, "sha256").hexdigest()
-    except (OSError, RunFolderError) as error:
-        return str(error)
+    if name in TABLES[stage]:
+        return _table(journal, name)
+    file = journal.folder / name
+    _check_plain(journal.folder, file)
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()
 
 
 def _table(journal: Database, name: str) -> str:
@@ -217,11 +220,15 @@ def _told(folder: Path, stage: str, name: str) -> str:
     return f"{what} is not as gde wrote it: {remedy.format(run=folder)}"
 
 
-def _is_plain(folder: Path, file: Path) -> bool:
-    """Whether it is a file below the folder, and not behind a link."""
-    if not file.is_relative_to(folder):
-        return False
-    parts = file.relative_to(folder).parts
-    below = [folder.joinpath(*parts[: n + 1]) for n in range(len(parts))]
+def _check_plain(folder: Path, file: Path) -> None:
+    """Check that it is a file below the folder, and not behind a link.
+
+    Raises:
+        RunFolderError: it is not.
+    """
+    inside = file.parts[len(folder.parts) :]
+    is_below = file.is_relative_to(folder) and ".." not in inside
+    links = [*filter(islink, [file, *file.parents][: len(inside)])]
     # A Path raises where the name is too long.
-    return ".." not in parts and not any(map(islink, below)) and file.is_file()
+    if not is_below or links or not isfile(file):  # noqa: PTH113
+        raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
