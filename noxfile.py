@@ -259,17 +259,15 @@ def soak(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def faults(session: nox.Session) -> None:
-    """SIGKILL at random moments, and damaged files, of which what is whole is saved: `nox
-    -s faults -- KILLS FLIPS`, KILLS of each executor and as many killed runs with a
-    budget (docs/faults.md).
+    """SIGKILL at random moments, and damaged files: `nox -s faults -- KILLS FLIPS`,
+    KILLS of each executor and as many killed runs with a budget (docs/faults.md).
     """
     install(session, "-e", ".[dev,ray]")
     kills, flips = [*session.posargs, *("340", "10000")[len(session.posargs) :]][:2]
     tests = (
         "tests/framework/runs/test_kills.py",
         "tests/framework/runs/test_ledger.py",
-        "tests/framework/runs/test_salvaging.py",
-        "tests/framework/store/test_checksums.py",
+        "tests/framework/store/test_integrity.py",
     )
     session.run(
         "pytest",

@@ -47,7 +47,6 @@ KNOWN_ANYWAY = {
     ("gde.request.provenance", "plan"): "the same: what was asked for",
     ("gde.reporting.findings", "plan"): "the same, in the provenance of a result",
     ("gde.runs.pipeline", "plan"): "the same, as the run began with it",
-    ("gde.runs.salvaging", "plan"): "the same",
     ("gde.reporting.wording", "distance"): "a unit, which is not said behind a number",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.data.answer", "length"): "the same",

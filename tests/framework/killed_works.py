@@ -2,24 +2,19 @@
 
 import json
 import random
-import shutil
-import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from killing import CATALOGUE, SERVER
 
-from gde import Plan, evaluate, report, resume
+from gde import Plan, evaluate, report
 from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.cli.main import main
 from gde.data.json import Json
 from gde.runs.importing import import_log
-from gde.store import migration, schema
 
-EARLIER = Path(__file__).parent / "store/earlier"
 EXPORTED = {"csv": "out.csv", "jsonl": "out.jsonl", "parquet": "out.parquet"}
 SAMPLES = 200
 """Samples of the imported log."""
@@ -35,23 +30,8 @@ def export_a_run(form: str, place: Path) -> None:
     main()
 
 
-def bring_forward(place: Path) -> None:
-    resume(place / "run", CATALOGUE)
-
-
 def report_a_run(place: Path) -> None:
     report(place / "run", catalogue=CATALOGUE)
-
-
-def earlier_run(place: Path, rng: random.Random) -> None:
-    """A run of an earlier schema."""
-    name = f"schema{rng.randint(migration.OLDEST, schema.VERSION - 1)}"
-    (place / "run").mkdir()
-    shutil.copyfile(EARLIER / f"{name}.toml", place / "run/plan.toml")
-    with closing(sqlite3.connect(place / "run/run.sqlite")) as connection:
-        connection.executescript((EARLIER / f"{name}.sql").read_text())
-    if (EARLIER / f"{name}.head").exists():
-        shutil.copyfile(EARLIER / f"{name}.head", place / "run/run.head")
 
 
 def whole_run(place: Path, _: random.Random) -> None:
@@ -89,7 +69,6 @@ WORKS: dict[str, tuple[Given, Work, str]] = {
         partial(export_a_run, "parquet"),
         EXPORTED["parquet"],
     ),
-    "migration": (earlier_run, bring_forward, "run-copy"),
     "report": (whole_run, report_a_run, "run"),
 }
 """What is given, what is done with it, and what that makes."""

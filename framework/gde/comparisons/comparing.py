@@ -43,7 +43,7 @@ from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.model_use import models_used
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.folder import RunFolder
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]

@@ -109,7 +109,7 @@ def contest(
     for done, (name, plan) in enumerate(plans.items()):
         watch(Progress("variants", done, len(plans)))
         with _all_to_resume(out):
-            resume(out / name, catalogue, watch, plan=plan, how=how)
+            resume(out / name, catalogue, watch, plan=plan, how=readies[name].how)
     watch(Progress("variants", len(plans), len(plans)))
     return _concluded(out, catalogue)
 
@@ -190,7 +190,7 @@ def rescore_contest(
     catalogue = catalogue or Catalogue.default()
     runs = members(path).values()
     for run in runs:
-        check_trusted(run)
+        check_trusted(RunFolder.open(run).path)
     for run in runs:
         rescore(run, metrics, catalogue, watch, how=how)
     return _concluded(path, catalogue)

@@ -27,7 +27,7 @@ from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.model_use import models_used
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
-from gde.store import digests
+from gde.store import manifest
 from gde.store.folder import RunFolder
 from gde.store.journal import REASON, RETRIED, Journal
 
@@ -98,11 +98,8 @@ def conclude(
         models=models_used(run.journal, run.ready.plan, run.ready.how.prices),
     )
     # The numbers are stored before the reports, which may fail.
-    digests.forget_reports(run.journal)
     run.folder.write_result(result, run.journal)
     result = _with_report_failures(run, result, remarked)
-    if not any(failure.stage == "report" for failure in result.failures):
-        run.journal.note(digests.REPORTED, True)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -155,12 +152,12 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     evidence = gather(run.folder, run.journal, lambda: run.ready)
     # The result tells already which metrics cannot speak.
     evidence, _ = _with_remarks(run, evidence)
-    digests.forget_reports(run.journal)
+    manifest.begin(run.folder.path, "reports")
     pages = [
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
     ]
-    run.journal.note(digests.REPORTED, True)
+    _end_reports(run, pages)
     return pages
 
 
@@ -182,6 +179,11 @@ def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
             reporter = resources.make(chosen)
             pages.append(reporter.render(ready.plan, result, evidence, out))
     return pages
+
+
+def _end_reports(run: Pipeline, pages: Iterable[Path]) -> None:
+    inside = [page for page in pages if page.is_relative_to(run.folder.path)]
+    manifest.end(run.journal, "reports", reports=inside)
 
 
 def _with_remarks(
@@ -221,8 +223,6 @@ def _rendered(
         raise GdeError(
             f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}"
         )
-    if page.is_relative_to(run.folder.path):
-        run.journal.write([digests.keeping(run.folder.path, page)])
     return page
 
 
@@ -315,17 +315,21 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     """Render the reports; record failures without losing the numbers."""
     seconds = run.ready.how.part_seconds
     failures: list[Failure] = []
+    pages = []
+    manifest.begin(run.folder.path, "reports")
     for chosen in run.ready.reporters:
         if chosen.absent:
             continue
         try:
             reporter: Any = run.resources.make(chosen)
             with interrupting(seconds, f"more than run.part_seconds={seconds}"):
-                _rendered(run, chosen.label, reporter, result, evidence)
+                page = _rendered(run, chosen.label, reporter, result, evidence)
+            pages.append(page)
         except BaseException as error:
             pass_on(error)
             failures.append(_failure("report", chosen.label, error))
     if not failures:
+        _end_reports(run, pages)
         return result
 
     scrubbed = run.resources.secrets.scrubbed_failures(failures)

@@ -2,9 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import TypeVar
@@ -25,10 +25,10 @@ from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
-from gde.store.checksums import refuse
+from gde.store import manifest
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 from gde.store.lock import only_writer
-from gde.store.seal import seal
 from gde.store.trust import check_trusted, trust_new
 
 OutputT = TypeVar("OutputT")
@@ -121,7 +121,7 @@ def resume(
         _check_same(path, begun, prepare(plan, catalogue, how))
     ready = prepare(recorded, catalogue, how)
     trust_new(folder.path, ready.how)
-    return _beside_loops(lambda stop: _run(ready, folder, watch, stop, retry_failed))
+    return _beside_loops(lambda stop: _resume(ready, folder, watch, stop, retry_failed))
 
 
 def _check_same(path: Path | str, known: str, given: Ready) -> None:
@@ -143,7 +143,25 @@ def _evaluate(
     path = None if out is None else Path(out)
     folder = RunFolder.create(ready.plan, path, ready.how, label=_label(ready))
     charge(folder, questions)
-    return _run(ready, folder, watch, stop)
+    with (
+        _writing(folder) as journal,
+        closing(Pipeline(ready, folder, journal, watch, stop)) as run,
+    ):
+        return _complete(run)
+
+
+def _resume(
+    ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool
+) -> Result:
+    if not retry_failed and (found := finished_result(ready, folder)):
+        return found
+    with _writing(folder) as journal:
+        checked_hash(folder, journal)
+        manifest.renew(journal, "activations", "probes", "rewards")
+        if retry_failed:
+            journal.forget_failed()
+        with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
+            return _complete(run)
 
 
 def _label(ready: Ready) -> str:
@@ -152,29 +170,13 @@ def _label(ready: Ready) -> str:
     return "-".join(filter(None, (ready.environment.label, ready.agent.label, model)))
 
 
-def _run(
-    ready: Ready,
-    folder: RunFolder,
-    watch: Watch,
-    stop: Stop,
-    retry_failed: bool = False,
-) -> Result:
+@contextmanager
+def _writing(folder: RunFolder) -> Iterator[Journal]:
+    """The journal of a run that nobody else writes to; errors name the run to resume."""
     try:
-        with only_writer(folder.path):
-            if found := finished_result(ready, folder):
-                return found
-            with closing(folder.journal()) as journal:
-                refuse(journal.faults())
-                checked_hash(folder, journal)
-                if retry_failed:
-                    journal.forget_failed()
-                with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
-                    result = _complete(run)
-            if result.status == "ok":
-                seal(folder.path)
-            return result
+        with only_writer(folder.path), folder.writing() as journal:
+            yield journal
     except (RunFailed, KeyboardInterrupt) as error:
-        # The message of the command line says which run to resume.
         error.add_note(str(folder.path))
         raise
     except (GdeError, OSError) as error:
@@ -190,7 +192,6 @@ def _complete(run: Pipeline) -> Result:
     run.roll_out()
     run.probe()
     run.reward()
-    run.journal.note_resumed()
     return conclude(run)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from sqlite3 import Row
 from typing import Any, Literal, TextIO, get_args
 
 from gde.data.trajectory import Trajectory
@@ -121,8 +122,8 @@ def _calls(run: Path, file: TextIO) -> int:
 def _asked(journal: Journal) -> Iterator[dict[str, Any]]:
     scopes = journal.query("SELECT DISTINCT scope FROM calls ORDER BY scope")
     for (scope,) in map(tuple, scopes):
-        query = "SELECT * FROM calls WHERE scope = ? ORDER BY turn, request"
-        for row in journal.signed("calls", query, (scope,)):
+        rows = sorted(journal.call_rows(scope), key=_turn_and_request)
+        for row in rows:
             completion = read_completion(row, ())
             yield {
                 "asked_by": scope,
@@ -135,6 +136,10 @@ def _asked(journal: Journal) -> Iterator[dict[str, Any]]:
                 "prompt_tokens": completion.n_prompt,
                 "answer_tokens": completion.n_completion,
             }
+
+
+def _turn_and_request(row: Row) -> tuple[int, str]:
+    return -1 if row["turn"] is None else row["turn"], row["request"]
 
 
 def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:

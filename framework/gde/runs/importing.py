@@ -120,7 +120,7 @@ def _written(
     with (
         RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
-        closing(folder.journal()) as journal,
+        folder.writing() as journal,
         closing(Pipeline(ready, folder, journal, ignore)) as run,
     ):
         # A log may come from anyone, so nobody trusts the run yet.

@@ -59,11 +59,12 @@ from gde.stages.replaying import check_weights, identity, retokenize
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
+from gde.store import manifest
 from gde.store.activations import ActivationStore
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.folder import RunFolder
-from gde.store.journal import JUDGED, RESUMED, RETRIED, SALVAGED, Journal
-from gde.store.probes import begin_fits, made_by, write_report
+from gde.store.journal import JUDGED, RESUMED, RETRIED, Journal
+from gde.store.probes import made_by, write_report
 from gde.store.replays import read_replays, unread
 from gde.store.rewards import judged
 
@@ -143,6 +144,7 @@ class Pipeline:
             except BaseException as error:
                 pass_on(error)
                 raise self._executor_failed(error) from error
+        manifest.end(self.journal, "episodes")
 
     def _executor_failed(self, error: BaseException) -> BaseException:
         """Blame the executor for a fault: faults of episodes never come here."""
@@ -258,6 +260,7 @@ class Pipeline:
         request = merge(requests)
         read = self._read(name, info, chosen_probes[0].label, trajectories, request)
         not_made = self._capture(trajectories, request, read)
+        manifest.end(self.journal, "activations")
 
         # If activations had to be recorded, the model was made anew, perhaps by other
         # software.
@@ -299,7 +302,7 @@ class Pipeline:
             learning=self.ready.plan.learning,
             meanings=Measures(tuple(measures_of_probes(self.ready))),
         )
-        begin_fits(self.journal, self.folder.probes, (fit.name for _, fit in wanted))
+        manifest.begin(self.folder.path, "probes")
         with closing(stage.fit(wanted)) as fits:
             for done, (_, fit, origin) in enumerate(work):
                 self.stop.check()
@@ -310,6 +313,7 @@ class Pipeline:
                     write_report(
                         self.journal, self.folder.probes, fitted.report, origin
                     )
+        manifest.end(self.journal, "probes")
         self.watch(Progress("probes", len(work), len(work)))
 
     def _read(
@@ -420,6 +424,7 @@ class Pipeline:
             if n_judged:
                 judged_by = self.journal.noted(JUDGED, dict) or {}
                 self._check("rewards", here, judged_by.get(chosen.label, {}))
+            manifest.begin(self.folder.path, "rewards")
             self.journal.add_note(JUDGED, {chosen.label: {**here}})
             judging = reward(
                 self.resources.shown(chosen),
@@ -429,6 +434,7 @@ class Pipeline:
                 reach,
             )
             self.stop.run(judging)
+        manifest.end(self.journal, "rewards")
 
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
@@ -440,11 +446,6 @@ class Pipeline:
             found["resumed_with"] = resumed
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
-        if salvaged := self.journal.noted(SALVAGED, dict):
-            found["salvaged"] = salvaged["said"]
-            if not salvaged["resumed"]:
-                advice = "Complete it with `gde resume`."
-                found["notice"] = f"{salvaged['said']} {advice} {found['notice']}"
         return {**found, **reuse_note(self.journal, self.ready.how.cache)}
 
     def close(self) -> None:

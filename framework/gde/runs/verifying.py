@@ -1,13 +1,14 @@
 """Verify that a run folder is as it was written."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from gde.errors import GdeError
 from gde.runs.pipeline import checked_hash
-from gde.store import digests
-from gde.store.arrays import read_arrays
-from gde.store.folder import RESULT, RunFolder
+from gde.store import digests, manifest
+from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 
 def verify(path: Path | str) -> tuple[str, ...]:
@@ -19,31 +20,20 @@ def verify(path: Path | str) -> tuple[str, ...]:
         GdeError: it is no run folder.
     """
     folder = RunFolder.open(Path(path))
-    faults = _of_journal(folder)
-    arrays = [
-        *folder.activations.glob("*.safetensors"),
-        *folder.probes.glob("*.safetensors"),
-    ]
-    for file in sorted(arrays):
-        try:
-            read_arrays(file)
-        except GdeError as error:
-            faults.append(str(error))
-    if (folder.path / RESULT).is_file():
-        try:
-            folder.read_result()
-        except GdeError as error:
-            faults.append(str(error))
-    return tuple(faults)
-
-
-def _of_journal(folder: RunFolder) -> list[str]:
+    found: list[str] = []
     try:
-        with closing(folder.journal(write=False)) as journal:
-            faults = journal.faults()
-            if not faults:
-                checked_hash(folder, journal)
-                faults += digests.faults(journal, folder.path)
-            return faults
+        with closing(Journal.open(folder.journal_path, write=False)) as journal:
+            found.extend(_faults(folder, journal))
     except GdeError as error:
-        return [str(error)]
+        found.append(str(error))
+    return tuple(found)
+
+
+def _faults(folder: RunFolder, journal: Journal) -> Iterator[str]:
+    yield from manifest.faults(journal)
+    journal.check_structure()
+    for scope in dict.fromkeys(scope for _, scope, _ in journal.damaged()):
+        yield str(digests.damaged(scope))
+    checked_hash(folder, journal)
+    if folder.is_finished:
+        folder.read_result()

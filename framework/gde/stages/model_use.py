@@ -9,7 +9,7 @@ from gde.data.model_use import AGENT, ModelUse, Usage
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import notes_of
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.journal import Journal
 
 BY_PART = """

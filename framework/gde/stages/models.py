@@ -14,7 +14,7 @@ from gde.stages.asking import Budgeted, Cached, Scope, Watched
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.journal import Journal
 
 NOTED = "models"

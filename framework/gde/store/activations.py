@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
+from gde.store import manifest
 from gde.store.arrays import read_arrays, write_arrays
-from gde.store.checksums import decoding
+from gde.store.damage import decoding
 from gde.store.database import Statement
-from gde.store.digests import check, keeping
 from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
@@ -90,20 +90,19 @@ class ActivationStore:
         stem = f"{source}-layer{layer}-{position}-"
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
+        manifest.begin(self._folder.parent, "activations")
         write_arrays(
             self._folder / name,
             {"values": np.concatenate([values for _, values in kept])},
         )
 
         index: list[Statement] = []
-        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
+        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         begin = 0
         for row, values in kept:
-            entry = (source, layer, position, name, begin, len(values), *row)
+            entry = (source, layer, position, *row, name, begin, len(values))
             index.append((query, entry))
             begin += len(values)
-        file = self._folder / name
-        index.append(keeping(self._folder.parent, file))
         self._journal.write(index)
 
     @decoding("activations")
@@ -116,7 +115,7 @@ class ActivationStore:
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND position = ? ORDER BY e.condition, e.world, e.repeat, a.turn"""
-        index = self._journal.signed("activations", query, (source, layer, position))
+        index = self._journal.query(query, (source, layer, position))
         if not index:
             return None
         lengths = np.array([row["tokens"] for row in index], dtype=np.int64)
@@ -153,5 +152,5 @@ class ActivationStore:
 
     def _read(self, name: str) -> NDArray[np.float32]:
         file = self._folder / name
-        check(self._journal, self._folder.parent, file)
+        manifest.check_file(self._journal, "activations", file)
         return read_arrays(file)["values"]

@@ -5,6 +5,7 @@ The key of an answer covers all that can change it.
 
 import json
 import sqlite3
+from binascii import crc32
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Self
 
 from gde.data.completion import Completion
 from gde.errors import GdeError
-from gde.store.checksums import checksum
 from gde.store.rows import to_json
 
 APPLICATION = 0x67646561
@@ -104,6 +104,11 @@ class Answers:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+def checksum(values: tuple[str, str]) -> int:
+    """CRC-32 of a key and its answer."""
+    return crc32(repr(values).encode("utf-8", "surrogatepass"))
 
 
 def _create_or_recognise(connection: sqlite3.Connection) -> bool:

@@ -1,7 +1,6 @@
-"""Arrays as safetensors files with a checksum."""
+"""Arrays as safetensors files."""
 
 import json
-from binascii import crc32
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from gde.errors import MissingExtra, RunFolderError
 from gde.files import write_whole
-from gde.store.checksums import ADVICE
+from gde.store.damage import ADVICE
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
@@ -24,9 +23,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         RunFailed: the file cannot be written.
     """
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(
-        path, _safetensors().save(tensors, metadata={"checksum": _checksum(tensors)})
-    )
+    write_whole(path, _safetensors().save(tensors))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
@@ -35,30 +32,13 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
     They are read from the file as they are used.
 
     Raises:
-        RunFolderError: it is not there, or not as it was written.
-    """
-    signed = array_checksum(path)
-    try:
-        arrays = _mapped(path)
-    except (OSError, ValueError) as error:
-        raise RunFolderError(
-            f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
-        ) from error
-    if signed != _checksum(arrays):
-        raise RunFolderError(f"{path}: checksum mismatch in the arrays; {ADVICE}")
-    return arrays
-
-
-def array_checksum(path: Path) -> str:
-    """What the arrays of a safetensors file are signed with; empty for nothing.
-
-    Raises:
         RunFolderError: it is not there, or no such file.
     """
     library = _safetensors("safetensors")
     try:
-        with library.safe_open(path, framework="numpy") as file:
-            return str((file.metadata() or {}).get("checksum", ""))
+        # It checks what the header says.
+        library.safe_open(path, framework="numpy")
+        return _mapped(path)
     except (OSError, ValueError, library.SafetensorError) as error:
         raise RunFolderError(
             f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
@@ -87,16 +67,6 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
             content[begin + start : begin + end].view(typed).reshape(each["shape"])
         )
     return arrays
-
-
-def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The CRC-32 of the names, types, shapes and bytes of arrays."""
-    total = 0
-    for name, array in sorted(arrays.items()):
-        plain = np.ascontiguousarray(array)
-        head = repr((name, str(plain.dtype), plain.shape))
-        total = crc32(plain.reshape(-1).data, crc32(head.encode(), total))
-    return f"{total:08x}"
 
 
 def _safetensors(module: str = "safetensors.numpy") -> ModuleType:

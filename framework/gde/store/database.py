@@ -3,9 +3,9 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +14,9 @@ import numpy as np
 from gde.data.json import Json
 from gde.errors import RunFailed, RunFolderError
 from gde.request.secrets import Secrets
-from gde.store import checksums, head, rows, schema
+from gde.store import digests, rows, schema
 from gde.store.connecting import connect
-from gde.store.head import Head
+from gde.store.damage import ADVICE, decoding, is_damage, is_full
 from gde.store.received import readable
 
 # Plugins may give NumPy's numbers.
@@ -28,49 +28,25 @@ Statement = tuple[str, tuple[Any, ...]]
 WAL_AT = slice(18, 20)
 WAL = b"\2\2"
 """Where a SQLite file says that it has a write-ahead log, and how."""
-PAGES_AT = 28
-"""Where it says how many pages it has, in 4 bytes."""
 
 
 def make(path: Path) -> None:
-    """Write an empty journal and its head."""
-    journal, beside = _empty()
-    path.write_bytes(journal)
-    path.with_name(head.NAME).write_bytes(beside)
+    """Write an empty journal."""
+    path.write_bytes(_empty())
 
 
 @cache
-def _empty() -> tuple[bytes, bytes]:
-    """The files of an empty journal.
+def _empty() -> bytes:
+    """The file of an empty journal.
 
     All are alike, and SQLite would wait several times for the disk to make one.
     """
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.executescript(schema.TABLES)
         connection.execute(f"PRAGMA user_version={schema.VERSION}")
-        beside = head.create(connection)
         journal = bytearray(connection.serialize())
     journal[WAL_AT] = WAL
-    return bytes(journal), beside
-
-
-def restore_schema(path: Path) -> None:
-    """Give a damaged journal the pages with the schema, which are the same in all."""
-    content, _ = _empty()
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(schema.TABLES)
-        ((size,),) = connection.execute("PRAGMA page_size")
-        roots = connection.execute("SELECT rootpage FROM sqlite_master").fetchall()
-    with path.open("r+b") as file:
-        for at in range(0, len(content), size):
-            if (at // size + 1,) not in roots:
-                file.seek(at)
-                file.write(content[at : at + size])
-
-        # The size of the file says how many pages there are, where the first does not.
-        file.seek(PAGES_AT)
-        file.write(bytes(4))
-        file.truncate(max(path.stat().st_size, len(content)))
+    return bytes(journal)
 
 
 class Database:
@@ -81,12 +57,12 @@ class Database:
 
     def __init__(self, path: Path, *, write: bool = True, frozen: bool = False) -> None:
         self._connection = connect(path, write=write, frozen=frozen)
-        self._resources = ExitStack()
-        self._resources.callback(self._connection.close)
+        digests.register(self._connection)
         self._copy = ExitStack()
         """What is read in place of the file itself."""
-        self._head: Head | None = None
-        """None for a reader."""
+        self._writes = write
+        self.folder = path.parent
+        """Of the run."""
         self.secrets = Secrets()
         """Texts that are kept out of all that is written."""
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
@@ -109,21 +85,18 @@ class Database:
             raise RunFolderError(
                 f"{path.parent} is no run folder: wanted a file run.sqlite in it"
             )
+        folder = path.parent
         with ExitStack() as stack:
             frozen = False
             if not write:
                 path, frozen = stack.enter_context(readable(path))
-
-            # Read before the journal, which may be written meanwhile.
-            published = head.published(path)
-            journal = cls._opened(path, published, write, frozen)
+            journal = cls._opened(path, write, frozen)
+            journal.folder = folder
             journal._copy = stack.pop_all()
         return journal
 
     @classmethod
-    def _opened(
-        cls, path: Path, published: tuple[int, int], write: bool, frozen: bool
-    ) -> Self:
+    def _opened(cls, path: Path, write: bool, frozen: bool) -> Self:
         journal: Self | None = None
         try:
             journal = cls(path, write=write, frozen=frozen)
@@ -133,14 +106,12 @@ class Database:
                 for row in journal.query("SELECT * FROM sqlite_master")
             }
             reason = schema.mismatch(version, found)
-            if not reason:
-                reason = head.lost(journal._connection, published)
         except (sqlite3.Error, RunFolderError, RunFailed) as error:
             if journal is not None:
                 journal.close()
             if isinstance(error, RunFailed):
                 raise
-            if checksums.is_full(error):
+            if is_full(error):
                 raise _no_room(path, error) from error
             raise RunFolderError(
                 f"{path}: {error}; the file is damaged or cannot be read"
@@ -148,26 +119,10 @@ class Database:
         if reason:
             journal.close()
             raise RunFolderError(f"{path}: {reason}")
-        if write:
-            journal._follow(path)
         return journal
 
-    def _follow(self, path: Path) -> None:
-        """Sign what this connection writes, and keep the head."""
-        connection = self._connection
-        checksums.register(connection)
-        self._head = Head(connection, path)
-        self._resources.callback(self._head.close)
-
-        # One transaction in memory: by themselves, they would take three times as long.
-        connection.execute("PRAGMA temp_store=MEMORY")
-        connection.execute("BEGIN")
-        for trigger in (*checksums.triggers(), *head.triggers()):
-            connection.execute(trigger)
-        connection.execute("COMMIT")
-
     def close(self) -> None:
-        self._resources.close()
+        self._connection.close()
         self._copy.close()
 
     async def commit(self, statements: list[Statement]) -> None:
@@ -230,16 +185,13 @@ class Database:
             RunFailed: the database cannot be written to, e.g. because the disk is full;
             nothing is half-written.
         """
-        if self._head is None:
+        if not self._writes:
             raise RunFailed("cannot write the journal: it was opened readonly")
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._head.begin()
             for query, values in statements:
                 self._connection.execute(query, self.secrets.scrubbed_row(values))
-            committed = self._head.advance()
             self._connection.execute("COMMIT")
-            self._head.publish(committed)
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -251,18 +203,12 @@ class Database:
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
-        self.write(
-            [
-                (
-                    "INSERT OR REPLACE INTO facts VALUES (?, ?, 0)",
-                    (name, rows.to_json(value)),
-                )
-            ]
-        )
+        query = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+        self.write([(query, (name, rows.to_json(value)))])
 
     def add_note(self, name: str, entries: Mapping[str, Json]) -> None:
         """Add entries to a fact that is a mapping, also while other processes do."""
-        query = """INSERT INTO facts VALUES (?, ?, 0)
+        query = """INSERT INTO facts VALUES (?, ?)
             ON CONFLICT (name) DO UPDATE SET value = json_patch(value, excluded.value)"""
         self.write([(query, (name, rows.to_json(entries)))])
 
@@ -272,8 +218,8 @@ class Database:
         Raises:
             RunFolderError: it is damaged, or not of this kind.
         """
-        found = self.signed("facts", "SELECT * FROM facts WHERE name = ?", (name,))
-        with checksums.decoding("facts"):
+        found = self.query("SELECT value FROM facts WHERE name = ?", (name,))
+        with decoding("facts"):
             value = json.loads(found[0]["value"]) if found else None
             if value is not None and not isinstance(value, kind):
                 raise TypeError(f"{name} is a {type(value).__name__}")
@@ -281,56 +227,51 @@ class Database:
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows that a SELECT gives."""
+        return list(self.each(text, values))
+
+    def each(self, text: str, values: Sequence[Any] = ()) -> Iterator[sqlite3.Row]:
+        """The rows that a SELECT gives, one at a time."""
         try:
-            return self._connection.execute(text, values).fetchall()
+            yield from self._connection.execute(text, values)
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            if checksums.is_full(error):
+            if is_full(error):
                 raise _no_room("run.sqlite", error) from error
-            if not checksums.is_damage(error):
+            if not is_damage(error):
                 raise
             raise RunFolderError(
-                f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}"
+                f"run.sqlite: {' '.join(str(error).split())}; {ADVICE}"
             ) from error
 
-    def signed(
-        self, table: str, text: str, values: Sequence[Any] = ()
-    ) -> list[sqlite3.Row]:
-        """The whole rows of one table that a SELECT gives, each as it was written.
-
-        Raises:
-            RunFolderError: one is not.
-        """
-        return [checksums.check(table, row) for row in self.query(text, values)]
-
-    def faults(self) -> list[str]:
-        """All that is not as it was written."""
-        found = list(checksums.faults(self._connection))
-        return found + self._missing()
-
-    def check_complete(self) -> None:
-        """Check that no row is missing or added, without reading all of them.
-
-        Turns and answers are checked with the episodes that they belong to.
-
-        Raises:
-            RunFolderError: one is.
-        """
-        checksums.refuse(self._missing(without=("turns", "calls")))
-
-    def _missing(self, without: Collection[str] = ()) -> list[str]:
+    def damaged(self) -> Iterator[tuple[str, str, str]]:
+        """The rows that are not as they were written: table, and first two columns."""
+        # Damaged text is one more difference.
+        self._connection.text_factory = partial(
+            str, errors="surrogateescape", encoding="utf-8"
+        )
         try:
-            # All tables as one commit has left them.
-            self._connection.execute("BEGIN")
-            tables = [*head.missing(self._connection, without)]
-            self._connection.execute("COMMIT")
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            return [f"run.sqlite: {' '.join(str(error).split())}"]
-        return [
-            f"run.sqlite: rows of {table} are missing, or others were added"
-            for table in tables
-        ]
+            for table in digests.BEFORE:
+                for row in self.each(digests.selecting(table)):
+                    if not digests.is_whole(table, row):
+                        yield table, str(row[0]), str(row[1])
+        finally:
+            self._connection.text_factory = str
+
+    def check_structure(self) -> None:
+        """Check the pages of the file, not what they say.
+
+        Raises:
+            RunFolderError: some are damaged.
+        """
+        for (message,) in self.query("PRAGMA integrity_check(1)"):
+            if message != "ok":
+                said = " ".join(message.split())
+                raise RunFolderError(
+                    f"run.sqlite: {said}; {ADVICE}, or save its rows with `.recover` of sqlite3"
+                )
+
+    def sync(self) -> None:
+        """Bring all that is committed onto the disk."""
+        self.query("PRAGMA wal_checkpoint")
 
     def size(self) -> int:
         """Bytes of the database."""

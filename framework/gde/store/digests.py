@@ -1,109 +1,96 @@
-"""Digests of the files of a run in its journal, so that none can be replaced unnoticed.
+"""Running digests of the record of episodes.
 
-A file has no digest while it is written, and gets one once it is complete.
+An answer has the digest of its row. A turn has that of the last turn's digest, the
+digest of its answer and its row; an episode that of its last turn's digest and its row.
 """
 
-from binascii import crc32
-from collections.abc import Iterable, Iterator
-from os.path import islink
-from pathlib import Path
+import sqlite3
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
 
 from gde.errors import RunFolderError
-from gde.store.arrays import array_checksum
-from gde.store.checksums import ADVICE
-from gde.store.database import Database, Statement
-from gde.store.received import ARRAYS, RESULT
+from gde.store.damage import ADVICE
+from gde.store.schema import tables
 
-REPORTED = "reported"
-"""The note of a run all of whose reports were rendered from its present result."""
-BLOCK = 2**20
-"""Bytes that are read at once."""
-
-
-def forget(journal: Database, names: Iterable[str]) -> None:
-    """Delete the digests of files that are about to be written.
-
-    Args:
-        journal: of the run.
-        names: paths beneath the run folder.
-    """
-    journal.write([forgetting(name) for name in names])
-
-
-def forgetting(name: str) -> Statement:
-    """The statement that deletes a digest."""
-    return "DELETE FROM files WHERE name = ?", (name,)
+COLUMN = "digest"
+"""The last column of a table whose rows have digests."""
+SIZE = 8
+"""Bytes of a digest."""
+BEFORE = {
+    "calls": (),
+    "turns": (
+        "(SELECT last.digest FROM turns AS last"
+        " WHERE last.episode = {episode} AND last.turn = {turn} - 1)",
+        "(SELECT calls.digest FROM calls"
+        " WHERE calls.scope = {episode} AND calls.request = {completion})",
+    ),
+    "episodes": (
+        "iif({ending} IS NULL, NULL, (SELECT turns.digest FROM turns"
+        " WHERE turns.episode = {episode} ORDER BY turns.turn DESC LIMIT 1))",
+    ),
+}
+"""What a digest depends on beside its row, by table."""
 
 
-def forget_reports(journal: Database) -> None:
-    """Delete the digests of all reports: a reporter may write any file anew."""
-    query = "DELETE FROM files WHERE name <> ? AND name NOT LIKE ?"
-    journal.write(
-        [
-            (query, (RESULT, f"%{ARRAYS}")),
-            ("DELETE FROM facts WHERE name = ?", (REPORTED,)),
-        ]
-    )
+def digest(*values: object) -> bytes:
+    """The digest of values as SQLite gives them."""
+    # As text, bytes would take four times their length.
+    short = [sha256(each).digest() if type(each) is bytes else each for each in values]
+    return sha256(ascii(short).encode()).digest()[:SIZE]
 
 
-def keeping(folder: Path, file: Path) -> Statement:
-    """The statement that keeps the digest of a complete file of a run folder."""
-    name = file.relative_to(folder).as_posix()
-    return "INSERT OR REPLACE INTO files VALUES (?, ?, 0)", (name, digest(file))
+def register(connection: sqlite3.Connection) -> None:
+    """Give a connection the function that computes digests."""
+    connection.create_function(COLUMN, -1, digest, deterministic=True)
 
 
-def digest(file: Path) -> str:
-    """CRC-32 of a file; of arrays, what they are signed with, which readers check."""
-    if file.suffix == ARRAYS:
-        return array_checksum(file)
-    total = 0
-    with file.open("rb") as content:
-        while block := content.read(BLOCK):
-            total = crc32(block, total)
-    return f"{total:08x}"
+@cache
+def inserting(table: str, insert: str = "INSERT") -> str:
+    """The statement that inserts a row, with its digest."""
+    columns = _columns(table)
+    given = {name: f"?{place}" for place, name in enumerate(columns, start=1)}
+    values = ", ".join(given.values())
+    return f"{insert} INTO {table} VALUES ({values}, {_computed(table, given)})"
 
 
-def matches(journal: Database, folder: Path, file: Path) -> bool:
-    """Whether a file is the one whose digest was kept, if one was.
-
-    Raises:
-        RunFolderError: it is no plain file of the folder: the record, which names it,
-        may come from anyone.
-    """
-    is_below = file.is_relative_to(folder)
-    is_below = is_below and ".." not in file.relative_to(folder).parts
-    is_below = is_below and not _is_behind_link(folder, file)
-    if not is_below or file.is_symlink() or (file.exists() and not file.is_file()):
-        raise RunFolderError(f"{file}: wanted a plain file in {folder}; {ADVICE}")
-    name = file.relative_to(folder).as_posix()
-    rows = journal.signed("files", "SELECT * FROM files WHERE name = ?", (name,))
-    return all(row["digest"] == digest(file) for row in rows)
+@cache
+def renewing(table: str) -> str:
+    """The statement that computes the digests of a table anew; WHERE may follow."""
+    return f"UPDATE {table} SET {COLUMN} = {_computed(table, _named(table))}"
 
 
-def _is_behind_link(folder: Path, file: Path) -> bool:
-    """Whether a folder between them is a link."""
-    between = [*file.relative_to(folder).parents][:-1]
-    # A Path raises where the name is too long.
-    return any(islink(folder / each) for each in between)  # noqa: PTH114
+@cache
+def selecting(table: str) -> str:
+    """The query for rows that `is_whole` checks; WHERE may follow."""
+    return f"SELECT {', '.join([f'{table}.*', *_before(table, _named(table))])} FROM {table}"
 
 
-def check(journal: Database, folder: Path, file: Path) -> None:
-    """Check that a file is the one whose digest was kept, if one was.
-
-    Raises:
-        RunFolderError: it is not.
-    """
-    if not matches(journal, folder, file):
-        raise RunFolderError(f"{file} is not the file that gde wrote; {ADVICE}")
+def is_whole(table: str, row: sqlite3.Row) -> bool:
+    """Whether a row of `selecting` is as it was written."""
+    n = len(_columns(table))
+    kept: bytes = row[n]
+    return kept == digest(*row[n + 1 :], *row[:n])
 
 
-def faults(journal: Database, folder: Path) -> Iterator[str]:
-    """The files that are missing or others than gde wrote."""
-    for row in journal.signed("files", "SELECT * FROM files"):
-        file = folder / row["name"]
-        try:
-            check(journal, folder, file)
-        except OSError as error:
-            yield f"{file}: {error.strerror}"
-        except RunFolderError as error:
-            yield str(error)
+def damaged(scope: str) -> RunFolderError:
+    """The error of an episode or part with a row that is not as it was written."""
+    whose = f"an answer to {scope}" if " " in scope else f"episode {scope}"
+    return RunFolderError(f"run.sqlite: {whose} is not as it was written; {ADVICE}")
+
+
+def _computed(table: str, columns: Mapping[str, str]) -> str:
+    return f"{COLUMN}({', '.join([*_before(table, columns), *columns.values()])})"
+
+
+def _before(table: str, columns: Mapping[str, str]) -> list[str]:
+    return [each.format(**columns) for each in BEFORE[table]]
+
+
+def _named(table: str) -> Mapping[str, str]:
+    return {name: f"{table}.{name}" for name in _columns(table)}
+
+
+@cache
+def _columns(table: str) -> tuple[str, ...]:
+    return tables()[table].columns[:-1]

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sqlite3
-from binascii import crc32
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +31,7 @@ from gde.errors import RunFolderError
 from gde.files import is_utf8, umask, write_whole
 from gde.request.howfile import read_settings
 from gde.request.planfile import Added, RecordedPlan, read_recorded, write_recorded
-from gde.store import digests, received
+from gde.store import manifest, received
 from gde.store.database import Statement, make
 from gde.store.journal import Journal
 from gde.store.rows import to_json
@@ -148,10 +147,10 @@ class RunFolder:
         self._copy_record(path)
 
     def _copy_record(self, place: Path) -> None:
-        copied = received.copy_journal(self.journal_path, place)
+        """Copy everything but the reports, as another run with its own id."""
+        received.copy_journal(self.journal_path, place)
         received.copy_files(self.path, place)
-        with closing(Journal.open(copied)) as journal:
-            digests.forget_reports(journal)
+        manifest.copy(self.path, place)
         _write_new_plan(place, self.recorded().begun, self.recorded().added)
 
     @classmethod
@@ -191,10 +190,7 @@ class RunFolder:
     @property
     def is_reported(self) -> bool:
         """Whether it has a result, and all reports of it: a kill may come between."""
-        if not self.is_finished:
-            return False
-        with closing(self.journal(write=False)) as journal:
-            return bool(journal.noted(digests.REPORTED))
+        return self.is_finished and manifest.is_reported(self.path)
 
     @property
     def journal_path(self) -> Path:
@@ -220,6 +216,7 @@ class RunFolder:
         """Write parts that were added to the plan of a run which the user trusts."""
         recorded = self.recorded()
         changed = replace(recorded, added={**recorded.added, **added})
+        manifest.begin(self.path, "notes")
         write_whole(self.path / PLAN, write_recorded(changed))
         trust_new(self.path, how)
 
@@ -236,30 +233,47 @@ class RunFolder:
         """
         journal = Journal.open(self.journal_path, write=write)
         try:
-            if not write:
-                journal.check_complete()
+            # Turns and answers are checked with their episodes, as these are read.
+            read = ("facts", "codes", "episodes")
+            manifest.check(journal, "notes", "episodes", only=read)
+            if write:
+                manifest.begin(self.path, "notes")
         except RunFolderError:
             journal.close()
             raise
         return journal
 
+    @contextmanager
+    def writing(self) -> Iterator[Journal]:
+        """The run's journal for a command that makes results.
+
+        Raises:
+            RunFolderError: the record is damaged.
+        """
+        with closing(self.journal()) as journal:
+            manifest.check(journal, "episodes")
+            journal.check_structure()
+            journal.mend()
+            yield journal
+            ended = manifest.TABLES.keys() - {"reports"}
+            manifest.end(journal, *ended)
+
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
+        manifest.begin(self.path, "result")
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
-            digests.forgetting(RESULT),
         ]
         for one in result.measurements:
             statements.append(_measurement_row(one))
         for failure in result.failures:
             values = (failure.stage, failure.subject, failure.reason)
-            statements.append(("INSERT INTO failures VALUES (?, ?, ?, 0)", values))
+            statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
         journal.write(statements)
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
-        signed = {**stored, "checksum": _checksum(stored)}
-        write_whole(self.path / RESULT, json.dumps(signed, indent=1) + "\n")
-        journal.write([digests.keeping(self.path, self.path / RESULT)])
+        write_whole(self.path / RESULT, json.dumps(stored, indent=1) + "\n")
+        manifest.end(journal, "result")
 
     def read_result(self) -> Result:
         """The stored result.
@@ -274,7 +288,7 @@ class RunFolder:
                 f"{self.path} has no result yet: finish the run with `gde resume {self.path}`"
             )
         with closing(self.journal(write=False)) as journal:
-            is_kept = digests.matches(journal, self.path, path)
+            manifest.check_file(journal, "result", path)
         try:
             stored = json.loads(path.read_bytes())
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
@@ -284,10 +298,6 @@ class RunFolder:
                     else type(stored).__name__
                 )
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
-            if stored.pop("checksum", None) != _checksum(stored):
-                raise ValueError("checksum mismatch")
-            if not is_kept:
-                raise ValueError("it is another one than gde wrote")
             measurements = MEASUREMENTS.validate_python(stored["measurements"])
             for each in measurements:
                 # The labels of a fit are text in the file, a layer's number too.
@@ -309,10 +319,6 @@ class RunFolder:
             raise RunFolderError(f"{path} is damaged ({first}): {advice}") from error
 
 
-def _checksum(stored: dict[str, Any]) -> str:
-    return f"{crc32(json.dumps(stored, sort_keys=True).encode()):08x}"
-
-
 def result_json(result: Result) -> dict[str, Any]:
     """The object that `gde eval --json` prints and result.json holds."""
     return {"schema": SCHEMA, **asdict(result)}
@@ -330,7 +336,7 @@ def _measurement_row(measurement: Measurement) -> Statement:
         measurement.reason,
         measurement.source,
     )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", (
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
         measurement.name,
         to_json(dict(measurement.where)),
         *values,

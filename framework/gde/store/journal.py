@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -19,17 +18,10 @@ from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFailed, RunFolderError
-from gde.store import checksums, rows
+from gde.store import digests, manifest, rows
+from gde.store.damage import ADVICE, decoding
 from gde.store.database import Database, Statement
 
-RECEIVED = "received"
-"""The note of a run that was copied from a folder made elsewhere."""
-READS = "reads"
-"""The note of the files that the user lets the plan of such a run name."""
-SALVAGED = "salvaged"
-"""The note of a run that was saved from a damaged folder: what was said of it, and
-whether it has been resumed since.
-"""
 ASKER = "asker"
 """The note of the process that alone may ask models, by a number of its own."""
 RESUMED = "resumed with"
@@ -65,10 +57,8 @@ PAGE = 64
 # A process that may not ask sends null times, which the table refuses.
 _ALONE = f"SELECT value FROM facts WHERE name = '{ASKER}'"
 _SENT = f"(SELECT 1 WHERE ?4 IS NULL OR ?4 IS ({_ALONE}))"
-_FIRST = "?1, ?2, ?3, 1, 0, 0, 0, 0, ?5, ?6"
 _RESERVE = f"""
-    INSERT INTO requests
-    VALUES (?1, ?2, ?3, {_SENT}, 0, 0, 0, 0, ?5, ?6, {checksums.FUNCTION}({_FIRST}))
+    INSERT INTO requests VALUES (?1, ?2, ?3, {_SENT}, 0, 0, 0, 0, ?5, ?6)
     ON CONFLICT DO UPDATE SET sent = sent + 1
 """
 _SETTLE = """
@@ -114,30 +104,6 @@ class Journal(Database):
             with suppress(RunFailed, sqlite3.Error):
                 self.write([("DELETE FROM facts WHERE name = ?", (ASKER,))])
 
-    def mark_received(self) -> None:
-        """Note that this is the copy of a run from elsewhere, whose notes on what the
-        user allows are those of another.
-        """
-        self.note(RECEIVED, True)
-        self.note(READS, [])
-
-    def let_read(self, paths: Sequence[str]) -> None:
-        """Add files and folders that the plan of such a run may name."""
-        known = self.reads()
-        if known is not None and paths:
-            self.note(READS, [*dict.fromkeys((*known, *paths))])
-
-    def reads(self) -> tuple[str, ...] | None:
-        """The files that the plan may name; None for any, where it is the user's own."""
-        if not self.noted(RECEIVED):
-            return None
-        return tuple(self.noted(READS, list) or ())
-
-    def note_resumed(self) -> None:
-        """Note that a salvaged run is complete again."""
-        if salvaged := self.noted(SALVAGED, dict):
-            self.note(SALVAGED, {**salvaged, "resumed": True})
-
     # Writing, while episodes run
 
     async def begin(
@@ -150,20 +116,22 @@ class Journal(Database):
     ) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, 0)"
-        await self.commit([(query, row)])
+        await self.commit([self._beginning(row, "INSERT OR IGNORE")])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
-        count = "(SELECT count(*) FROM turns WHERE episode = ?)"
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, 0)"
-        await self.commit([(query, (*row, failure, str(key)))])
+        begun = self._beginning(row, "INSERT OR REPLACE")
+        await self.commit([begun, *_ending(key, "failed", failure, None)])
+
+    def _beginning(self, row: tuple[Any, ...], insert: str) -> Statement:
+        not_ended = (None, "", None, None)
+        return digests.inserting("episodes", insert), (*row, *not_ended)
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn; `call` has already written its completions."""
         row = rows.turn_row(key, turn)
-        await self.commit([(_signing("turns", len(row)), row)])
+        await self.commit([(digests.inserting("turns"), row)])
 
     async def reserve(
         self, scope: str, request: str, model: str, most: tuple[int, int]
@@ -209,12 +177,12 @@ class Journal(Database):
             completion: the answer, with its request.
             day: of the answer, e.g. "2026-11-23"; empty where it is not known.
         """
-        query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)}, 0)"
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)})"
         statements: list[Statement] = [
             (query, rows.intervention_row(each)) for each in completion.interventions
         ]
         row = rows.call_row(scope, turn, completion)
-        statements.append((_signing("calls", len(row)), row))
+        statements.append((digests.inserting("calls"), row))
 
         # Notes, not columns: all calls of a day would repeat them.
         notes = set()
@@ -224,7 +192,7 @@ class Journal(Database):
         if completion.likeliest is not None:
             notes.add(f"{LIKELIEST}{rows.to_json([*who, completion.likeliest])}")
         new = notes - self._asked
-        note_query = "INSERT OR IGNORE INTO facts VALUES (?, '{}', 0)"
+        note_query = "INSERT OR IGNORE INTO facts VALUES (?, '{}')"
         statements += [(note_query, (note,)) for note in sorted(new)]
 
         await self.commit(statements)
@@ -239,9 +207,7 @@ class Journal(Database):
             if final is None
             else rows.to_json({"facts": final.facts, "index": final.index})
         )
-        count = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
-        query = f"UPDATE episodes SET ending = ?, failure = ?, final_state = ?, turns = {count} WHERE episode = ?"
-        await self.commit([(query, (ending, failure, state, str(key)))])
+        await self.commit(_ending(key, ending, failure, state))
 
     def keep_traceback(self, reason: str, text: str) -> None:
         """Keep the traceback of the first failure with this reason, if not empty."""
@@ -249,9 +215,8 @@ class Journal(Database):
             return
         few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"
         values = (f"{TRACEBACK}{reason[:REASON]}", rows.to_json(text))
-        self.write(
-            [(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)]
-        )
+        query = f"INSERT OR IGNORE INTO facts SELECT ?, ? WHERE {few}"
+        self.write([(query, values)])
 
     def forget_failed(self) -> int:
         """Delete the failed episodes so that they begin anew, and note the reasons.
@@ -267,8 +232,8 @@ class Journal(Database):
             known.setdefault(episode, []).append(reason)
             statements += _forgetting(episode)
         note = (RETRIED, rows.to_json(known))
-        statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", note))
-        self.write(statements)
+        statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?)", note))
+        self._forget(statements)
         return len(failed)
 
     def forget(self, episodes: Iterable[str]) -> None:
@@ -276,7 +241,31 @@ class Journal(Database):
         statements: list[Statement] = []
         for episode in episodes:
             statements += _forgetting(episode)
-        self.write(statements)
+        self._forget(statements)
+
+    def _forget(self, statements: Sequence[Statement]) -> None:
+        if statements:
+            manifest.begin(self.folder, "episodes", "activations", "rewards")
+            self.write(statements)
+
+    def mend(self) -> None:
+        """Delete damaged answers, and damaged episodes that have not ended.
+
+        They are asked and played again.
+
+        Raises:
+            RunFolderError: an episode that has ended is damaged.
+        """
+        finished = self.finished()
+        statements: list[Statement] = []
+        for table, scope, request in self.damaged():
+            if scope in finished:
+                raise digests.damaged(scope)
+            if table == "calls":
+                query = "DELETE FROM calls WHERE scope = ? AND request = ?"
+                statements.append((query, (scope, request)))
+            statements += _forgetting(scope)
+        self._forget(statements)
 
     # Reading
 
@@ -328,29 +317,36 @@ class Journal(Database):
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion requested by an episode or part, by request."""
         found = {}
-        for row in self.signed(
-            "calls", "SELECT * FROM calls WHERE scope = ?", (scope,)
-        ):
-            with checksums.decoding("calls"):
+        for row in self.call_rows(scope):
+            with decoding("calls"):
                 identities = json.loads(row["interventions"])
                 interventions = tuple(map(self._intervention, identities))
             found[row["request"]] = rows.read_completion(row, interventions)
         return found
 
+    def call_rows(self, scope: str) -> Iterator[sqlite3.Row]:
+        """The rows of an episode's or part's calls.
+
+        Raises:
+            RunFolderError: one is not as it was written.
+        """
+        query = f"{digests.selecting('calls')} WHERE scope = ?"
+        for row in self.each(query, (scope,)):
+            if not digests.is_whole("calls", row):
+                raise digests.damaged(scope)
+            yield row
+
     def _intervention(self, identity: str) -> Intervention:
         known = self._interventions.get(identity)
         if known is not None:
             return known
-        found = self.signed(
-            "interventions",
-            "SELECT * FROM interventions WHERE intervention = ?",
-            (identity,),
-        )
-        if not found:
+        query = "SELECT * FROM interventions WHERE intervention = ?"
+        found = [*map(rows.read_intervention, self.query(query, (identity,)))]
+        if [each.identity for each in found] != [identity]:
             raise RunFolderError(
-                f"the journal lacks the intervention {identity} of a call; it is damaged"
+                f"run.sqlite: the intervention {identity} of a call is missing or changed; {ADVICE}"
             )
-        intervention = rows.read_intervention(found[0])
+        (intervention,) = found
         self._interventions[identity] = intervention
         return intervention
 
@@ -358,7 +354,7 @@ class Journal(Database):
         """Decisions of the finished turns, in order, without their completions."""
         query = "SELECT * FROM turns WHERE episode = ? ORDER BY turn"
         decisions = []
-        for row in self.signed("turns", query, (episode,)):
+        for row in self.query(query, (episode,)):
             status, action, detail = row["status"], row["action"], row["detail"]
             decisions.append(Decision(status=status, action=action, detail=detail))
         return decisions
@@ -374,10 +370,9 @@ class Journal(Database):
 
     def tracebacks(self) -> dict[str, str]:
         """Tracebacks of failures, by the first characters of their reasons."""
-        known = self.signed(
-            "facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name"
-        )
-        with checksums.decoding("facts"):
+        query = f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name"
+        known = self.query(query)
+        with decoding("facts"):
             return {
                 row["name"].removeprefix(TRACEBACK): json.loads(row["value"])
                 for row in known
@@ -390,8 +385,8 @@ class Journal(Database):
         """
         days: dict[tuple[str, str], list[str]] = {}
         query = f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"
-        for row in self.signed("facts", query):
-            with checksums.decoding("facts"):
+        for row in self.query(query):
+            with decoding("facts"):
                 part, model, day = json.loads(row["name"].removeprefix(ASKED))
                 days.setdefault((part, model), []).append(str(day))
         return {place: (min(found), max(found)) for place, found in days.items()}
@@ -401,8 +396,8 @@ class Journal(Database):
         told = []
         for likeliest in (True, False):
             name = f"{LIKELIEST}{rows.to_json(['', model, likeliest])}"
-            found = self.signed("facts", "SELECT * FROM facts WHERE name = ?", (name,))
-            told.append(bool(found))
+            query = "SELECT 1 FROM facts WHERE name = ?"
+            told.append(bool(self.query(query, (name,))))
         return told == [True, False]
 
     def counts(self) -> dict[str, int]:
@@ -448,11 +443,11 @@ class Journal(Database):
 
         They are in the order of keys.
         """
-        for row in self.query(
-            "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
-        ):
-            checksums.check("episodes", row)
-            with checksums.decoding("episodes"):
+        query = f"{digests.selecting('episodes')} WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
+        for row in self.query(query):
+            if not digests.is_whole("episodes", row):
+                raise digests.damaged(row["episode"])
+            with decoding("episodes"):
                 labels = dict(json.loads(row["labels"]))
             yield {
                 "episode": row["episode"],
@@ -482,7 +477,7 @@ class Journal(Database):
             "SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)
         ):
             last = row["rowid"]
-            with checksums.decoding("turns"):
+            with decoding("turns"):
                 turns.append((row["episode"], rows.read_turn(row, None)))
         return last, turns
 
@@ -496,13 +491,13 @@ class Journal(Database):
         wanted = f"({_places(len(episodes))})"
         heads = {}
         for row in self.query(
-            f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes
+            f"{digests.selecting('episodes')} WHERE episode IN {wanted}", episodes
         ):
             heads[row["episode"]] = row
 
         # In the order of the primary key, so that nothing is sorted.
         turns = self.query(
-            f"SELECT * FROM turns WHERE episode IN {wanted} ORDER BY episode, turn",
+            f"{digests.selecting('turns')} WHERE episode IN {wanted} ORDER BY episode, turn",
             episodes,
         )
         parts = {
@@ -529,14 +524,15 @@ def _forgetting(episode: str) -> list[Statement]:
     return [(query.format(table), (episode,)) for table in tables]
 
 
-@cache
-def _signing(table: str, n: int) -> str:
-    """The query for a row of n values, with its checksum.
-
-    For the most frequent rows: a trigger would take a second statement.
-    """
-    values = ", ".join(f"?{place}" for place in range(1, n + 1))
-    return f"INSERT INTO {table} VALUES ({values}, {checksums.FUNCTION}({values}))"
+def _ending(
+    key: EpisodeKey, ending: Ending, failure: str, final_state: str | None
+) -> list[Statement]:
+    """The statements that end an episode."""
+    count = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
+    query = f"UPDATE episodes SET ending = ?, failure = ?, final_state = ?, turns = {count} WHERE episode = ?"
+    digest = f"{digests.renewing('episodes')} WHERE episode = ?"
+    values = (ending, failure, final_state, str(key))
+    return [(query, values), (digest, (str(key),))]
 
 
 def _places(n: int) -> str:

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import UnknownName
-from gde.store import digests
+from gde.store import manifest
 from gde.store.activations import Row
 from gde.store.arrays import read_arrays, write_arrays
-from gde.store.checksums import decoding
-from gde.store.database import Statement
+from gde.store.damage import decoding
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
@@ -46,7 +45,7 @@ def read_readout(
     Raises:
         UnknownName: there is no such fit.
     """
-    rows = journal.signed("probes", "SELECT * FROM probes WHERE probe = ?", (probe,))
+    rows = journal.query("SELECT * FROM probes WHERE probe = ?", (probe,))
     fitted = {}
     for row in rows:
         stored = json.loads(row["report"])
@@ -55,7 +54,7 @@ def read_readout(
     if name not in fitted:
         raise UnknownName(f"fit of probe {probe}", name, fitted)
     file = folder / f"{name}.safetensors"
-    digests.check(journal, folder.parent, file)
+    manifest.check_file(journal, "probes", file)
     return fitted[name]["fit"]["variant"], read_arrays(file)
 
 
@@ -82,13 +81,9 @@ def write_report(
 
     # A report that replaces another keeps its place.
     place = "(SELECT coalesce((SELECT place FROM probes WHERE fit = ?), (SELECT count(*) FROM probes)))"
-    query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
+    query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?)"
     values = (name, report.fit.probe, name, made_by, to_json(_stored(report)))
-    statements: list[Statement] = [(query, values)]
-    for file in files_of(folder, name):
-        if file.is_file():
-            statements.append(digests.keeping(folder.parent, file))
-    journal.write(statements)
+    journal.write([(query, values)])
 
 
 def files_of(folder: Path, fit: str) -> tuple[Path, Path]:
@@ -96,27 +91,16 @@ def files_of(folder: Path, fit: str) -> tuple[Path, Path]:
     return folder / f"{fit}.safetensors", folder / f"{fit}.decoded.safetensors"
 
 
-def begin_fits(journal: Journal, folder: Path, fits: Iterable[str]) -> None:
-    """Forget the digests of files that are about to be written anew."""
-    names = []
-    for fit in fits:
-        for file in files_of(folder, fit):
-            names.append(file.relative_to(folder.parent).as_posix())
-    digests.forget(journal, names)
-
-
 def made_by(journal: Journal) -> dict[str, str]:
     """What each stored fit was made by."""
-    return {
-        row["fit"]: row["made_by"]
-        for row in journal.signed("probes", "SELECT * FROM probes")
-    }
+    return {row["fit"]: row["made_by"] for row in journal.query("SELECT * FROM probes")}
 
 
 @decoding("probes")
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
     """The stored reports in the order of their first fits; none without probes."""
-    rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")
+    manifest.check(journal, "probes", only=["probes"])
+    rows = journal.query("SELECT * FROM probes ORDER BY place")
     return tuple(_report(journal, folder, json.loads(row["report"])) for row in rows)
 
 
@@ -143,7 +127,7 @@ def _report(journal: Journal, folder: Path, stored: dict[str, Any]) -> ProbeRepo
     arrays = {}
     if not stored["reason"]:
         _, file = files_of(folder, fit.name)
-        digests.check(journal, folder.parent, file)
+        manifest.check_file(journal, "probes", file)
         arrays = read_arrays(file)
         decoded = arrays.pop(DECODED)
     measurements = tuple(Measurement(**each) for each in stored["measurements"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gde.data.activations import TokenSequence
+from gde.store import manifest
 from gde.store.activations import Row
 from gde.store.database import Statement
 from gde.store.journal import Journal
@@ -45,13 +46,14 @@ def known(journal: Journal, weights: str) -> set[Row]:
 
 def write_replays(journal: Journal, weights: str, replays: Iterable[Replay]) -> None:
     """Add turns that were tried with these weights."""
-    query = "INSERT OR REPLACE INTO replays VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
+    query = "INSERT OR REPLACE INTO replays VALUES (?, ?, ?, ?, ?, ?, ?)"
     statements: list[Statement] = []
     for each in replays:
         tokens = pack(each.tokens)
         positions = to_json(each.positions)
         row = (weights, *each.row, tokens, positions, each.status, each.reason)
         statements.append((query, row))
+    manifest.begin(journal.folder, "activations")
     journal.write(statements)
 
 
@@ -61,7 +63,7 @@ def read_replays(
     """The tokens of an episode's turns that can be replayed, by turn."""
     query = "SELECT * FROM replays WHERE weights = ? AND episode = ?"
     found = {}
-    for row in journal.signed("replays", query, (weights, episode)):
+    for row in journal.query(query, (weights, episode)):
         if row["status"] in PROBLEMS:
             continue
         positions = json.loads(row["positions"])

@@ -6,7 +6,8 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE, decoding
+from gde.store import manifest
+from gde.store.damage import ADVICE, decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
@@ -25,7 +26,7 @@ def write_trace(trace: RewardTrace, journal: Journal) -> None:
     The trace of an episode without turns is kept as a failure, since it has no rows of
     its own.
     """
-    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
+    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?)"
     place = (trace.model, trace.episode)
     statements: list[Statement] = []
     if not trace.failure:
@@ -36,7 +37,7 @@ def write_trace(trace: RewardTrace, journal: Journal) -> None:
         statements.append((query, (*place, -1, None, failure)))
     if trace.made_by or trace.counts:
         counts = json.dumps(dict(trace.counts), sort_keys=True)
-        query = "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, 0)"
+        query = "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?)"
         statements.append((query, (*place, trace.made_by, counts)))
     journal.write(statements)
 
@@ -50,9 +51,8 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
     """
     values: dict[tuple[str, str], list[float]] = {}
     failures: dict[tuple[str, str], str] = {}
-    for row in journal.signed(
-        "rewards", "SELECT * FROM rewards ORDER BY model, episode, turn"
-    ):
+    manifest.check(journal, "rewards")
+    for row in journal.query("SELECT * FROM rewards ORDER BY model, episode, turn"):
         place = (row["model"], row["episode"])
         kept = values.setdefault(place, [])
         if row["failure"]:
@@ -60,7 +60,7 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
         else:
             kept.append(row["value"])
     judgements = {}
-    for row in journal.signed("judgements", "SELECT * FROM judgements"):
+    for row in journal.query("SELECT * FROM judgements"):
         judgements[row["model"], row["episode"]] = row
 
     # Whole episodes are checked where they are read: their worlds can be long, and most

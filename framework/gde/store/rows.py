@@ -13,8 +13,8 @@ from gde.data.activations import Intervention
 from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
-from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE, check, decoding
+from gde.store import digests
+from gde.store.damage import decoding
 
 _decode = json.JSONDecoder().decode
 _ENCODER = json.JSONEncoder(
@@ -210,15 +210,11 @@ def read_trajectory(
     Raises:
         RunFolderError: one of them is missing, or not as it was written.
     """
-    asked = {each["completion"] for each in part} - {None}
-    if row is None or len(part) != row["turns"] or asked - calls.keys():
-        raise RunFolderError(
-            f"run.sqlite: turns or answers of episode {episode} are missing; {ADVICE}"
-        )
-    turns = [
-        read_turn(check("turns", each), calls.get(each["completion"])) for each in part
-    ]
-    check("episodes", row)
+    if row is None or not digests.is_whole("episodes", row):
+        raise digests.damaged(episode)
+    if not all(digests.is_whole("turns", each) for each in part):
+        raise digests.damaged(episode)
+    turns = [read_turn(each, calls.get(each["completion"])) for each in part]
     facts = _decode(row["facts"])
     labels = _decode(row["world_labels"])
     final = row["final_state"]

@@ -1,8 +1,4 @@
-"""The tables of run.sqlite. The checksum of a row is that of its other columns.
-
-A new column also needs a value for runs of earlier versions, in
-`gde.store.migration`.
-"""
+"""The tables of run.sqlite. For the digests of rows see `gde.store.digests`."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -10,12 +6,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 
-VERSION = 12
+VERSION = 13
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
-    name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
+    name TEXT PRIMARY KEY, value TEXT NOT NULL
 ) STRICT;
 CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,   -- condition/world/repeat
@@ -24,7 +20,7 @@ CREATE TABLE episodes (
     world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
     ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT, turns INTEGER,
-    checksum INTEGER NOT NULL
+    digest BLOB NOT NULL
 ) STRICT;
 CREATE TABLE turns (
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
@@ -34,7 +30,7 @@ CREATE TABLE turns (
     completion TEXT,            -- the request of the call that decided it
     reward REAL NOT NULL, terminated INTEGER NOT NULL, truncated INTEGER NOT NULL, success REAL,
     probabilities TEXT,         -- JSON, of actions, where the agent tells them
-    checksum INTEGER NOT NULL,
+    digest BLOB NOT NULL,
     PRIMARY KEY (episode, turn)
 ) STRICT;
 CREATE TABLE calls (
@@ -50,7 +46,7 @@ CREATE TABLE calls (
     seconds REAL,
     effort TEXT,                -- that a server was sent
     logprobs BLOB NOT NULL,     -- of the completion's tokens, little-endian float32
-    checksum INTEGER NOT NULL,
+    digest BLOB NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE requests (     -- what was sent to models, written before it is sent
@@ -60,60 +56,49 @@ CREATE TABLE requests (     -- what was sent to models, written before it is sen
     told INTEGER NOT NULL,      -- answers whose tokens were reported
     n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,           -- of those
     most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL,     -- that one answer may take
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE interventions (    -- each once, however many calls it was made in
     intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
     layer INTEGER NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL,
-    shape TEXT NOT NULL, vector BLOB NOT NULL,  -- little-endian float32
-    checksum INTEGER NOT NULL
+    shape TEXT NOT NULL, vector BLOB NOT NULL  -- little-endian float32
 ) STRICT;
 CREATE TABLE replays (      -- answers of a server in the tokens of local weights
     weights TEXT NOT NULL,      -- identifies them
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
     tokens BLOB NOT NULL,       -- of prompt and completion, little-endian int32
     positions TEXT NOT NULL,    -- JSON
-    status TEXT NOT NULL, reason TEXT NOT NULL, checksum INTEGER NOT NULL,
+    status TEXT NOT NULL, reason TEXT NOT NULL,
     PRIMARY KEY (weights, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE activations (
+    -- With a column of the key at the end, SQLite 3.40 takes others for null.
     source TEXT NOT NULL, layer INTEGER NOT NULL, position TEXT NOT NULL,
+    episode TEXT NOT NULL, turn INTEGER NOT NULL,
     file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array
-    episode TEXT NOT NULL, turn INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (source, layer, position, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE probes (
     place INTEGER NOT NULL,     -- fits are listed in the order in which they were first fitted
     probe TEXT NOT NULL, fit TEXT PRIMARY KEY,
     made_by TEXT NOT NULL,      -- identifies probe, configuration and activations
-    report TEXT NOT NULL,       -- JSON
-    checksum INTEGER NOT NULL
+    report TEXT NOT NULL        -- JSON
 ) STRICT;
 CREATE TABLE rewards (
     model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE judgements (   -- how the rewards of an episode came about, where the reward model says it
     model TEXT NOT NULL, episode TEXT NOT NULL, made_by TEXT NOT NULL, counts TEXT NOT NULL,   -- JSON
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
     clusters INTEGER,           -- of worlds; null where not known
-    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL,
-    checksum INTEGER NOT NULL
+    low REAL, high REAL, reason TEXT NOT NULL, source TEXT NOT NULL
 ) STRICT;
 CREATE TABLE failures (
-    stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL, checksum INTEGER NOT NULL
-) STRICT;
-CREATE TABLE files (        -- arrays, result and reports; a file that is being replaced has no row
-    name TEXT PRIMARY KEY, digest TEXT NOT NULL, checksum INTEGER NOT NULL
-) STRICT;
-CREATE TABLE head (         -- one row, see gde.store.head
-    commits INTEGER NOT NULL, totals TEXT NOT NULL, checksum INTEGER NOT NULL
+    stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL
 ) STRICT;
 """
 
@@ -127,8 +112,9 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
             run when tables are read or written, so a file from elsewhere that has any
             is refused.
     """
-    if version != VERSION:
-        return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"
+    if version not in (0, VERSION):
+        other = "an earlier" if version < VERSION else "a newer"
+        return f"written by {other} gde (schema {version}, here {VERSION}): use that gde, or export the run there"
     if found != expected():
         return "its tables are not those that gde makes; it is damaged, or made by something else"
     return ""

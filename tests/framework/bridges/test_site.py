@@ -129,7 +129,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "another plan": lambda at: flip(at / "runs/single/plan.toml"),
     "another table": lambda at: flip(at / "turns/single.parquet"),
     "another card": lambda at: flip(at / CARD),
-    "a missing file": lambda at: (at / "runs/single/run.head").unlink(),
+    "a missing file": lambda at: (at / "runs/single/manifest.json").unlink(),
     "an added file": lambda at: (at / "runs/single/run.sqlite-journal").touch(),
     "a link": lambda at: (at / "runs/other").symlink_to(at / "runs/single"),
     "no list": lambda at: (at / CHECKSUMS).unlink(),

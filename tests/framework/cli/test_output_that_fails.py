@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gde.runs.salvaging import salvage
 
 from gde import GdeError, Plan, evaluate
 from gde.request.catalogue import Catalogue
@@ -48,10 +47,6 @@ def test_no_run_is_made_in_such_a_folder(tmp_path: Path, catalogue: Catalogue) -
     with pytest.raises(GdeError, match="bytes that are no UTF-8: choose another"):
         evaluate(PLAN, tmp_path / os.fsdecode(b"a\xff"), catalogue)
     assert not [*tmp_path.iterdir()]
-    evaluate(PLAN, tmp_path / "run", catalogue)
-    with pytest.raises(GdeError, match="bytes that are no UTF-8: name another"):
-        salvage(tmp_path / "run", tmp_path / os.fsdecode(b"a\xff"), catalogue)
-    assert [*tmp_path.iterdir()] == [tmp_path / "run"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from forging import forge
 
 from gde import (
     Choice,
@@ -84,8 +85,7 @@ def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) 
 
 def change(run: Result, *statements: str) -> None:
     """Write to the record as gde does."""
-    with closing(Journal.open(Path(run.run) / "run.sqlite")) as journal:
-        journal.write([(each, ()) for each in statements])
+    forge(Path(run.run), *statements)
 
 
 def test_a_number_that_another_metric_gave_is_not_given_twice(
@@ -317,7 +317,7 @@ def test_an_edited_plan_is_refused(
     path = Path(run.run) / "plan.toml"
     begun = path.read_text(encoding="utf-8")
     path.write_text(begun.replace("seed = 0", "seed = 1"), encoding="utf-8")
-    with pytest.raises(GdeError, match="its plan was edited: .* `gde trust"):
+    with pytest.raises(GdeError, match=r"its plan was edited: .* `gde trust"):
         add(run.run, asking)
     trust_run(Path(run.run))
     with pytest.raises(
@@ -396,7 +396,7 @@ def test_a_damaged_result_is_made_again_but_not_added_to(
     path = Path(run.run) / "result.json"
     path.write_text(json.dumps({"schema": 1}))
     with pytest.raises(
-        RunFolderError, match=r"is damaged .*: make it again with `gde rescore"
+        RunFolderError, match=r"is not as gde wrote it: make it again with `gde rescore"
     ):
         rescore(run.run, ["length"], asking)
     assert rescore(run.run, catalogue=asking).measurements == run.measurements

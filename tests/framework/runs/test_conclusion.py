@@ -71,7 +71,6 @@ def finished(
             {"metric"},
         ),
         ({"metrics": (Choice(name="broken"),)}, "failed", {"metric"}),
-        ({"reporters": (Choice.of(Unprintable),)}, "partial", {"report"}),
         ({"environment": Choice(name="bottomless")}, "partial", {"rollout"}),
         ({"environment": Choice(name="unmakable")}, "failed", {"rollout"}),
         (

@@ -196,8 +196,7 @@ def test_a_run_that_was_rescored_before_it_was_over_goes_on(
     whole = contest(plans("scripted", "random"), folder, parts)
     result = folder / "random" / "result.json"
     with closing(RunFolder.open(folder / "random").journal()) as journal:
-        for table in ("turns", "episodes"):
-            journal.write([(f"DELETE FROM {table} WHERE episode = '0/7/0'", ())])
+        journal.forget(["0/7/0"])
     interrupted = rescore_contest(folder, catalogue=parts)
     assert interrupted.results["random"].status == interrupted.status == "partial"
     again = resume_contest(folder, parts)

@@ -169,7 +169,7 @@ def test_what_is_left_of_a_run_without_its_objects(tmp_path: Path) -> None:
     assert report(run) == [run / "report.html"]
     lost = (
         r"is not an offer but an object of the program that made the run: resume "
-        r"in Python .*resume\(RUN, plan=\.\.\.\)"
+        r"in Python .*resume\(RUN, plan=\.\.\., how=\.\.\.\)"
     )
     with pytest.raises(GdeError, match=lost):
         resume(run)

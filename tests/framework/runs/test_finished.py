@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from whole_plan import whole_plan
@@ -16,9 +15,7 @@ from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.provenance import provenance
 from gde.runs import evaluating
-from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 
 Made = list[Result]
 
@@ -54,28 +51,6 @@ def test_nothing_changed(run: Path, computed: Made, catalogue: Catalogue) -> Non
     assert before == {p: p.read_bytes() for p in run.rglob("*") if p.is_file()}
 
 
-def write(run: Path, statement: str) -> None:
-    """Change rows as gde would, with checksums and a head that fit."""
-    with closing(Journal.open(run / "run.sqlite")) as journal:
-        journal.write([(statement, ())])
-
-
-def change_row(run: Path) -> None:
-    write(run, "UPDATE turns SET reward = reward + 1 WHERE turn = 0")
-
-
-def change_row_in_the_log(run: Path) -> None:
-    """Leave a log with a change beside the files as they were."""
-    old, new = run.with_name("old"), run.with_name("new")
-    shutil.copytree(run, old)
-    with closing(Journal.open(run / "run.sqlite")) as journal:
-        journal.write([("UPDATE turns SET reward = reward + 1 WHERE turn = 0", ())])
-        shutil.copytree(run, new)
-    for name in ("run.sqlite", "run.head"):
-        shutil.copyfile(old / name, run / name)
-    shutil.copyfile(new / "run.sqlite-wal", run / "run.sqlite-wal")
-
-
 def lose_report(run: Path) -> None:
     (run / "report.html").unlink()
 
@@ -90,58 +65,54 @@ def change_result(run: Path) -> None:
     result.write_text(result.read_text().replace('"ok"', '"partial"'))
 
 
-def forge_the_seal(run: Path) -> None:
-    change_row(run)
-    (run / ".sealed").write_text("0" * 64)
+def note(run: Path) -> None:
+    """Write as gde does, and end before the command does."""
+    with closing(RunFolder.open(run).journal()) as journal:
+        journal.note("anything", 1)
 
 
-def link_the_seal(run: Path) -> None:
-    seal = run / ".sealed"
-    seal.rename(run / "elsewhere")
-    seal.symlink_to(run / "elsewhere")
+def play_less(run: Path) -> None:
+    with closing(RunFolder.open(run).journal()) as journal:
+        journal.forget(["0/1/0"])
+
+
+def lose_the_manifest(run: Path) -> None:
+    (run / "manifest.json").unlink()
 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        change_row,
-        change_row_in_the_log,
-        lose_report,
-        change_report,
-        change_result,
-        forge_the_seal,
-        link_the_seal,
-    ],
+    [lose_report, change_report, change_result, note, play_less, lose_the_manifest],
 )
 def test_files_changed(
     change: Callable[[Path], None], run: Path, computed: Made, catalogue: Catalogue
 ) -> None:
+    stored = RunFolder.open(run).read_result()
     change(run)
     result = resume(run, catalogue)
     assert computed == [result]
-    # It has a new seal.
+    assert result.measurements == stored.measurements
+    # It is complete again.
     assert resume(run, catalogue).measurements == result.measurements
     assert len(computed) == 1
 
 
-def test_a_damaged_row_is_refused(run: Path, catalogue: Catalogue) -> None:
+def test_a_damaged_episode_is_refused_where_anything_is_computed(
+    run: Path, catalogue: Catalogue
+) -> None:
     with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
         connection.execute("UPDATE turns SET action = 'LEFT' WHERE turn = 0")
-    with pytest.raises(GdeError, match="checksum mismatch in a row of turns"):
+    lose_report(run)
+    with pytest.raises(GdeError, match=r"episode 0/0/0 is not as it was written"):
         resume(run, catalogue)
 
 
-def test_another_array_is_refused(run: Path, catalogue: Catalogue) -> None:
-    array = next((run / "probes").glob("*.safetensors"))
-    arrays = {name: values + 1 for name, values in read_arrays(array).items()}
-    write_arrays(array, arrays)
-    with pytest.raises(GdeError, match="is not the file that gde wrote"):
-        resume(run, catalogue)
-
-
-def test_a_copy_has_no_seal(run: Path, computed: Made, catalogue: Catalogue) -> None:
+def test_a_copy_is_finished_too(
+    run: Path, computed: Made, catalogue: Catalogue
+) -> None:
     copy = Path(shutil.copytree(run, run.with_name("copy")))
-    assert computed == [resume(copy, catalogue)]
+    assert resume(copy, catalogue).measurements
+    assert computed == []
 
 
 @pytest.mark.parametrize(
@@ -164,29 +135,16 @@ def test_software_changed(
     assert computed == [resume(run, catalogue)]
 
 
-def test_worlds_changed(
-    run: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gde.runs.finished.digest", lambda _: "others")
-    begun = SimpleNamespace(called=False)
-
-    def begin(*_: object) -> Result:
-        begun.called = True
-        raise GdeError("other worlds")
-
-    monkeypatch.setattr(evaluating, "_complete", begin)
-    with pytest.raises(GdeError, match="other worlds"):
-        resume(run, catalogue)
-    assert begun.called
-
-
 def test_a_limit_changed(run: Path, computed: Made, catalogue: Catalogue) -> None:
     resume(run, catalogue, how=How(concurrency=2))
     assert len(computed) == 1
 
 
-def test_failures_are_tried_again(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_failures_are_tried_again(
+    tmp_path: Path, computed: Made, catalogue: Catalogue
+) -> None:
     plan = replace(whole_plan(6), metrics=("success", "broken"))
-    result = evaluate(plan, tmp_path / "run", catalogue)
+    result = evaluate(plan, tmp_path / "partial", catalogue)
     assert result.status == "partial"
-    assert not (tmp_path / "run/.sealed").exists()
+    resume(tmp_path / "partial", catalogue)
+    assert len(computed) == 2

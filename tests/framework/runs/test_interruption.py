@@ -16,6 +16,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from forging import forge
 
 from gde import (
     Choice,
@@ -33,7 +34,6 @@ from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.store import database, folder
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 
 MODULES = "gde.testing.plugin,odd_parts"
 EPISODES = 12
@@ -178,10 +178,7 @@ def test_an_agent_that_is_no_function_of_its_seed_is_found_out(
     run = tmp_path / "run"
     evaluate(request, run, catalogue)
     change = "UPDATE turns SET action = 'LEFT' WHERE episode = '0/0/0' AND turn = 1"
-    with closing(Journal.open(run / "run.sqlite")) as record:
-        record.write(
-            [("UPDATE episodes SET ending = NULL WHERE world = 0", ()), (change, ())]
-        )
+    forge(run, "UPDATE episodes SET ending = NULL WHERE world = 0", change)
     result = resume(run, catalogue)
     assert [failure.reason for failure in result.failures] == [
         "the agent is not deterministic: turn 1 was LEFT and is RIGHT on replay"
@@ -198,15 +195,8 @@ def test_a_world_that_is_no_longer_the_same_is_found_out(
     )
     request = replace(request, metrics=(Choice(name="success"),))
     evaluate(request, tmp_path / "run", catalogue)
-    with closing(Journal.open(tmp_path / "run" / "run.sqlite")) as record:
-        record.write(
-            [
-                (
-                    "UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0",
-                    (),
-                )
-            ]
-        )
+    change = "UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0"
+    forge(tmp_path / "run", change)
     (failure,) = resume(tmp_path / "run", catalogue).failures
     assert failure.reason.startswith(
         "the world has changed: the record has another, the environment makes"
@@ -276,7 +266,7 @@ def test_a_damaged_or_newer_record_is_refused(
     folder = RunFolder.create(request, tmp_path / "run", How())
     with closing(sqlite3.connect(folder.path / "run.sqlite")) as connection:
         connection.execute("PRAGMA user_version=99")
-    with pytest.raises(GdeError, match=r"wanted schema 6 to \d+, got 99"):
+    with pytest.raises(GdeError, match=r"written by a newer gde \(schema 99, here"):
         resume(folder.path, catalogue)
     for file in folder.path.glob("run.sqlite*"):
         file.write_bytes(

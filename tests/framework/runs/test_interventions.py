@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forging import forge
 
 from gde import Choice, GdeError, Plan, Result, load_evidence, resume
 from gde.request.catalogue import Catalogue
@@ -21,7 +22,6 @@ from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 from gde.testing.parts import PlantedModel
 
 WIDTH = 2880
@@ -163,15 +163,12 @@ def test_what_was_answered_under_interventions_is_not_asked_again(
     evaluate(plan(settings={"log": str(log)}, model="logged"), run, catalogue)
     asked, before = log.read_text(), [*load_evidence(run).trajectories]
     assert asked
-    with closing(
-        Journal.open(run / "run.sqlite")
-    ) as journal:  # as if it had been killed after the first turns
-        journal.write(
-            [
-                ("DELETE FROM turns WHERE turn > 0", ()),
-                ("UPDATE episodes SET ending = NULL", ()),
-            ]
-        )
+    # As if it had been killed after the first turns.
+    forge(
+        run,
+        "DELETE FROM turns WHERE turn > 0",
+        "UPDATE episodes SET ending = NULL",
+    )
     resume(run, catalogue=catalogue)
     assert log.read_text() == asked
     assert [*load_evidence(run).trajectories] == before

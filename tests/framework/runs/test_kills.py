@@ -359,9 +359,6 @@ def test_other_works_that_are_killed(
             # A report that is being written is none that gde has finished.
             work(place)
         if (place / made).is_dir():
-            if name == "migration":
-                # Killed when it had its copy, it goes on there.
-                resume(place / made, CATALOGUE)
             # Frozen runs come without their activations.
             faults = [
                 each for each in verify(place / made) if "activations" not in each
@@ -369,7 +366,7 @@ def test_other_works_that_are_killed(
             assert faults == []
             runs = [load_evidence(each / made) for each in (place, tmp_path / "whole")]
             ours, undisturbed = [[*each.trajectories] for each in runs]
-            assert ours == undisturbed or name == "migration"
+            assert ours == undisturbed
         elif name != "export parquet":
             assert (place / made).read_bytes() == (
                 tmp_path / "whole" / made

@@ -65,11 +65,14 @@ def _array(folder: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (_sql, "a row of turns"),
-        (_result, "result.json is damaged"),
+        (_sql, "episode 0/0/0 is not as it was written"),
+        (_result, "result.json is not as gde wrote it"),
         (_plan, "plan.toml was changed"),
-        (_array("activations"), "checksum mismatch in the arrays"),
-        (_array("probes"), "checksum mismatch in the arrays"),
+        (
+            _array("activations"),
+            "is not as gde wrote it: make them anew with `gde probe",
+        ),
+        (_array("probes"), "is not as gde wrote it: make them anew with `gde probe"),
         (lambda run: (run / "run.sqlite").write_bytes(b"x" * 5000), "damaged"),
     ],
 )
@@ -87,7 +90,7 @@ def test_what_is_damaged_is_named(
 
 def test_what_is_whole_is_said_to_be(whole: Path) -> None:
     outcome = CliRunner().invoke(build_app(), ["doctor", str(whole)])
-    assert (outcome.exit_code, "all checksums match" in outcome.stdout) == (0, True)
+    assert (outcome.exit_code, "as gde wrote it" in outcome.stdout) == (0, True)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -106,4 +106,4 @@ def test_a_day_is_noted_once_however_many_answers_it_has(journal: Journal) -> No
     write(journal, "0/1/0", ANSWER, ANSWER)
     ((n,),) = journal.query("SELECT count(*) FROM facts WHERE name LIKE 'asked %'")
     assert n == 2
-    assert journal.faults() == []
+    assert not [*journal.damaged()]

@@ -175,7 +175,6 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(
 
 def test_a_zero_is_read_whatever_its_sign(journal: Journal) -> None:
     judge(Counting(lambda one: -np.zeros(len(one.steps))), journal)
-    assert not list(journal.faults())
     assert all(
         (each.values == 0).all() for each in read_traces(journal) if not each.failure
     )

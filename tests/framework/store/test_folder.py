@@ -16,7 +16,7 @@ from gde import GdeError, How, Measurement, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import RecordedPlan
 from gde.runs.trusting import trust_run
-from gde.store import schema
+from gde.store import manifest, schema
 from gde.store.folder import RunFolder
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
@@ -97,7 +97,8 @@ def test_a_journal_with_another_schema_is_refused(
 
 def test_the_expected_schema_is_that_of_a_new_journal() -> None:
     assert schema.mismatch(schema.VERSION, schema.expected()) == ""
-    assert "wanted schema" in schema.mismatch(schema.VERSION - 1, schema.expected())
+    earlier = schema.mismatch(schema.VERSION - 1, schema.expected())
+    assert earlier.startswith("written by an earlier gde (schema 12, here 13): use")
 
 
 def test_reading_changes_nothing_in_the_folder(run: Path) -> None:
@@ -151,6 +152,8 @@ def test_a_read_only_connection_cannot_write(run: Path) -> None:
 def test_a_damaged_result_is_one_line_that_says_what_to_do(
     run: Path, content: str
 ) -> None:
+    # As in a run that was killed before it had noted its result.
+    manifest.begin(run, "result")
     (run / "result.json").write_text(content)
     with pytest.raises(
         GdeError,

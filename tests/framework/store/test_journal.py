@@ -22,6 +22,7 @@ from gde import Completion, Decision, Observation, RunFailed, State, Trajectory
 from gde.data.completion import Message
 from gde.data.trajectory import Ending, EpisodeKey
 from gde.errors import RunFolderError
+from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 from gde.testing.samples import sample_evidence
 
@@ -163,6 +164,42 @@ class Word(StrEnum):
     UP = "up"
 
 
+def test_a_distant_worker_gives_the_digests_that_a_near_one_gives(
+    journal: Journal, tmp_path: Path
+) -> None:
+    one = max(EPISODES, key=lambda each: len(each.turns))
+    first, *others = one.turns
+    assert others
+
+    async def begin() -> None:
+        await journal.begin(one.key, one.seed, one.world, one.labels, one.horizon)
+        await journal.turn(one.key, first)
+
+    async def go_on(distant: Journal) -> None:
+        for turn in others:
+            await distant.turn(one.key, turn)
+        await distant.end(one.key, one.ending, one.failure, one.final_state)
+
+    def found(of: Journal) -> list[list[bytes]]:
+        assert not [*of.damaged()]
+        queries = (
+            "SELECT digest FROM turns ORDER BY turn",
+            "SELECT digest FROM episodes",
+        )
+        return [[row["digest"] for row in of.query(each)] for each in queries]
+
+    asyncio.run(begin())
+    with (
+        closing(DistantJournal.create(tmp_path / "distant.sqlite")) as distant,
+        closing(Journal.create(tmp_path / "whole.sqlite")) as whole,
+    ):
+        distant.write(copied(journal, {str(one.key)}))
+        distant.send = journal.write
+        asyncio.run(go_on(distant))
+        asyncio.run(write(whole, one))
+        assert found(journal) == found(distant) == found(whole)
+
+
 def test_values_of_other_types_are_kept_as_what_they_say(journal: Journal) -> None:
     """What NumPy and enumerations give is no plain text or number, and would not be
     kept like one.
@@ -180,7 +217,7 @@ def test_values_of_other_types_are_kept_as_what_they_say(journal: Journal) -> No
         for i, each in enumerate(decisions)
     )
     asyncio.run(write(journal, replace(EPISODES[0], turns=turns)))
-    assert journal.faults() == []
+    assert not [*journal.damaged()]
     for turn in journal.trajectory("0/0/0").turns:
         assert (type(turn.decision.action), turn.decision.action) == (str, "up")
         assert (turn.reward, turn.success, turn.value, turn.terminated) == (
@@ -198,7 +235,7 @@ def test_values_that_are_no_numbers_are_refused(
     one = replace(EPISODES[0], turns=(replace(EPISODES[0].turns[0], **odd),))
     with pytest.raises((TypeError, ValueError)):
         asyncio.run(write(journal, one))
-    assert journal.faults() == []
+    assert not [*journal.damaged()]
     assert journal.last_turn() == 0
 
 
@@ -280,8 +317,8 @@ def test_nothing_is_half_written(journal: Journal) -> None:
     with pytest.raises(sqlite3.IntegrityError):
         journal.write(
             [
-                ("INSERT INTO facts VALUES ('a', '1', 0)", ()),
-                ("INSERT INTO facts VALUES ('a', '2', 0)", ()),
+                ("INSERT INTO facts VALUES ('a', '1')", ()),
+                ("INSERT INTO facts VALUES ('a', '2')", ()),
             ]
         )
     assert journal.noted("a") is None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forging import forge
 from whole_plan import whole_plan
 
 from gde import (
@@ -29,9 +30,8 @@ from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.runs.trusting import disclose, trust_run
 from gde.runs.verifying import verify
-from gde.store.digests import matches
+from gde.store import manifest
 from gde.store.folder import RunFolder
-from gde.store.head import State
 from gde.store.journal import Journal
 from gde.store.trust import trust
 
@@ -270,7 +270,7 @@ def test_files_behind_a_linked_folder_are_none_of_the_run(
         closing(Journal.open(received / "run.sqlite", write=False)) as journal,
         pytest.raises(RunFolderError, match="wanted a plain file"),
     ):
-        matches(journal, received, received / "sub" / "treasure")
+        manifest.check_file(journal, "reports", received / "sub" / "treasure")
 
 
 def test_a_plan_of_ones_own_makes_a_received_folder_not_ones_own(
@@ -317,12 +317,21 @@ def pipe(run: Path, _: Path) -> None:
     os.mkfifo(run / "result.json")
 
 
-def foreign_head(run: Path, _: Path) -> None:
-    (run / "run.head").write_bytes(b"\xff" * 768)
+def no_manifest(run: Path, _: Path) -> None:
+    """It is none that gde writes."""
+    (run / "manifest.json").write_bytes(b"\xff" * 768)
 
 
-def no_head(run: Path, _: Path) -> None:
-    (run / "run.head").unlink()
+def lists(name: str) -> Callable[[Path, Path], None]:
+    """A manifest with another file, with the digest that fits."""
+
+    def damage(run: Path, _: Path) -> None:
+        entries = json.loads((run / "manifest.json").read_text())
+        del entries[manifest.SELF]
+        entries["reports"][name] = entries["reports"].pop("report.html")
+        manifest._write(run, entries)
+
+    return damage
 
 
 def trigger(run: Path, _: Path) -> None:
@@ -333,11 +342,10 @@ def trigger(run: Path, _: Path) -> None:
 
 
 def says(change: str) -> Callable[[Path, Path], None]:
-    """Rows that say what gde never writes, with checksums that fit."""
+    """Rows that say what gde never writes, with digests that fit."""
 
     def damage(run: Path, _: Path) -> None:
-        with closing(Journal.open(run / "run.sqlite")) as journal:
-            journal.write([(change, ())])
+        forge(run, change)
 
     return damage
 
@@ -399,8 +407,7 @@ def test_files_are_shown_and_read_when_the_user_trusts(
     # A run is not finished where a report is missing.
     (of_file / "result.json").unlink()
     with closing(Journal.open(of_file / "run.sqlite")) as journal:
-        for table in ("turns", "episodes"):
-            journal.write([(f"DELETE FROM {table}", ())])
+        journal.forget(journal.finished())
     done = resume(of_file, catalogue, how=How(executor=executor))
     assert done.status == "ok"
     assert rescore(done.run, catalogue=catalogue).status == "ok"
@@ -469,12 +476,14 @@ def test_parts_that_are_added_to_a_trusted_run_are_read_from_then_on(
 
 HOSTILE = [
     super_journal,
-    *map(link_of, ("run.sqlite", "run.sqlite-wal", "run.head", "plan.toml")),
+    *map(link_of, ("run.sqlite", "run.sqlite-wal", "manifest.json", "plan.toml")),
     link_of("result.json"),
     link_of_folder,
     pipe,
-    foreign_head,
-    no_head,
+    no_manifest,
+    lists("/dev/zero"),
+    lists("../treasure"),
+    lists("a" * 5000),
     trigger,
     deep_plan,
     deep_result,
@@ -485,8 +494,6 @@ HOSTILE = [
     says("UPDATE episodes SET final_state = '7'"),
     says("UPDATE turns SET status = 'glorious'"),
     says("UPDATE turns SET optimal = '7'"),
-    says("UPDATE files SET name = '/dev/zero' WHERE name = 'report.html'"),
-    says("UPDATE files SET name = '../treasure' WHERE name = 'report.html'"),
     link_of_report,
 ]
 
@@ -552,25 +559,39 @@ def test_hostile_folders_are_refused_in_one_line(
 def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
+    """The log ends early, and with it the episodes that it had."""
     run = tmp_path / "run"
     whole = evaluate(PLAN, run, catalogue)
-    head = (run / "run.head").read_bytes()
+    record = list(load_evidence(run).trajectories)
     with closing(RunFolder.open(run).journal()) as journal:
-        for table in ("turns", "episodes"):
-            query = f"DELETE FROM {table} WHERE episode = '0/2/0'"
-            journal.write([(query, ())])
-        ahead = (run / "run.head").read_bytes()
-    assert ahead != head
-    # The journal as it was some commits ago.
-    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
-        now = State.read(connection)
-        before = State.of(now.commits - 2, now.text.split())
-        change = "UPDATE head SET commits = ?, totals = ?, checksum = ?"
-        connection.execute(change, before)
-    with pytest.raises(
-        GdeError, match=r"its last 2 commits are lost: .* delete run\.head"
-    ):
-        resume(run, catalogue)
-    (run / "run.head").unlink()
-    again = resume(run, catalogue)
-    assert again.measurements == whole.measurements
+        rows = {
+            table: journal.query(f"SELECT * FROM {table} WHERE episode <> '0/0/0'")
+            for table in ("turns", "episodes")
+        }
+        journal.forget(["0/1/0", "0/2/0"])
+        for table, found in rows.items():
+            places = ", ".join("?" * len(found[0]))
+            for row in found:
+                query = f"INSERT INTO {table} VALUES ({places})"
+                journal.write([(query, tuple(row))])
+        played = Path(shutil.copytree(run, tmp_path / "killed"))
+    size = (played / "run.sqlite-wal").stat().st_size
+    for cut in range(0, size, size // 9):
+        some = Path(shutil.copytree(played, tmp_path / f"cut{cut}"))
+        os.truncate(some / "run.sqlite-wal", cut)
+        assert resume(some, catalogue).measurements == whole.measurements
+        assert list(load_evidence(some).trajectories) == record
+
+
+def test_a_journal_of_an_earlier_gde_is_refused_by_name(
+    received: Path, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    for run in (received, tmp_path / "made"):
+        with closing(sqlite3.connect(run / "run.sqlite")) as connection:
+            connection.execute("PRAGMA user_version = 12")
+        for use in (load_evidence, resume, rescore, RunFolder.journal):
+            with pytest.raises(
+                GdeError, match=r"written by an earlier gde \(schema 12"
+            ):
+                use(RunFolder(run) if use is RunFolder.journal else run)
+        assert verify(run) != ()

@@ -6,7 +6,6 @@ A subject puts a damaged input into a folder and gives what reads it.
 import json
 import shutil
 import tomllib
-from binascii import crc32
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from io import StringIO
@@ -17,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import tomli_w
-from gde.runs.salvaging import salvage
+from forging import forge
 from whole_plan import whole_plan
 
 from fuzzing.damage import altered, altered_cell, damaged
@@ -39,6 +38,7 @@ from gde.runs.verifying import verify
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.store.manifest import begin
 from gde.store.schema import tables
 from gde.studies.study import read_study
 
@@ -89,7 +89,7 @@ def make_corpus(folder: Path) -> None:
     run = folder / RUN
     evaluate(whole_plan(3), run, catalogue)
     with closing(Journal.open(run / "run.sqlite")) as journal:
-        journal.write([("DELETE FROM episodes WHERE episode = '0/2/0'", ())])
+        journal.forget(["0/2/0"])
         shutil.copytree(run, folder / GOING)
         (folder / GOING / "result.json").unlink()
     shutil.rmtree(run)
@@ -155,19 +155,19 @@ def _foreign_log(folder: Path) -> None:
 def journal_bytes(corpus: Corpus, place: Path, rng: Random) -> Reading:
     """A run, finished or not, of which a file of SQLite is damaged."""
     run = corpus.copy(rng.choice((RUN, GOING)), place)
-    files = [path for path in run.iterdir() if path.name.startswith("run.")]
+    files = [path for path in run.iterdir() if path.name.startswith(("run.", "mani"))]
     path = rng.choice(sorted(files))
     path.write_bytes(damaged(path.read_bytes(), corpus.other(rng), rng))
     return _use(run, corpus, rng)
 
 
 def journal_rows(corpus: Corpus, place: Path, rng: Random) -> Reading:
-    """A run whose rows say something else, with checksums that fit."""
+    """A run whose rows say something else, with digests that fit."""
     run = corpus.copy(rng.choice((RUN, RUN, GOING)), place)
     with closing(Journal.open(run / "run.sqlite")) as journal:
         for _ in range(rng.randint(1, 3)):
-            table = rng.choice([name for name in tables() if name != "head"])
-            column = rng.choice(tables()[table].columns[:-1])
+            table = rng.choice([*tables()])
+            column = rng.choice(tables()[table].columns)
             rows = journal.query(f"SELECT {column} AS cell FROM {table}")
             if not rows:
                 continue
@@ -178,26 +178,20 @@ def journal_rows(corpus: Corpus, place: Path, rng: Random) -> Reading:
                 journal.write([(change, (altered_cell(cell, rng), cell))])
             except Exception:
                 continue
+    forge(run)
     return _use(run, corpus, rng)
 
 
 def result(corpus: Corpus, place: Path, rng: Random) -> Reading:
-    """A run whose result says something else, with the checksum that fits."""
+    """A run whose result says something else, with no digest."""
     run = corpus.copy(RUN, place)
     path = run / "result.json"
     if rng.random() < 0.5:
         path.write_bytes(damaged(path.read_bytes(), corpus.other(rng), rng))
     else:
         stored = altered(json.loads(path.read_bytes()), rng)
-        if isinstance(stored, dict):
-            stored.pop("checksum", None)
-            text = json.dumps(stored, sort_keys=True)
-            stored["checksum"] = f"{crc32(text.encode()):08x}"
         path.write_text(json.dumps(stored))
-        content = f"{crc32(path.read_bytes()):08x}"
-        with closing(Journal.open(run / "run.sqlite")) as journal:
-            change = "UPDATE files SET digest = ? WHERE name = 'result.json'"
-            journal.write([(change, (content,))])
+        begin(run, "result")
     return _use(run, corpus, rng)
 
 
@@ -228,7 +222,6 @@ def _uses(run: Path, corpus: Corpus, rng: Random) -> Sequence[tuple[int, Reading
         (4, lambda: spending(run)),
         (2, lambda: compare(run, corpus.folder / RUN, corpus.catalogue)),
         (1, lambda: rescore(run, catalogue=corpus.catalogue)),
-        (2, lambda: salvage(run, run.with_name("saved"), corpus.catalogue)),
     )
 
 
