@@ -27,9 +27,7 @@ SIMULATORS = dict.fromkeys(
     ("textworld", "alfworld", "scienceworld"),
     "takes long: tests/plugins/text_worlds checks it",
 )
-TRAINED = dict.fromkeys(
-    ("supervised", "vlwm", "babyai-learned"), "needs the folder of a trained model"
-)
+TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained model")
 CANNOT = {
     "hf": "needs a folder with weights",
     "gguf": "needs a file with weights",

@@ -9,15 +9,12 @@ import pytest
 
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
-from gde.errors import GdeError
-from gde.parts.reproduction import Run, beside
+from gde.parts.reproduction import Run
 from gde.runs.reproducing import Request, foresee, reproduce
 from gde.runs.study import Study
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import (
-    LEARNED,
     PROMPTER,
-    TASKS,
     BabyBenchStudy,
     find,
 )
@@ -236,23 +233,6 @@ def test_models_beside_are_asked_by_the_same_agent() -> None:
     other = plans["plan-openai-m-http-127.0.0.1-1-v1"]
     assert other.environment == plans["plan"].environment
     assert other.agent.config == {"prompting": "cot", "model": config.models[0]}
-
-
-def test_a_learned_player_answers_beside() -> None:
-    study = BabyBenchStudy(StudyConfig(learned="player"))
-    plans = study.plans(0.01, Choice(name=PROMPTER))
-    for task in TASKS:
-        theirs = plans[beside(task, LEARNED)]
-        assert theirs.agent == Choice(name=LEARNED, config={"source": "player"})
-        assert theirs.environment == plans[task].environment
-
-
-def test_a_missing_player_is_refused_before_anyone_answers(tmp_path: Path) -> None:
-    settings = {"learned": str(tmp_path / "nowhere")}
-    request = Request(name="babybench", scale=0.05, settings=settings)
-    with pytest.raises(GdeError, match=r"study\.learned: wanted the folder .*nowhere"):
-        reproduce(request, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 def test_the_prompter_answers_unless_another_agent_is_named() -> None:

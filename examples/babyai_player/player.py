@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import torch
 
-from gde_plugins.babyai.learned.network import Network
-from gde_plugins.babyai.learned.reading import EFFECTS, Line, Moment, Pose
-from gde_plugins.babyai.learned.walks import ADVICE, DONE
+from babyai_player.network import Network
+from babyai_player.reading import EFFECTS, Line, Moment, Pose
+from babyai_player.walks import ADVICE, DONE
 from gde_plugins.babyai.worlds.scene import ACTIONS
 
 FARTHEST = 64

@@ -4,18 +4,18 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gde.data.observation import Observation
-from gde.data.trajectory import Decision
-from gde.errors import GdeError
-from gde.parts.agent import Brief
-from gde_plugins.babyai.learned.player import Player
-from gde_plugins.babyai.learned.reading import (
+from babyai_player.player import Player
+from babyai_player.reading import (
     Line,
     Moment,
     Pose,
     read_lines,
     read_pose,
 )
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
 from gde_plugins.babyai.tasks.parsing import END, PLAN_MARKER, START, STATE_MARKER
 
 TAKEN = re.compile(r"takes these actions, one after another: (.*)\.$", re.MULTILINE)

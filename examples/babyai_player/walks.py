@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from babyai_player.reading import Line, Moment, Pose, read_lines
 from gde.seeding import generator
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.formats import write
-from gde_plugins.babyai.learned.reading import Line, Moment, Pose, read_lines
 from gde_plugins.babyai.oracle.bot import OmniBot
 from gde_plugins.babyai.oracle.subgoals import Subgoal
 from gde_plugins.babyai.tasks.grounded import ENDLESS

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from babyai_player.network import Network
 from gde.errors import ConfigError
-from gde_plugins.babyai.learned.network import Network
 
 WEIGHTS, CARD = "weights.safetensors", "card.json"
 VERSION = 1
@@ -58,13 +58,13 @@ def read_player(folder: Path) -> Network:
         ConfigError: the folder holds no trained player, another version's, or other
         weights than its card says.
     """
-    again = "train it again with `gde babyai train`"
+    again = "train it again"
     try:
         card = CARDS.validate_json((folder / CARD).read_bytes())
         weights = (folder / WEIGHTS).read_bytes()
     except (OSError, ValidationError) as error:
         raise ConfigError(
-            f"agent.source: wanted the folder of `gde babyai train`, got {str(folder)!r}"
+            f"agent.source: wanted the folder of a trained player, got {str(folder)!r}"
         ) from error
     if card.version != VERSION:
         raise ConfigError(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gde_plugins.babyai.learned.reading import EFFECTS, Line, Moment, effect_of
-from gde_plugins.babyai.learned.walks import ADVICE, Walk
+from babyai_player.reading import EFFECTS, Line, Moment, effect_of
+from babyai_player.walks import ADVICE, Walk
 from gde_plugins.babyai.worlds.scene import ACTIONS
 
 WIDTH, LAYERS, HEADS = 96, 3, 4

@@ -10,16 +10,16 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from babyai_player.folder import write_player
+from babyai_player.network import IGNORED, Network, targets
+from babyai_player.player import Player
+from babyai_player.reading import vocabulary
+from babyai_player.walks import Walk, walks_in
 from gde.errors import ConfigError
 from gde.files import new_folder
 from gde.numerics.stats import Estimate, cluster_share
 from gde.seeding import derive, generator
-from gde_plugins.babyai.config import PlayerRecipe
-from gde_plugins.babyai.learned.folder import write_player
-from gde_plugins.babyai.learned.network import IGNORED, Network, targets
-from gde_plugins.babyai.learned.player import Player
-from gde_plugins.babyai.learned.reading import vocabulary
-from gde_plugins.babyai.learned.walks import Walk, walks_in
+from gde_plugins.babyai.worlds.levels import PAPER_LEVELS
 
 FIRST_SEED = 1_000_000
 """Training worlds have seeds from here on, and held-out worlds those from 1 on."""
@@ -32,6 +32,26 @@ BATCH = 256
 """Number of held-out walks that are scored at a time."""
 Watch = Callable[[int, int, Mapping[str, Any]], None]
 """Takes the number of a step, the number of all, and the scores in held-out worlds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a player is trained."""
+
+    levels: tuple[str, ...] = PAPER_LEVELS[:6]
+    """Levels of the training worlds."""
+    worlds: int = 3000
+    """Number of training worlds."""
+    held_out: int = 60
+    """Number of held-out worlds that the player is scored in."""
+    steps: int = 2500
+    """Number of training steps."""
+    batch_size: int = 32
+    """Number of walks per step."""
+    learning_rate: float = 2e-3
+    """Largest learning rate."""
+    seed: int = 0
+    """First weights, and the order of the walks, follow from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +77,7 @@ class Scores:
         return {"step": step, "loss": round(loss, 4), **shares}
 
 
-def train(recipe: PlayerRecipe, out: Path, watch: Watch) -> Sequence[Mapping[str, Any]]:
+def train(recipe: Recipe, out: Path, watch: Watch) -> Sequence[Mapping[str, Any]]:
     """Train a player and write it to a new folder; return its scores over the steps.
 
     Raises:
@@ -78,7 +98,7 @@ def train(recipe: PlayerRecipe, out: Path, watch: Watch) -> Sequence[Mapping[str
         return scores
 
 
-def _walks(recipe: PlayerRecipe, first: int, n: int) -> Iterator[tuple[str, Walk]]:
+def _walks(recipe: Recipe, first: int, n: int) -> Iterator[tuple[str, Walk]]:
     """Walks in a number of worlds, the levels in turn, with the name of the world."""
     for number in range(n):
         level = recipe.levels[number % len(recipe.levels)]
@@ -88,7 +108,7 @@ def _walks(recipe: PlayerRecipe, first: int, n: int) -> Iterator[tuple[str, Walk
 
 
 def _fit(
-    network: Network, walks: Sequence[Walk], recipe: PlayerRecipe
+    network: Network, walks: Sequence[Walk], recipe: Recipe
 ) -> Iterator[tuple[int, float]]:
     """Train; yield the number of a step and the mean loss, `POINTS` times."""
     optimiser = torch.optim.AdamW(network.parameters(), lr=recipe.learning_rate)
@@ -109,11 +129,9 @@ def _fit(
         schedule.step()
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
-            advice = (
-                f"take less than --set train.learning_rate={recipe.learning_rate:g}"
-            )
+            advice = f"take less than learning_rate={recipe.learning_rate:g}"
             raise ConfigError(
-                f"babyai train: the loss is {losses[-1]} at step {step}; nothing was written; {advice}"
+                f"the loss is {losses[-1]} at step {step}; nothing was written; {advice}"
             )
         if step % every == 0 or step == recipe.steps:
             yield step, float(np.mean(losses[-every:]))
