@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from bench_capture import COMPACT, open_grid
+from nano_training.tokenizer import build_tokenizer
 from sizes import size
 from transformers import GptOssConfig, GptOssForCausalLM
 
@@ -28,7 +29,6 @@ from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.context import OutsideRun
 from gde.parts.language_model import WhiteBox
 from gde_plugins.language_models.config import HfConfig
-from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 from gde_plugins.language_models.plugin import make_hf
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

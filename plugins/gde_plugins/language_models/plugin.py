@@ -7,8 +7,6 @@ from gde.hookspecs import hookimpl
 from gde.offers import Capability, ModelOffer
 
 if TYPE_CHECKING:
-    import typer
-
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import (
@@ -173,11 +171,3 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             served=True,
         ),
     )
-
-
-@hookimpl
-def gde_add_commands(app: "typer.Typer") -> None:
-    """Add `gde nano`."""
-    from gde_plugins.language_models.nano.commands import add_commands
-
-    add_commands(app)

@@ -607,8 +607,8 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
             "gde: --episodes is given twice and takes one",
         ),
         (
-            "nano train --out a --steps 1 --steps 1",
-            "gde: --steps is given twice and takes one value: ",
+            "babyai dataset --task plan --out a --workers 1 --workers 1",
+            "gde: --workers is given twice and takes one value: ",
         ),
         (
             "rescore . --set accuracy.x=1",

@@ -16,9 +16,9 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast
 
 from gde_plugins.language_models.nano.architecture import WIDTH
-from gde_plugins.language_models.nano.samples import Sample
-from gde_plugins.language_models.nano.tokenizer import LARGEST
-from gde_plugins.language_models.nano.tracing import MOVES
+from nano_training.samples import Sample
+from nano_training.tokenizer import LARGEST
+from nano_training.tracing import MOVES
 
 IGNORED = -100
 CELL_LAYER, LOOK_LAYER = 2, 4

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from gde.data.cell_map import CellMap, Position
-from gde_plugins.language_models.nano.tokenizer import coordinates
-from gde_plugins.language_models.nano.tracing import (
+from nano_training.tokenizer import coordinates
+from nano_training.tracing import (
     CellNotes,
     annotate,
     answer,
@@ -17,7 +17,7 @@ from gde_plugins.language_models.nano.tracing import (
     optimal_moves,
     search,
 )
-from gde_plugins.language_models.nano.walks import Scene
+from nano_training.walks import Scene
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 """Text before the grid in an episode: the gpt-oss agent's compact style."""

@@ -14,26 +14,26 @@ from transformers import GenerationConfig, GptOssForCausalLM
 from gde.seeding import derive, generator
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
-from gde_plugins.language_models.nano.losses import (
+from nano_training.losses import (
     Batch,
     Heads,
     Losses,
     collate,
     measure,
 )
-from gde_plugins.language_models.nano.recipe import (
+from nano_training.recipe import (
     Recipe,
     learning_rate,
     phase,
 )
-from gde_plugins.language_models.nano.samples import (
+from nano_training.samples import (
     DENSITIES,
     Kind,
     Sample,
     draw_sample,
 )
-from gde_plugins.language_models.nano.tokenizer import build_tokenizer
-from gde_plugins.language_models.nano.walks import MakeEnvironment, draw_scene
+from nano_training.tokenizer import build_tokenizer
+from nano_training.walks import MakeEnvironment, draw_scene
 
 POOL = 4
 """Number of batches that are drawn together and sorted by length, to limit padding."""

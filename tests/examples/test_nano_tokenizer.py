@@ -7,9 +7,8 @@ import jinja2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from gde_plugins.language_models.nano.samples import render
-from gde_plugins.language_models.nano.tokenizer import SPECIAL, build_tokenizer
+from nano_training.samples import render
+from nano_training.tokenizer import SPECIAL, build_tokenizer
 
 TOKENIZER: Any = build_tokenizer()
 PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " \n"

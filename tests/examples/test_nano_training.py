@@ -1,54 +1,52 @@
 """Samples, batches, schedule and a short training."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import typer
-from torch.utils.data import DataLoader
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from typer.testing import CliRunner, Result
-
-from gde.errors import ConfigError, UnknownName
-from gde.numerics.tabular import solve
-from gde.parts.context import OutsideRun
-from gde.request.catalogue import Catalogue
-from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.language_models.local_weights import digests
-from gde_plugins.language_models.nano import folder
-from gde_plugins.language_models.nano.architecture import untrained_model
-from gde_plugins.language_models.nano.commands import add_commands
-from gde_plugins.language_models.nano.losses import (
+from nano_training.losses import (
     IGNORED,
     Heads,
     Losses,
     collate,
     measure,
 )
-from gde_plugins.language_models.nano.recipe import (
+from nano_training.recipe import (
     PHASES,
     SHIPPED_STEPS,
     Recipe,
     learning_rate,
     phase,
 )
-from gde_plugins.language_models.nano.samples import (
+from nano_training.samples import (
     INSTRUCTION,
     Kind,
     Sample,
     draw_sample,
 )
-from gde_plugins.language_models.nano.tokenizer import build_tokenizer
-from gde_plugins.language_models.nano.training import (
+from nano_training.tokenizer import build_tokenizer
+from nano_training.training import (
     POOL,
     Pools,
     draw_pool,
     train,
 )
-from gde_plugins.language_models.nano.walks import GridWorld, Scene, draw_scene
+from nano_training.walks import GridWorld, Scene, draw_scene
+from torch.utils.data import DataLoader
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from gde.numerics.tabular import solve
+from gde_plugins.grid.composition import compose
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.language_models.local_weights import digests
+from gde_plugins.language_models.nano import folder
+from gde_plugins.language_models.nano.architecture import untrained_model
 
 pytestmark = pytest.mark.extended
 
@@ -56,9 +54,7 @@ TOKENIZER: Any = build_tokenizer()
 
 
 def make(**options: Any) -> GridWorld:
-    offer = Catalogue.default().find("environment", "grid").offer
-    made: GridWorld = offer.make(GridConfig(**options), OutsideRun())
-    return made
+    return compose(GridConfig(**options))
 
 
 def scene(n_earlier: int, size: int = 7, seed: int = 0) -> Scene:
@@ -258,50 +254,23 @@ def test_twenty_steps_lower_the_loss_and_leave_a_model(tmp_path: Path) -> None:
     assert measure(model, Heads(), batch).token.item() < 0.8 * before
 
 
-def nano_command(*arguments: str) -> Result:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    add_commands(app)
-    return CliRunner().invoke(app, ["nano", *arguments])
-
-
-def nano_train(*arguments: str) -> Result:
-    return nano_command("train", *arguments)
-
-
-def test_the_command_trains_on_grids_of_the_catalogue(tmp_path: Path) -> None:
-    outcome = nano_train("--out", str(tmp_path / "model"), "--steps", "2")
-    assert outcome.exit_code == 0
-    assert "step 2/2" in outcome.stderr
-    assert (tmp_path / "model" / "model.safetensors").exists()
-
-
-def test_the_command_refuses_a_folder_that_exists(tmp_path: Path) -> None:
-    outcome = nano_train("--out", str(tmp_path))
-    assert isinstance(outcome.exception, ConfigError)
-    assert "the folder exists; choose another name" in str(outcome.exception)
-
-
-def test_what_is_no_model_cannot_be_trained_further(tmp_path: Path) -> None:
-    outcome = nano_train("--out", str(tmp_path / "model"), "--start", str(tmp_path))
-    assert isinstance(outcome.exception, ConfigError)
-    assert "wanted an embedded model, e.g. nano, or a folder" in str(outcome.exception)
-
-
-def test_earlier_turns_want_an_environment_that_can_move_things(
-    tmp_path: Path,
-) -> None:
-    outcome = nano_train(
-        "--out", str(tmp_path / "model"), "--env", "two-path-key", "--turns", "1"
+def command(*arguments: str) -> str:
+    examples = str(Path(__file__).parents[2] / "examples")
+    done = subprocess.run(
+        [sys.executable, "-m", "nano_training", *arguments],
+        env={**os.environ, "PYTHONPATH": examples},
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    assert isinstance(outcome.exception, ConfigError)
-    assert "perturbation_turn" in str(outcome.exception)
+    return done.stdout
 
 
-def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -> None:
-    outcome = nano_train("--out", str(tmp_path / "model"), "--env", "nowhere")
-    assert isinstance(outcome.exception, UnknownName)
-    assert "grid" in str(outcome.exception)
+def test_the_command_goes_on_from_an_embedded_model(tmp_path: Path) -> None:
+    out, small = tmp_path / "model", ("--steps", "2", "--tokens", "300")
+    said = command("--out", str(out), *small, "--start", "nano", "--turns", "1")
+    assert "step 2/2" in said
+    assert (out / "model.safetensors").exists()
 
 
 def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search() -> (

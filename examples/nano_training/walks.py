@@ -12,7 +12,7 @@ import numpy as np
 
 from gde.data.cell_map import CellMap
 from gde.parts.environment import Environment, HasState
-from gde_plugins.language_models.nano.tracing import (
+from nano_training.tracing import (
     MOVES,
     distances,
     neighbours,

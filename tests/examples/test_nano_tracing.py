@@ -4,10 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-
-from gde.data.cell_map import Position
-from gde_plugins.language_models.nano.tracing import (
+from nano_training.tracing import (
     MOVES,
     NEW,
     NO_PARENT,
@@ -20,6 +17,9 @@ from gde_plugins.language_models.nano.tracing import (
     optimal_moves,
     search,
 )
+from numpy.typing import NDArray
+
+from gde.data.cell_map import Position
 
 MAZE = """\
 #######
