@@ -239,7 +239,7 @@ GIVEN_UP = 10
 """Number of consecutive tasks without preferences after which the search stops."""
 TRAIN = "train.jsonl"
 TEST = "test.json"
-"""File with the origins of the test's tasks, which `gde train-reward` refuses."""
+"""File with the origins of the test's tasks, which no training may use."""
 Preference = dict[str, Json]
 _Made = list[Preference] | str
 """The preferences of a task, or the reason why it has none."""

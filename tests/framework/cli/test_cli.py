@@ -560,10 +560,7 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
         (("report", ""), "RUN"),
         (("eval", "--env", "grid", "--agent", "random", "--out="), "--out"),
         (("eval", "--plan", " "), "--plan"),
-        (
-            ("train-reward", "--data", "train.jsonl", "--data", "", "--out", "model"),
-            "--data",
-        ),
+        (("compare", "a", ""), "RUN..."),
     ],
 )
 def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -> None:

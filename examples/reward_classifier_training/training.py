@@ -5,9 +5,7 @@ completely or not at all.
 
 import json
 import math
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from itertools import chain
@@ -21,72 +19,20 @@ from gde.errors import ConfigError
 from gde.files import new_folder
 from gde.reporting.figures.drawing import svg_file
 from gde.seeding import derive, generator
-from gde_plugins.reward_classifier.config import SCRATCH, Recipe
-from gde_plugins.reward_classifier.curve_figure import curve_figure
-from gde_plugins.reward_classifier.held_out import HeldOut, held_out_table
-from gde_plugins.reward_classifier.scorer import (
-    CARD,
-    Scorer,
+from gde_plugins.reward_classifier.scorer import CARD, Scorer, quietly
+from reward_classifier_training.beginning import (
     base_tokenizer,
     begin,
-    quietly,
+    new_model,
+    new_tokenizer,
 )
-from gde_plugins.reward_classifier.texts import Preference
+from reward_classifier_training.curve_figure import curve_figure
+from reward_classifier_training.held_out import HeldOut, held_out_table
+from reward_classifier_training.preferences import Preference
+from reward_classifier_training.recipe import SCRATCH, Recipe
 
-WORDS = 4000
-UNKNOWN, PAD = "[unknown]", "[pad]"
-WORD = re.compile(r"\w+|[^\w\s]")
-LONGEST = 2048
 CURVE = "curve.json"
 DRAWN = "curve.svg"
-
-
-def scratch_tokenizer(texts: Iterable[str]) -> Any:
-    """One token a word or sign: those that are most frequent."""
-    from tokenizers import Regex, Tokenizer
-    from tokenizers.models import WordLevel
-    from tokenizers.normalizers import Lowercase
-    from tokenizers.pre_tokenizers import Split
-    from transformers import PreTrainedTokenizerFast
-
-    counts = Counter(word for text in texts for word in WORD.findall(text.lower()))
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]
-    core = Tokenizer(
-        WordLevel(
-            {word: i for i, word in enumerate([UNKNOWN, PAD, *ranked])},
-            unk_token=UNKNOWN,
-        )
-    )
-    core.normalizer = Lowercase()
-    core.pre_tokenizer = Split(Regex(r"\s+|(?=[^\w\s])|(?<=[^\w\s])"), "removed")
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core, unk_token=UNKNOWN, pad_token=PAD
-    )  # type: ignore[no-untyped-call]
-
-
-def scratch_model(tokenizer: Any, recipe: Recipe) -> Any:
-    """A Llama of two layers."""
-    import transformers
-
-    # Its classes are generated, and their arguments known to no type checker.
-    library: Any = transformers
-    return library.LlamaForSequenceClassification(
-        library.LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            max_position_embeddings=min(recipe.max_length, LONGEST),
-            pad_token_id=tokenizer.pad_token_id,
-            bos_token_id=None,
-            eos_token_id=None,
-            num_labels=1,
-        )
-    )
-
-
 Watch = Callable[[int, int, float], None]
 """Takes, after every step, its number, the number of all, and the loss."""
 
@@ -241,8 +187,8 @@ def _split(
 def _begun(preferences: Sequence[Preference], recipe: Recipe) -> Scorer:
     if recipe.base == SCRATCH:
         texts = chain.from_iterable((one.chosen, one.rejected) for one in preferences)
-        tokenizer = scratch_tokenizer(texts)
-        model = scratch_model(tokenizer, recipe)
+        tokenizer = new_tokenizer(texts)
+        model = new_model(tokenizer, recipe)
     else:
         tokenizer = base_tokenizer(recipe.base)
         model = begin(recipe.base, tokenizer, recipe.rank, recipe.alpha)
@@ -309,7 +255,7 @@ def _fit(
 
 def _diverged(got: str, recipe: Recipe) -> ConfigError:
     advice = f"nothing was written; take less than train.learning_rate={recipe.learning_rate:g}"
-    return ConfigError(f"train-reward: wanted finite numbers, got {got}; {advice}")
+    return ConfigError(f"wanted finite numbers, got {got}; {advice}")
 
 
 def _write(

@@ -14,7 +14,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.seeding import generator
 from gde_plugins.reward_classifier.scorer import Scorer
-from gde_plugins.reward_classifier.texts import Preference, read_text
+from reward_classifier_training.preferences import Preference, read_text
 
 ALL = "all"
 BASELINES = (

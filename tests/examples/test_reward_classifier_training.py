@@ -1,9 +1,11 @@
-"""A tiny classifier is trained on preferences, written, loaded again, and judges."""
+"""A tiny classifier is trained on preferences and written."""
 
 import asyncio
 import json
 import math
-import shutil
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,29 +16,19 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from typer.testing import CliRunner  # noqa: E402
-
-from gde.data.transcript import Step, Transcript  # noqa: E402
-from gde.errors import ConfigError, GdeError  # noqa: E402
-from gde.parts.context import OutsideRun  # noqa: E402
-from gde.request.settings import build  # noqa: E402
-from gde.testing import check_plugin, check_reward_model  # noqa: E402
-from gde_plugins.reward_classifier import plugin  # noqa: E402
-from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
-from gde_plugins.reward_classifier.curve_figure import curve_figure  # noqa: E402
-from gde_plugins.reward_classifier.held_out import (  # noqa: E402
+from reward_classifier_training.curve_figure import curve_figure  # noqa: E402
+from reward_classifier_training.held_out import (  # noqa: E402
     held_out_table,
     ranked_right,
     ranked_unread,
 )
-from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
-from gde_plugins.reward_classifier.texts import (  # noqa: E402
+from reward_classifier_training.preferences import (  # noqa: E402
     Preference,
-    beginnings,
     read_preferences,
     read_text,
 )
-from gde_plugins.reward_classifier.training import (  # noqa: E402
+from reward_classifier_training.recipe import Recipe  # noqa: E402
+from reward_classifier_training.training import (  # noqa: E402
     CURVE,
     DRAWN,
     batch_loss,
@@ -45,6 +37,15 @@ from gde_plugins.reward_classifier.training import (  # noqa: E402
     train_curve,
 )
 
+from gde.data.transcript import Step, Transcript  # noqa: E402
+from gde.errors import ConfigError, GdeError  # noqa: E402
+from gde.parts.context import OutsideRun  # noqa: E402
+from gde.request.settings import build, read_toml  # noqa: E402
+from gde_plugins.reward_classifier import plugin  # noqa: E402
+from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
+from gde_plugins.reward_classifier.texts import beginnings  # noqa: E402
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICK = {
     "learning_rate": 0.01,
     "batch_size": 10,
@@ -74,28 +75,6 @@ def ignore(*_: object) -> None:
     """Progress is not shown."""
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("scratch") / "model"
-    found = train(PREFERENCES, Recipe(**QUICK), folder, ignore)  # type: ignore[arg-type]
-    assert found.last_loss < found.first_loss / 2
-    assert found.accuracy is not None and found.accuracy > 0.9
-    assert (found.n_pairs, found.n_held_out) == (36, 12)
-    return folder
-
-
-def episode(
-    *seen: str, domain: str = "blocksworld", objective: str = "place the blocks"
-) -> Transcript:
-    steps = tuple(Step("do", told) for told in seen)
-    return Transcript(objective=objective, steps=steps, domain=domain)
-
-
-def offered(name: str, **settings: str) -> object:
-    (offer,) = (each for each in plugin.gde_reward_models() if each.name == name)
-    return offer.make(build(offer.config, settings, name), OutsideRun())
-
-
 def test_the_loss_ranks_and_centres() -> None:
     ahead, behind = torch.tensor([1.0]), torch.tensor([0.0])
     assert ranking_loss(ahead, behind, 0).item() == pytest.approx(np.log1p(np.exp(-1)))
@@ -104,29 +83,6 @@ def test_the_loss_ranks_and_centres() -> None:
     assert ranking_loss(ahead + 5, behind + 5, 0).item() == pytest.approx(
         ranking_loss(ahead, behind, 0).item()
     )
-
-
-def test_texts_are_laid_out_as_those_that_were_trained_on() -> None:
-    trajectory = episode("block lies", "block placed")
-    assert beginnings(trajectory) == [
-        "<GOAL> place the blocks </GOAL>\n---\n<ACTION> do </ACTION>\n<STATE> block lies </STATE>",
-        "<GOAL> place the blocks </GOAL>\n---\n<ACTION> do </ACTION>\n<STATE> block lies </STATE>"
-        "\n<ACTION> do </ACTION>\n<STATE> block placed </STATE>",
-    ]
-
-
-def test_what_was_trained_is_loaded_and_judges_the_better_state_better(
-    trained: Path,
-) -> None:
-    model = offered("supervised", source=str(trained))
-    worth = [
-        asyncio.run(model.rewards(episode("block lies", "block lies", last)))
-        for last in ("block lies", "block placed")
-    ]  # type: ignore[attr-defined]
-    assert worth[0].values[-1] < worth[1].values[-1]
-    assert worth[0].made_by == "scratch trained on blocksworld"
-    assert worth[0].values.shape == (3,)
-    check_reward_model(lambda: offered("supervised", source=str(trained)))  # type: ignore[arg-type, return-value]
 
 
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
@@ -141,35 +97,16 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
     assert weights["first"] == weights["again"] != weights["other"]
 
 
-def test_a_critic_judges_foreign_trajectories_only(trained: Path) -> None:
-    critic = offered("vlwm", source=str(trained))
-    own, foreign = (
-        asyncio.run(critic.rewards(episode("x", domain=domain)))
-        for domain in ("blocksworld", "webshop")
-    )  # type: ignore[attr-defined]
-    assert own.failure.startswith("it was trained on blocksworld")
-    assert (foreign.failure, foreign.values.shape) == ("", (1,))
-
-
-def test_long_texts_keep_their_goal_and_their_end_and_are_counted(
-    trained: Path,
-) -> None:
-    scorer = Scorer.load(trained, "", "cpu")
-    long = "<GOAL> place the blocks </GOAL>\n---\n" + "lies " * 100 + "placed"
-    ids = scorer.batch([long])["input_ids"][0]
-    read = scorer.tokenizer.decode(ids)
-    assert len(ids) == 64 and "place the blocks" in read and read.endswith("placed")
-    trace = asyncio.run(
-        offered("supervised", source=str(trained)).rewards(episode("lies " * 100))
-    )  # type: ignore[attr-defined]
-    assert trace.counts == {"texts cut to length": 1}
-
-
-def test_adapters_leave_the_base_alone(trained: Path, tmp_path: Path) -> None:
+def test_adapters_leave_the_base_alone(tmp_path: Path) -> None:
     """LoRA on what was trained from scratch: only the adapters and a head are written,
     and they need their base.
     """
     pytest.importorskip("peft")
+    trained = tmp_path / "base"
+    found = train(PREFERENCES, Recipe(**QUICK), trained, ignore)  # type: ignore[arg-type]
+    assert found.last_loss < found.first_loss / 2
+    assert found.accuracy is not None and found.accuracy > 0.9
+    assert (found.n_pairs, found.n_held_out) == (36, 12)
     before = (trained / "model.safetensors").read_bytes()
     recipe = Recipe(**{**QUICK, "base": str(trained), "rank": 4, "epochs": 2})  # type: ignore[arg-type]
     adapted = tmp_path / "adapted"
@@ -200,12 +137,6 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         (tmp_path / "train.jsonl").write_text(line)
         with pytest.raises(GdeError, match=r"train\.jsonl, line 1"):
             read_preferences([tmp_path / "train.jsonl"])
-    for source in ("", str(tmp_path)):
-        with pytest.raises(
-            ConfigError,
-            match="wanted the folder of a trained model, see `gde train-reward`",
-        ):
-            offered("supervised", source=source)
     with pytest.raises(ConfigError, match="none are left to train on"):
         train(PREFERENCES[:3], Recipe(held_out=1), tmp_path / "model", ignore)
 
@@ -253,9 +184,12 @@ def test_a_trained_model_does_not_judge_the_tasks_of_its_training(
         tmp_path / "model",
         ignore,
     )
-    model = offered("supervised", source=str(tmp_path / "model"))
+    offer, _ = plugin.gde_reward_models()
+    config = build(offer.config, {"source": str(tmp_path / "model")}, "supervised")
+    model = offer.make(config, OutsideRun())
     for goal, is_known in (("a", True), ("A ", True), ("d", False)):
-        one = episode("block lies", objective=goal)
+        steps = (Step("do", "block lies"),)
+        one = Transcript(objective=goal, steps=steps, domain="blocksworld")
         found = asyncio.run(model.rewards(one))  # type: ignore[attr-defined]
         assert found.failure.startswith("it was trained on this task") == is_known
 
@@ -266,18 +200,6 @@ def test_held_out_tasks_share_no_text_with_those_trained_on(tmp_path: Path) -> N
     file = written(tmp_path, same)
     with pytest.raises(ConfigError, match="none are left to train on"):
         train(read_preferences([file]), Recipe(held_out=0.25), tmp_path / "m", ignore)
-
-
-def test_a_model_that_does_not_tell_its_training_is_trained_again(
-    trained: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(trained, tmp_path / "model")
-    path = tmp_path / "model" / "card.json"
-    card = json.loads(path.read_text())
-    del card["origins"]
-    path.write_text(json.dumps(card))
-    with pytest.raises(ConfigError, match="train it again"):
-        offered("supervised", source=str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize(("rate", "epochs"), [(math.inf, 1), (math.inf, 2), (1e30, 2)])
@@ -296,13 +218,10 @@ def test_a_training_that_diverges_says_so_and_leaves_nothing(
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_folder_that_exists_is_not_written_into(
-    trained: Path, tmp_path: Path
-) -> None:
-    before = {each.name: each.read_bytes() for each in trained.iterdir()}
+def test_a_folder_that_exists_is_not_written_into(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"--out .* exists: name another folder"):
-        train(PREFERENCES, Recipe(**QUICK), trained, ignore)  # type: ignore[arg-type]
-    assert {each.name: each.read_bytes() for each in trained.iterdir()} == before
+        train(PREFERENCES, Recipe(**QUICK), tmp_path, ignore)  # type: ignore[arg-type]
+    assert not [*tmp_path.iterdir()]
     (tmp_path / "file").touch()
     with pytest.raises(
         ConfigError, match=r"--out .* cannot be made: .*; name another folder"
@@ -310,81 +229,22 @@ def test_a_folder_that_exists_is_not_written_into(
         train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 
-def test_the_command_trains_from_files(tmp_path: Path) -> None:
-    import typer
-
-    app = typer.Typer()
-    app.command("other")(lambda: None)
-    plugin.gde_add_commands(app)
-    file, out = tmp_path / "train.jsonl", tmp_path / "model"
-    file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
-    told = CliRunner().invoke(
-        app,
-        [
-            "train-reward",
-            "--data",
-            str(file),
-            "--out",
-            str(out),
-            "--set",
-            "train.epochs=1",
-            "--json",
-        ],
+def test_the_command_trains_from_files_and_settings_override_the_recipe(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, PREFERENCES[:30])
+    (tmp_path / "recipe.toml").write_text('[train]\nepochs = 2\nbase = "/nowhere"\n')
+    words = ["--plan", "recipe.toml", "--out", "model", "--data", str(file)]
+    words += ["--set", "train.base=scratch", "--set", "train.max_length=64"]
+    subprocess.run(
+        [sys.executable, "-m", "reward_classifier_training", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
+        check=True,
+        capture_output=True,
     )
-    assert told.exit_code == 0, told.output
-    assert json.loads(told.stdout.splitlines()[-1])["n_pairs"] == 30
-    assert (out / "card.json").is_file()
-
-
-def test_a_recipe_is_read_from_a_plan_that_settings_override(tmp_path: Path) -> None:
-    import typer
-
-    app = typer.Typer()
-    app.command("other")(lambda: None)
-    plugin.gde_add_commands(app)
-    file, out, plan = (
-        tmp_path / "train.jsonl",
-        tmp_path / "model",
-        tmp_path / "recipe.toml",
-    )
-    file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
-    plan.write_text(
-        'version = 1\n[train]\nepochs = 1\nbase = "/nowhere"\nlearning_rate = 0.01\n'
-    )
-    command = [
-        "train-reward",
-        "--data",
-        str(file),
-        "--out",
-        str(out),
-        "--plan",
-        str(plan),
-    ]
-    told = CliRunner().invoke(app, [*command, "--set", "train.base=scratch"])
-    assert told.exit_code == 0, told.output
-    recipe = json.loads((out / "card.json").read_text())["recipe"]
-    assert (recipe["base"], recipe["epochs"], recipe["learning_rate"]) == (
-        "scratch",
-        1,
-        0.01,
-    )
-    for text, message in (
-        ("", "got none"),
-        ("[run]\nepisodes = 1", "got run"),
-        ("train = 3", "got train"),
-    ):
-        plan.write_text(text)
-        with pytest.raises(
-            ConfigError, match=f"wanted a table .train. and nothing else, {message}"
-        ):
-            CliRunner().invoke(app, command, catch_exceptions=False)
-    plan.write_text("[train]\nepoch = 1")
-    with pytest.raises(GdeError, match="epochs"):
-        CliRunner().invoke(app, command, catch_exceptions=False)
-
-
-def test_the_plugin_keeps_its_contract() -> None:
-    check_plugin(plugin)
+    card = json.loads((tmp_path / "model" / "card.json").read_text())
+    assert (card["recipe"]["base"], card["recipe"]["epochs"]) == ("scratch", 2)
 
 
 def test_a_learning_curve_is_held_against_the_same_pairs(tmp_path: Path) -> None:
@@ -459,3 +319,10 @@ def test_a_text_is_read_as_it_was_written() -> None:
     steps = (Step("", "a room"), Step("go <north>", "two\nlines"))
     transcript = Transcript(objective="Find it", steps=steps)
     assert read_text(beginnings(transcript)[-1]) == transcript
+
+
+def test_the_published_recipe_is_one() -> None:
+    plan = EXAMPLES / "reward_classifier_training" / "qwen2.5-1.5b.toml"
+    recipe = build(Recipe, read_toml(plan)["train"], "train")
+    assert (recipe.rank, recipe.alpha, recipe.epochs) == (16, 32, 3)
+    assert (recipe.max_length, recipe.precision) == (8192, "bfloat16")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.reporting.figures.drawing import BLUE
-from gde_plugins.reward_classifier.held_out import HeldOut
+from reward_classifier_training.held_out import HeldOut
 
 
 def curve_figure(points: Sequence[tuple[int, Sequence[HeldOut]]]) -> Figure:
