@@ -1,17 +1,9 @@
-"""Options of the cliff world, of the metrics, of the studies and of the components
-probe.
-"""
+"""Options of the cliff world, of the metrics and of the studies."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from annotated_types import Ge, Interval
-
-from gde.errors import GdeError
-
-if TYPE_CHECKING:
-    from gde.data.activations import CaptureRequest
-    from gde.data.completion import ModelInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,42 +125,3 @@ class BoundConfig:
     """Samples of each action in each decision. More than one needs an environment with
     a simulator, and makes the bound closer where chance plays a part.
     """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComponentsConfig:
-    """The activations that are summarised, and the number of components."""
-
-    layer: Annotated[int, Ge(0)] | None = None
-    """Decoder layer, counted from 0; none for the middle one."""
-    positions: tuple[str, ...] = ("pre", "post")
-    """Token positions read, each summarised on its own: before and after the
-    reasoning.
-    """
-    count: Annotated[int, Interval(ge=1, le=32)] = 3
-    """Number of components. Each adds a weight for every state feature, so few are
-    better with few held-out turns.
-    """
-
-    def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """Return the request for the chosen layer of this model at the chosen
-        positions.
-
-        Raises:
-            GdeError: the model has no such layer, or no activations at all.
-        """
-        from gde.data.activations import CaptureRequest
-
-        if not model.n_layers:
-            raise GdeError(
-                f"probes read activations, and model {model.name!r} gives none; choose a white-box model"
-            )
-
-        layer = self.layer
-        if layer is None:
-            layer = (model.n_layers - 1) // 2
-        if layer >= model.n_layers:
-            raise GdeError(
-                f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}"
-            )
-        return CaptureRequest(layers=(layer,), positions=self.positions)

@@ -14,21 +14,18 @@ from gde.offers import (
     MetricOffer,
     NoConfig,
     Offer,
-    ProbeOffer,
 )
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
-    from gde.parts.probe import Probe
     from gde.parts.reproduction import Reproduction
     from gde_plugins.meg.config import (
         BaselinesConfig,
         BoundConfig,
         CliffWorldConfig,
         CliffWorldStudyConfig,
-        ComponentsConfig,
         KnownConfig,
         LanguageConfig,
         MegConfig,
@@ -68,9 +65,7 @@ def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Offer goal-directedness towards the goal, towards features, and from the
-    inside.
-    """
+    """Offer goal-directedness towards the goal and towards features."""
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import (
         BoundConfig,
@@ -98,15 +93,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.BOUND,
             imports=("torch", "sklearn"),
             extra="probes",
-        ),
-        MetricOffer(
-            name="meg-inside",
-            summary="goal-directedness towards utilities that depend on the hidden state (with --probe components)",
-            config=NoConfig,
-            group="meg",
-            make=_inside,
-            measures=measures.INSIDE,
-            needs=needs | {Capability.ACTIVATIONS},
         ),
         MetricOffer(
             name="meg-known",
@@ -155,12 +141,6 @@ def _bound(config: "BoundConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.bound import bound
 
     return partial(bound, tries=config.tries)
-
-
-def _inside(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.hidden_state import inside
-
-    return inside
 
 
 def _known(config: "KnownConfig", _: "Context") -> "Metric":
@@ -253,27 +233,3 @@ def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
     from gde_plugins.meg.validity.study import validity_study
 
     return validity_study(config)
-
-
-@hookimpl
-def gde_probes() -> Sequence[AnyOffer]:
-    """Offer a summary of the hidden state for `meg.inside`."""
-    from gde_plugins.meg import measures
-    from gde_plugins.meg.config import ComponentsConfig
-
-    return (
-        ProbeOffer(
-            name="components",
-            summary="the leading principal components of the hidden state",
-            config=ComponentsConfig,
-            make=_components,
-            measures=measures.COMPONENTS,
-            needs=frozenset({Capability.ACTIVATIONS}),
-        ),
-    )
-
-
-def _components(config: "ComponentsConfig", _: "Context") -> "Probe":
-    from gde_plugins.meg.components import ComponentsProbe
-
-    return ComponentsProbe(config)
