@@ -156,14 +156,3 @@ class BlindConfig:
     be done to it; translate: the mission alone (Decompose). Empty: the first of these
     that the task has, list_all for Decompose.
     """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptedConfig:
-    """Choice of the scripted answers."""
-
-    how: Literal["perfect", "position", "forward", "garbage"] = "perfect"
-    """perfect: the solution; position: to Predict, the right position with the opposite
-    direction; forward: always forward, a fixed state, a list without effect; garbage:
-    no answer at all.
-    """

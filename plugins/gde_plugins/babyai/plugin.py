@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         OmniBotConfig,
         PrompterConfig,
         QuestionConfig,
-        ScriptedConfig,
         StudyConfig,
     )
 
@@ -122,7 +121,6 @@ def gde_agents() -> Sequence[AnyOffer]:
         BlindConfig,
         OmniBotConfig,
         PrompterConfig,
-        ScriptedConfig,
     )
 
     return (
@@ -156,8 +154,8 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-scripted",
-            summary="scripted answers to BabyAI questions, with known scores",
-            config=ScriptedConfig,
+            summary="the solutions of BabyAI questions",
+            config=NoConfig,
             make=_scripted,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
@@ -184,10 +182,10 @@ def _blind(config: "BlindConfig", _: "Context") -> "Agent":
     return BlindAnswerer(config)
 
 
-def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
+def _scripted(_: NoConfig, __: "Context") -> "Agent":
     from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 
-    return ScriptedAnswerer(config)
+    return ScriptedAnswerer()
 
 
 @hookimpl

@@ -183,7 +183,7 @@ def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_cou
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """One seed of twenty, answered without a mistake."""
-    agent = Choice(name="babyai-scripted", config={"how": "perfect"})
+    agent = Choice(name="babyai-scripted")
     return reproduce(
         Request(name="babybench", scale=0.05, agent=agent),
         tmp_path_factory.mktemp("study") / "out",
@@ -252,7 +252,7 @@ def test_the_figures_are_drawn(study: Study) -> None:
 
 def test_tables_say_by_which_protocol_answers_were_read(study: Study) -> None:
     assert all(row.table.endswith("unusable answers as 0") for row in study.rows)
-    agent = Choice(name="babyai-scripted", config={"how": "garbage"})
+    agent = Choice(name="babyai-scripted")
     runs = {}
     for name, result in study.results.items():
         runs[name] = Run(result=result, evidence=Evidence(trajectories=()))
