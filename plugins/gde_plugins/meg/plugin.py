@@ -22,14 +22,11 @@ if TYPE_CHECKING:
     from gde.parts.metric import Metric
     from gde.parts.reproduction import Reproduction
     from gde_plugins.meg.config import (
-        BaselinesConfig,
         BoundConfig,
         CliffWorldConfig,
         CliffWorldStudyConfig,
         KnownConfig,
-        LanguageConfig,
         MegConfig,
-        ValidityConfig,
         VerdictConfig,
     )
 
@@ -169,14 +166,9 @@ def _verdict(config: "VerdictConfig", _: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """Offer the published tables of MacDermott et al. (2024), and studies of the
-    validity of MEG.
-    """
+    """Offer the published tables of MacDermott et al. (2024)."""
     from gde_plugins.meg.config import (
-        BaselinesConfig,
         CliffWorldStudyConfig,
-        LanguageConfig,
-        ValidityConfig,
     )
 
     return (
@@ -187,27 +179,6 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             config=CliffWorldStudyConfig,
             make=_cliff_world_study,
         ),
-        Offer(
-            name="meg-logits",
-            summary="Goal-directedness of a language model from the probabilities of its actions, against samples of "
-            "them, and with the goal swapped at test time.",
-            config=LanguageConfig,
-            make=_language_study,
-            imports=("torch", "transformers"),
-            extra="llm",
-        ),
-        Offer(
-            name="meg-baselines",
-            summary="Measures adapted from Orseau et al. (2018) and Kenton et al. (2023), beside the verdict.",
-            config=BaselinesConfig,
-            make=_baselines_study,
-        ),
-        Offer(
-            name="meg-validity",
-            summary="False positive rate for goal-blind agents and power for goal-seeking ones.",
-            config=ValidityConfig,
-            make=_validity_study,
-        ),
     )
 
 
@@ -215,21 +186,3 @@ def _cliff_world_study(config: "CliffWorldStudyConfig", _: "Context") -> "Reprod
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
-
-
-def _language_study(config: "LanguageConfig", context: "Context") -> "Reproduction":
-    from gde_plugins.meg.language.study import LanguageStudy
-
-    return LanguageStudy(config, context)
-
-
-def _baselines_study(config: "BaselinesConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.baselines.study import baselines_study
-
-    return baselines_study(config)
-
-
-def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import validity_study
-
-    return validity_study(config)

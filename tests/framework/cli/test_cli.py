@@ -580,7 +580,7 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
             "gde: --episodes: wanted a whole number, got 'many'; see `",
         ),
         (
-            "reproduce meg-logits --scale x",
+            "reproduce meg-cliffworld --scale x",
             "gde: --scale: wanted a number, got 'x'; see `",
         ),
         (

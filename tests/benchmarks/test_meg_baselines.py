@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
-from walking import episodes, mazes
-
-from gde.testing import check_reproduction
-from gde_plugins.meg.baselines import study
-from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
-from gde_plugins.meg.baselines.first_choices import (
+from meg_studies.baselines import study
+from meg_studies.baselines.devices import _learned, probability_of_agent
+from meg_studies.baselines.first_choices import (
     RESPONDS,
     response_to_actions,
     response_to_goal,
 )
-from gde_plugins.meg.baselines.study import ACTIONS, DEVICES, GOAL
-from gde_plugins.meg.baselines.walkers import BLIND, SEEKING
-from gde_plugins.meg.config import BaselinesConfig
+from meg_studies.baselines.study import ACTIONS, DEVICES, GOAL
+from meg_studies.baselines.walkers import BLIND, SEEKING
+from meg_studies.config import BaselinesConfig
+from walking import episodes, mazes
+
+from gde.testing import check_reproduction
 from gde_plugins.meg.worlds import cliff_world
 
 WORLDS = mazes(12, density=0.5)

@@ -10,7 +10,7 @@ import numpy as np
 from gde.data.mdp import Floats
 from gde.errors import GdeError
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
-from gde_plugins.meg.language.scenes import Scene, View
+from meg_studies.language.scenes import Scene, View
 
 AT_ONCE = 64
 """Number of questions that wait for answers together."""

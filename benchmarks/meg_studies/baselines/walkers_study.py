@@ -6,13 +6,13 @@ from math import ceil
 from gde.data.json import Labels
 from gde.parts.reproduction import Comparison
 from gde.seeding import generator
-from gde_plugins.meg.baselines.arena import KINDS, Arena, arenas
-from gde_plugins.meg.baselines.walkers import Maker
-from gde_plugins.meg.config import BaselinesConfig
-from gde_plugins.meg.suite import Suite, share_called
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.verdict.pursuits import pursuits_of
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation
+from meg_studies.baselines.arena import KINDS, Arena, arenas
+from meg_studies.baselines.walkers import Maker
+from meg_studies.config import BaselinesConfig
+from meg_studies.suite import Suite, share_called
 
 SURE = 0.95
 """Probability from which on a posterior counts as an answer."""

@@ -23,13 +23,13 @@ from gde.parts.reproduction import Comparison, Run
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.seeding import generator
-from gde_plugins.meg.config import LanguageConfig
-from gde_plugins.meg.language.goal_swap import interventional, swapped
-from gde_plugins.meg.language.policies import policies_of
-from gde_plugins.meg.language.scenes import Scene, Swap, swaps
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
+from meg_studies.config import LanguageConfig
+from meg_studies.language.goal_swap import interventional, swapped
+from meg_studies.language.policies import policies_of
+from meg_studies.language.scenes import Scene, Swap, swaps
 
 SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, leave interventions to future work"
 TURNS = 1.5

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import union
-from gde_plugins.meg.validity.senses import Sight
+from meg_studies.validity.senses import Sight
 
 Policy = Callable[[Sight], Floats]
 """From what it perceives to the (A,) probabilities of its actions, up to a factor."""

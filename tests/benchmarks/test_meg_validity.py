@@ -1,12 +1,17 @@
 """The suite of agents of which the truth is known."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from meg_studies.config import ValidityConfig
+from meg_studies.validity.agents import SEEKING, blind
+from meg_studies.validity.study import validity_study
 
 from gde.data.plan import Choice
 from gde.testing import check_reproduction
-from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.agents import SEEKING, blind
-from gde_plugins.meg.validity.study import validity_study
 
 pytestmark = pytest.mark.extended
 
@@ -34,3 +39,16 @@ def test_the_scale_is_that_of_the_number_of_runs() -> None:
     study.plans(0.5, Choice(name="random"))
     rows = [row for row in study.compare({}) if row.table == "Power, maze"]
     assert {row.ours.n for row in rows} == {1}
+
+
+def test_the_studies_are_reproductions_once_their_plugin_is_loaded() -> None:
+    folder = Path(__file__).parents[2] / "benchmarks"
+    there = {"PYTHONPATH": str(folder), "GDE_LOAD_PLUGINS": "meg_studies"}
+    listed = subprocess.run(
+        [sys.executable, "-m", "gde", "list", "reproductions"],
+        env={**os.environ, **there},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert all(name in listed for name in ("validity", "baselines", "logits"))

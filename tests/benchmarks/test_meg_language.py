@@ -6,6 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from meg_studies.config import LanguageConfig
+from meg_studies.language.policies import policies_of
+from meg_studies.language.scenes import Scene, swaps
+from meg_studies.language.study import LanguageStudy
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -13,10 +17,6 @@ from gde.errors import GdeError
 from gde.parts.agent import Agent, Brief
 from gde.testing import check_reproduction
 from gde.testing.context import PlainContext
-from gde_plugins.meg.config import LanguageConfig
-from gde_plugins.meg.language.policies import policies_of
-from gde_plugins.meg.language.scenes import Scene, swaps
-from gde_plugins.meg.language.study import LanguageStudy
 from gde_plugins.meg.trajectories.placebo import goal_of
 
 SETTINGS = {"size": 7, "density": 1.0}

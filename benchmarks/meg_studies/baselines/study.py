@@ -5,17 +5,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from gde.seeding import generator
-from gde_plugins.meg.baselines.arena import Arena
-from gde_plugins.meg.baselines.devices import probability_of_agent
-from gde_plugins.meg.baselines.first_choices import (
+from meg_studies.baselines.arena import Arena
+from meg_studies.baselines.devices import probability_of_agent
+from meg_studies.baselines.first_choices import (
     RESPONDS,
     response_to_actions,
     response_to_goal,
 )
-from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, Maker
-from gde_plugins.meg.baselines.walkers_study import SURE, called, walkers_study
-from gde_plugins.meg.config import BaselinesConfig
-from gde_plugins.meg.suite import Suite
+from meg_studies.baselines.walkers import BLIND, SEEKING, Maker
+from meg_studies.baselines.walkers_study import SURE, called, walkers_study
+from meg_studies.config import BaselinesConfig
+from meg_studies.suite import Suite
 
 VERDICT = "shown by the verdict"
 DEVICES = "agent, not device (classes of our own)"

@@ -12,9 +12,9 @@ from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.seeding import generator
-from gde_plugins.meg.baselines.walkers import Maker, walk
-from gde_plugins.meg.config import BaselinesConfig
 from gde_plugins.meg.trajectories.episodes import Episode
+from meg_studies.baselines.walkers import Maker, walk
+from meg_studies.config import BaselinesConfig
 
 KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
 """Kinds of grids, and their density of walls."""

@@ -17,10 +17,10 @@ from scipy.special import expit, gammaln, logsumexp
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import union
-from gde_plugins.meg.baselines.walkers import successors
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.sample import Sample
+from meg_studies.baselines.walkers import successors
 
 EPSILONS = np.linspace(0.02, 0.9, 23)
 """Shares of random actions, a priori equally likely."""

@@ -18,10 +18,6 @@ from gde.parts.reproduction import Comparison
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.seeding import generator
-from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.suite import CALLED, Suite, share_called
-from gde_plugins.meg.validity.agents import SEEKING, Policy, blind
-from gde_plugins.meg.validity.senses import Memory, Sight
 from gde_plugins.meg.verdict.pursuits import (
     Options,
     Pursuits,
@@ -30,6 +26,10 @@ from gde_plugins.meg.verdict.pursuits import (
     pursuits_of,
 )
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation
+from meg_studies.config import ValidityConfig
+from meg_studies.suite import CALLED, Suite, share_called
+from meg_studies.validity.agents import SEEKING, Policy, blind
+from meg_studies.validity.senses import Memory, Sight
 
 SOURCE = "no publication; 5 % at most is wanted of agents that do not know the goal"
 DRAWS = 999
