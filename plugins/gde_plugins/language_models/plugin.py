@@ -1,4 +1,4 @@
-"""Offers the language models and the command `gde nano`."""
+"""Offers the language models."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
