@@ -219,7 +219,7 @@ def bridges(session: nox.Session) -> None:
     """Round trips with the other tools themselves, whose requirements are at odds with
     ours in places.
     """
-    install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3", "lm-eval")
+    install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3")
     install(session, "--no-deps", *OUTSIDE)
     session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
 

@@ -19,16 +19,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from bench_capture import COMPACT, open_grid
+from prompts import COMPACT, open_grid
 from sizes import size
-from transformers import GptOssConfig, GptOssForCausalLM
+from transformers import AutoTokenizer, GptOssConfig, GptOssForCausalLM
 
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.context import OutsideRun
 from gde.parts.language_model import WhiteBox
+from gde_plugins.language_models import nano
 from gde_plugins.language_models.config import HfConfig
-from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 from gde_plugins.language_models.plugin import make_hf
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -43,7 +43,7 @@ REPEATS = size(3, 1)
 
 def save_model(folder: Path) -> float:
     """Write a random model, and return the number of its parameters."""
-    tokenizer = build_tokenizer()
+    tokenizer: Any = AutoTokenizer.from_pretrained(nano.folder())
     narrow = {
         "hidden_size": 64,
         "intermediate_size": 64,

@@ -23,8 +23,8 @@ from gde_plugins.babyai.config import BabyAIConfig
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.oracle.bot import OmniBot
 from gde_plugins.babyai.oracle.certificate import Certificates
+from gde_plugins.babyai.tasks.asked import KINDS
 from gde_plugins.babyai.tasks.datasets import Wanted, rows
-from gde_plugins.babyai.tasks.environment import KINDS
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, environment_id
 from gde_plugins.babyai.worlds.simulation import Simulation

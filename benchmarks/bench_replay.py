@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import torch
-from bench_capture import COMPACT, open_grid
+from prompts import COMPACT, open_grid
 from sizes import size
 
 from gde.data.activations import CaptureRequest, TokenSequence

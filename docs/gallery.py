@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde import Choice, Figure, Plan, evaluate
+from gde.comparisons.contest import contest
 from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import svg_file
 from gde.reporting.page_files import write_contest_page
-from gde.comparisons.contest import contest
 
 HERE = Path(__file__).parent / "gallery"
 SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.extended
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
-OURS = ("gde", "gde_plugins", "bench_", "sizes", "sparse_peers")
+OURS = ("gde", "gde_plugins", "bench_", "sizes", "prompts", "sparse_peers")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,8 +17,6 @@ QUICK: dict[str, dict[str, Any]] = {
     "cogmap": {"epochs": 3, "hidden": 8},
     "processes": {"workers": 2},
     "meg-cliffworld": {"starts": 1, "steps": 2},
-    "meg-baselines": {"samples": 1, "worlds": 8, "size": 7},
-    "meg-validity": {"samples": 1, "worlds": 8, "kinds": ["maze"]},
 }
 """Configurations that make a check quick; what matters is that the promises are kept,
 not how good the part is.
@@ -27,9 +25,7 @@ SIMULATORS = dict.fromkeys(
     ("textworld", "alfworld", "scienceworld"),
     "takes long: tests/plugins/text_worlds checks it",
 )
-TRAINED = dict.fromkeys(
-    ("supervised", "vlwm", "babyai-learned"), "needs the folder of a trained model"
-)
+TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained model")
 CANNOT = {
     "hf": "needs a folder with weights",
     "gguf": "needs a file with weights",
@@ -41,23 +37,8 @@ CANNOT = {
 """Offers that nothing is made of here; their own tests use stand-ins, or small
 worlds.
 """
-
-
-SECONDS = {"meg-baselines", "meg-logits", "meg-validity"}
-"""Studies that take seconds even so: the extended suite checks them."""
-
-
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.extended] if name in SECONDS else []
-
-
 BUNDLED = [
-    pytest.param(
-        kind,
-        entry,
-        id=f"{kind}-{entry.offer.name}",
-        marks=marks(entry.offer.name),
-    )
+    pytest.param(kind, entry, id=f"{kind}-{entry.offer.name}")
     for kind in KINDS
     for entry in CATALOGUE.entries(kind)
     if entry.module.startswith(("gde.", "gde_plugins."))

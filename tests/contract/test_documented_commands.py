@@ -59,7 +59,11 @@ ENDLESS = re.compile(r"--serve")
 SIMULATORS = re.compile(r"--env (textworld|alfworld|scienceworld)")
 SMALLER = {"eval": ("--episodes", "4"), "reproduce": ("--scale", "0.005")}
 """Options of commands that would take minutes."""
-EXAMPLES = {"gde_leftist": "examples/third_party", "own_executor": "examples"}
+EXAMPLES = {
+    "gde_leftist": "examples/third_party",
+    "own_executor": "examples",
+    "meg_studies": "benchmarks",
+}
 """Where modules are that a line loads by name."""
 FINISHED, WITH_FAILURES = 0, 3
 """A handful of worlds is too few for some numbers, which is a failure with a reason."""

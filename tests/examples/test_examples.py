@@ -13,9 +13,8 @@ import pytest
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import read_plan
-from gde.request.settings import build, read_toml
+from gde.request.settings import build
 from gde.testing import check_plugin
-from gde_plugins.reward_classifier.config import Recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXECUTOR = Path(__file__).parents[2] / "docs" / "how-to" / "executor.md"
@@ -306,21 +305,3 @@ def test_a_plan_is_one_that_can_be_read_and_asks_for_parts_that_are_there(
     assert len({each.label for each, _ in offers}) == len(offers) >= 8
     for each, offer in offers:
         build(offer.config, each.config, each.label)
-
-
-def test_the_published_recipe_is_one() -> None:
-    (plan,) = (EXAMPLES / "plans").glob("supervised-*.toml")
-    recipe = build(Recipe, read_toml(plan)["train"], "train")
-    assert (
-        recipe.rank,
-        recipe.alpha,
-        recipe.epochs,
-        recipe.max_length,
-        recipe.precision,
-    ) == (
-        16,
-        32,
-        3,
-        8192,
-        "bfloat16",
-    )

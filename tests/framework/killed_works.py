@@ -1,6 +1,5 @@
 """Commands other than runs that are killed from outside, in a process of their own."""
 
-import json
 import random
 import sys
 from collections.abc import Callable
@@ -10,10 +9,8 @@ from pathlib import Path
 from killing import CATALOGUE, SERVER
 
 from gde import Plan, evaluate, report
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.cli.main import main
-from gde.data.json import Json
-from gde.runs.importing import import_log
+from gde.runs.importing import Log, Sample, import_log
 
 EXPORTED = {"csv": "out.csv", "jsonl": "out.jsonl", "parquet": "out.parquet"}
 SAMPLES = 200
@@ -21,7 +18,12 @@ SAMPLES = 200
 
 
 def import_a_log(place: Path) -> None:
-    import_log(read_lm_eval(place / "samples_sums.jsonl"), place / "out")
+    samples = [
+        Sample(id=str(number), asked="1 + 1?", answer="2", scores={"acc": 1.0})
+        for number in range(SAMPLES)
+    ]
+    log = Log(task="sums", model="m", samples=tuple(samples))
+    import_log(log, place / "out")
 
 
 def export_a_run(form: str, place: Path) -> None:
@@ -41,27 +43,14 @@ def whole_run(place: Path, _: random.Random) -> None:
     evaluate(request, place / "run", CATALOGUE)
 
 
-def log_to_import(place: Path, _: random.Random) -> None:
-    lines = []
-    for number in range(SAMPLES):
-        lines.append(
-            json.dumps({**SAMPLE, "doc_id": number, "doc_hash": f"{number:064x}"})
-        )
-    (place / "samples_sums.jsonl").write_text("\n".join(lines))
+def nothing(_: Path, __: random.Random) -> None:
+    """The log is made where it is imported."""
 
 
-SAMPLE: dict[str, Json] = {
-    "arguments": [["1 + 1?", {}]],
-    "resps": [["2"]],
-    "filtered_resps": ["2"],
-    "filter": "none",
-    "metrics": ["acc"],
-    "acc": 1.0,
-}
 Work = Callable[[Path], None]
 Given = Callable[[Path, random.Random], None]
 WORKS: dict[str, tuple[Given, Work, str]] = {
-    "import": (log_to_import, import_a_log, "out"),
+    "import": (nothing, import_a_log, "out"),
     "export csv": (whole_run, partial(export_a_run, "csv"), EXPORTED["csv"]),
     "export jsonl": (whole_run, partial(export_a_run, "jsonl"), EXPORTED["jsonl"]),
     "export parquet": (

@@ -8,7 +8,6 @@ import typer
 from gde.cli import options
 from gde.cli.output import say, show_json, show_result
 
-LM_EVAL = ".jsonl"
 INSPECT = (".eval", ".json")
 
 
@@ -17,7 +16,7 @@ def command(
         Path,
         typer.Argument(
             metavar="LOG",
-            help="Inspect: .eval or .json; lm-eval: samples_*.jsonl; or a folder that `gde publish` made.",
+            help="Log of Inspect, .eval or .json, or a folder that `gde publish` made.",
         ),
     ],
     out: Annotated[
@@ -30,7 +29,6 @@ def command(
     They can be compared, reported and exported like any other.
     """
     from gde.bridges.inspect_logs import read_inspect
-    from gde.bridges.lm_eval_logs import read_lm_eval
     from gde.errors import ConfigError
     from gde.runs.importing import import_log
 
@@ -39,11 +37,11 @@ def command(
         return
     if not log.is_file():
         raise ConfigError(f"LOG: wanted a file or a dataset's folder, got {log}")
-    if log.suffix not in {LM_EVAL, *INSPECT}:
+    if log.suffix not in INSPECT:
         raise ConfigError(
-            f"LOG: wanted a name that ends in {', '.join(INSPECT)} or {LM_EVAL}, got {log.name}"
+            f"LOG: wanted a name that ends in {' or '.join(INSPECT)}, got {log.name}"
         )
-    read = read_lm_eval(log) if log.suffix == LM_EVAL else read_inspect(log)
+    read = read_inspect(log)
     result = import_log(read, out)
     if not as_json:
         say(f"{len(read.samples)} samples of {read.task} in {result.run}")

@@ -5,9 +5,9 @@ from gde.cli.output import say, show_json, tell
 
 
 def command(as_json: options.Json = False) -> None:
-    """Show your settings: how runs are done where a command does not say it.
+    """Show how your runs are done where a command does not say it.
 
-    Edit the file to change them.
+    These are your settings. Edit the file to change them.
     """
     import tomli_w
 

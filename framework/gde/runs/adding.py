@@ -162,7 +162,7 @@ def _ready(
     refuse_how(known, catalogue, f"plan of {folder.path}")
     if plan is not None:
         known = with_objects(known, plan)
-    changed = replace(known, models=joined(models, known.models))
+    changed = replace(known, models=joined(known.models, models))
     if choices:
         asked: Any = {kind: choices}
         changed = replace(changed, **asked)

@@ -1,9 +1,7 @@
-"""gde babyai: make the datasets of LLM-BabyBench, and train a player."""
+"""gde babyai: make the datasets of LLM-BabyBench."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,18 +9,17 @@ import typer
 def add_commands(app: typer.Typer) -> None:
     """Add `gde babyai` to the command line."""
     babyai = typer.Typer(
-        help="BabyAI: make datasets, train a player.",
+        help="BabyAI: make datasets.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
     babyai.callback()(_group)
     babyai.command("dataset")(dataset)
-    babyai.command("train")(train)
     app.add_typer(babyai, name="babyai")
 
 
 def _group() -> None:
-    """BabyAI: make datasets, train a player."""
+    """BabyAI: make datasets."""
 
 
 def dataset(
@@ -89,57 +86,6 @@ def dataset(
     )
     n = write_dataset(wanted, out, workers)
     typer.echo(f"{n} rows added to {out}", err=True)
-
-
-def train(
-    out: Annotated[Path, typer.Option(help="Folder to write the player to.")],
-    steps: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
-    worlds: Annotated[
-        int | None, typer.Option(help="Number of training worlds.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="train.FIELD=VALUE of the recipe; may be repeated."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Train a small transformer to act and to predict, on the expert's noisy walks.
-
-    Use it with --agent babyai-learned --set agent.source=FOLDER.
-    """
-    from gde.errors import MissingExtra, UnknownName
-    from gde.request.settings import build, parse_settings
-    from gde_plugins.babyai.config import PlayerRecipe
-
-    parsed = parse_settings(settings or [])
-    if unknown := sorted(parsed.keys() - {"train"}):
-        raise UnknownName("part of --set", unknown[0], ["train"])
-    given = {"steps": steps, "worlds": worlds}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    recipe = build(PlayerRecipe, {**parsed.get("train", {}), **chosen}, "train")
-    try:
-        from gde_plugins.babyai.learned.training import train
-    except ModuleNotFoundError as error:
-        raise MissingExtra(
-            "gde babyai train", [error.name or "torch"], "llm"
-        ) from error
-    scores = train(recipe, out, _watch)
-    if as_json:
-        typer.echo(json.dumps({"schema": 1, "out": str(out), "scores": scores}))
-    else:
-        typer.echo(f"{out}: {_told(scores[-1])}")
-
-
-def _watch(step: int, n_steps: int, row: Mapping[str, Any]) -> None:
-    typer.echo(f"step {step}/{n_steps}: {_told(row)}", err=True)
-
-
-def _told(row: Mapping[str, Any]) -> str:
-    """The scores of a player in held-out worlds, in words."""
-    return (
-        f"loss {row['loss']:.3f}; {row['actions']['value']:.1%} of the expert's actions, "
-        f"{row['last_states']['value']:.1%} of last states ({row['counted']['value']:.1%} without a look)"
-    )
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval, MinLen
+from annotated_types import Ge, Interval, MinLen
 
 from gde.offers import FilePath, ModelName
-from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, Level, Release
+from gde_plugins.babyai.worlds.levels import Level, Release
 
 Format = Literal["structured", "narrative", "json"]
 Seeds = tuple[Annotated[int, Ge(0)], ...]
@@ -104,34 +104,6 @@ class OmniBotConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnedConfig:
-    """The trained player."""
-
-    source: Annotated[str, MinLen(1)] = "player"
-    """The folder that `gde babyai train` wrote."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayerRecipe:
-    """How a player is trained."""
-
-    levels: tuple[Level, ...] = PAPER_LEVELS[:6]
-    """Levels of the training worlds."""
-    worlds: Annotated[int, Ge(1)] = 3000
-    """Number of training worlds."""
-    held_out: Annotated[int, Ge(1)] = 60
-    """Number of held-out worlds that the player is scored in."""
-    steps: Annotated[int, Ge(1)] = 2500
-    """Number of training steps."""
-    batch_size: Annotated[int, Ge(1)] = 32
-    """Number of walks per step."""
-    learning_rate: Annotated[float, Gt(0)] = 2e-3
-    """Largest learning rate."""
-    seed: Annotated[int, Ge(0)] = 0
-    """First weights, and the order of the walks, follow from it."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class PrompterConfig:
     """Prompts and sampling of a language model."""
 
@@ -161,8 +133,6 @@ class StudyConfig:
     """Release of minigrid whose worlds are generated."""
     agents: tuple[str, ...] = ("babyai-blind",)
     """Other agents that answer the three tasks, a column each."""
-    learned: str = ""
-    """A folder of `gde babyai train`, whose player answers the three tasks, too."""
     models: tuple[ModelName, ...] = ()
     """Other language models that the same agent asks, a column each."""
 
@@ -185,15 +155,4 @@ class BlindConfig:
     the same answer always; random_walk (Plan); list_all: every thing, with all that can
     be done to it; translate: the mission alone (Decompose). Empty: the first of these
     that the task has, list_all for Decompose.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptedConfig:
-    """Choice of the scripted answers."""
-
-    how: Literal["perfect", "position", "forward", "garbage"] = "perfect"
-    """perfect: the solution; position: to Predict, the right position with the opposite
-    direction; forward: always forward, a fixed state, a list without effect; garbage:
-    no answer at all.
     """

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from gde_plugins.babyai.config import (
         BabyAIConfig,
         BlindConfig,
-        LearnedConfig,
         OmniBotConfig,
         PrompterConfig,
         QuestionConfig,
-        ScriptedConfig,
         StudyConfig,
     )
 
@@ -118,13 +116,11 @@ def _question(task: str, config: "QuestionConfig", _: "Context") -> "Environment
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Offer the bot, a player that can be trained, and agents that answer questions."""
+    """Offer the bot, and agents that answer questions."""
     from gde_plugins.babyai.config import (
         BlindConfig,
-        LearnedConfig,
         OmniBotConfig,
         PrompterConfig,
-        ScriptedConfig,
     )
 
     return (
@@ -136,15 +132,6 @@ def gde_agents() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
             imports=IMPORTS,
             extra=EXTRA,
-        ),
-        Offer(
-            name="babyai-learned",
-            summary="a small transformer of `gde babyai train`, which acts and answers BabyAI questions",
-            config=LearnedConfig,
-            make=_learned,
-            needs=frozenset({TEXT}),
-            imports=("minigrid", "torch", "safetensors"),
-            extra="llm",
         ),
         Offer(
             name="babyai-prompter",
@@ -167,8 +154,8 @@ def gde_agents() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="babyai-scripted",
-            summary="scripted answers to BabyAI questions, with known scores",
-            config=ScriptedConfig,
+            summary="the solutions of BabyAI questions",
+            config=NoConfig,
             make=_scripted,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
@@ -183,16 +170,6 @@ def _omnibot(config: "OmniBotConfig", _: "Context") -> "Agent":
     return OmniBotAgent(config)
 
 
-def _learned(config: "LearnedConfig", _: "Context") -> "Agent":
-    from pathlib import Path
-
-    from gde_plugins.babyai.agents.learned import LearnedPlayer
-    from gde_plugins.babyai.learned.folder import read_player
-    from gde_plugins.babyai.learned.player import Player
-
-    return LearnedPlayer(Player(read_player(Path(config.source))))
-
-
 def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":
     from gde_plugins.babyai.agents.prompter import Prompter
 
@@ -205,10 +182,10 @@ def _blind(config: "BlindConfig", _: "Context") -> "Agent":
     return BlindAnswerer(config)
 
 
-def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
+def _scripted(_: NoConfig, __: "Context") -> "Agent":
     from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 
-    return ScriptedAnswerer(config)
+    return ScriptedAnswerer()
 
 
 @hookimpl
@@ -271,16 +248,8 @@ def gde_reproductions() -> Sequence[AnyOffer]:
 
 
 def _study(config: "StudyConfig", _: "Context") -> object:
-    from pathlib import Path
-
-    from gde.errors import ConfigError
     from gde_plugins.babyai.study.babybench import BabyBenchStudy
 
-    # The other agents answer first, which may take hours.
-    if config.learned and not Path(config.learned).is_dir():
-        raise ConfigError(
-            f"study.learned: wanted the folder of `gde babyai train`, got {config.learned!r}"
-        )
     return BabyBenchStudy(config)
 
 

@@ -1,4 +1,4 @@
-"""Offers the language models and the command `gde nano`."""
+"""Offers the language models."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,8 +7,6 @@ from gde.hookspecs import hookimpl
 from gde.offers import Capability, ModelOffer
 
 if TYPE_CHECKING:
-    import typer
-
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import (
@@ -167,11 +165,3 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             served=True,
         ),
     )
-
-
-@hookimpl
-def gde_add_commands(app: "typer.Typer") -> None:
-    """Add `gde nano`."""
-    from gde_plugins.language_models.nano.commands import add_commands
-
-    add_commands(app)

@@ -1,17 +1,9 @@
-"""Options of the cliff world, of the metrics, of the studies and of the components
-probe.
-"""
+"""Options of the cliff world, of its study and of the metrics."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from annotated_types import Ge, Interval
-
-from gde.errors import GdeError
-
-if TYPE_CHECKING:
-    from gde.data.activations import CaptureRequest
-    from gde.data.completion import ModelInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,50 +48,6 @@ class CliffWorldStudyConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValidityConfig:
-    """Size of the validity suite."""
-
-    samples: Annotated[int, Ge(1)] = 200
-    """Runs of each agent in each kind of world; `--scale` scales them."""
-    worlds: Annotated[int, Ge(8)] = 30
-    """Worlds of a run, with one episode in each."""
-    kinds: tuple[str, ...] = ()
-    """Kinds of worlds, e.g. maze; none for all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BaselinesConfig:
-    """Size of the comparison with other measures of agency."""
-
-    samples: Annotated[int, Ge(1)] = 200
-    """Runs of each walker in each kind of grid; `--scale` scales them."""
-    worlds: Annotated[int, Ge(8)] = 30
-    """Grids of a run, with one episode in each."""
-    size: Annotated[int, Interval(ge=7, le=31)] = 9
-    """Rows and columns of a grid; odd."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageConfig:
-    """The grids of the study of a language model, and the samples that probabilities
-    are compared with.
-    """
-
-    worlds: Annotated[int, Ge(2)] = 30
-    """Number of grids; `--scale` scales it."""
-    size: Annotated[int, Interval(ge=5, le=15)] = 7
-    """Rows and columns of a grid; odd."""
-    density: Annotated[float, Interval(ge=0, le=1)] = 1.0
-    """Share of the inner walls of a maze that stay."""
-    least: Annotated[float, Interval(gt=0, le=0.1)] = 0.01
-    """Answers that are less probable are left out."""
-    episodes: tuple[Annotated[int, Ge(1)], ...] = (1, 10, 100)
-    """Episodes a grid, of each kind of sample that probabilities are compared with."""
-    samples: Annotated[int, Ge(2)] = 100
-    """Number of samples of each kind; `--scale` scales it."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class VerdictConfig:
     """The simulation of the test's power."""
 
@@ -133,42 +81,3 @@ class BoundConfig:
     """Samples of each action in each decision. More than one needs an environment with
     a simulator, and makes the bound closer where chance plays a part.
     """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComponentsConfig:
-    """The activations that are summarised, and the number of components."""
-
-    layer: Annotated[int, Ge(0)] | None = None
-    """Decoder layer, counted from 0; none for the middle one."""
-    positions: tuple[str, ...] = ("pre", "post")
-    """Token positions read, each summarised on its own: before and after the
-    reasoning.
-    """
-    count: Annotated[int, Interval(ge=1, le=32)] = 3
-    """Number of components. Each adds a weight for every state feature, so few are
-    better with few held-out turns.
-    """
-
-    def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """Return the request for the chosen layer of this model at the chosen
-        positions.
-
-        Raises:
-            GdeError: the model has no such layer, or no activations at all.
-        """
-        from gde.data.activations import CaptureRequest
-
-        if not model.n_layers:
-            raise GdeError(
-                f"probes read activations, and model {model.name!r} gives none; choose a white-box model"
-            )
-
-        layer = self.layer
-        if layer is None:
-            layer = (model.n_layers - 1) // 2
-        if layer >= model.n_layers:
-            raise GdeError(
-                f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}"
-            )
-        return CaptureRequest(layers=(layer,), positions=self.positions)

@@ -120,33 +120,3 @@ BELIEF = (
         better="more",
     ),
 )
-INSIDE = (
-    Goal(
-        name="meg.inside",
-        title="MEG with utility from {utility}",
-        unit="nats",
-        better="more",
-    ),
-    Goal(
-        name="meg.inside.gain",
-        title="MEG gain from hidden states",
-        unit="nats",
-        better="more",
-        headline=True,
-    ),
-    Goal(
-        name="meg.inside.beyond",
-        title="MEG gain beyond control",
-        unit="nats",
-        better="more",
-    ),
-)
-COMPONENTS = (
-    Measure(
-        name="explained",
-        title="Explained variance",
-        unit="share",
-        better="more",
-        headline=True,
-    ),
-)

@@ -14,25 +14,19 @@ from gde.offers import (
     MetricOffer,
     NoConfig,
     Offer,
-    ProbeOffer,
 )
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
-    from gde.parts.probe import Probe
     from gde.parts.reproduction import Reproduction
     from gde_plugins.meg.config import (
-        BaselinesConfig,
         BoundConfig,
         CliffWorldConfig,
         CliffWorldStudyConfig,
-        ComponentsConfig,
         KnownConfig,
-        LanguageConfig,
         MegConfig,
-        ValidityConfig,
         VerdictConfig,
     )
 
@@ -68,9 +62,7 @@ def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Offer goal-directedness towards the goal, towards features, and from the
-    inside.
-    """
+    """Offer goal-directedness towards the goal and towards features."""
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import (
         BoundConfig,
@@ -98,15 +90,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.BOUND,
             imports=("torch", "sklearn"),
             extra="probes",
-        ),
-        MetricOffer(
-            name="meg-inside",
-            summary="goal-directedness towards utilities that depend on the hidden state (with --probe components)",
-            config=NoConfig,
-            group="meg",
-            make=_inside,
-            measures=measures.INSIDE,
-            needs=needs | {Capability.ACTIVATIONS},
         ),
         MetricOffer(
             name="meg-known",
@@ -157,12 +140,6 @@ def _bound(config: "BoundConfig", _: "Context") -> "Metric":
     return partial(bound, tries=config.tries)
 
 
-def _inside(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.hidden_state import inside
-
-    return inside
-
-
 def _known(config: "KnownConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
@@ -189,14 +166,9 @@ def _verdict(config: "VerdictConfig", _: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """Offer the published tables of MacDermott et al. (2024), and studies of the
-    validity of MEG.
-    """
+    """Offer the published tables of MacDermott et al. (2024)."""
     from gde_plugins.meg.config import (
-        BaselinesConfig,
         CliffWorldStudyConfig,
-        LanguageConfig,
-        ValidityConfig,
     )
 
     return (
@@ -207,27 +179,6 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             config=CliffWorldStudyConfig,
             make=_cliff_world_study,
         ),
-        Offer(
-            name="meg-logits",
-            summary="Goal-directedness of a language model from the probabilities of its actions, against samples of "
-            "them, and with the goal swapped at test time.",
-            config=LanguageConfig,
-            make=_language_study,
-            imports=("torch", "transformers"),
-            extra="llm",
-        ),
-        Offer(
-            name="meg-baselines",
-            summary="Measures adapted from Orseau et al. (2018) and Kenton et al. (2023), beside the verdict.",
-            config=BaselinesConfig,
-            make=_baselines_study,
-        ),
-        Offer(
-            name="meg-validity",
-            summary="False positive rate for goal-blind agents and power for goal-seeking ones.",
-            config=ValidityConfig,
-            make=_validity_study,
-        ),
     )
 
 
@@ -235,45 +186,3 @@ def _cliff_world_study(config: "CliffWorldStudyConfig", _: "Context") -> "Reprod
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
-
-
-def _language_study(config: "LanguageConfig", context: "Context") -> "Reproduction":
-    from gde_plugins.meg.language.study import LanguageStudy
-
-    return LanguageStudy(config, context)
-
-
-def _baselines_study(config: "BaselinesConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.baselines.study import baselines_study
-
-    return baselines_study(config)
-
-
-def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import validity_study
-
-    return validity_study(config)
-
-
-@hookimpl
-def gde_probes() -> Sequence[AnyOffer]:
-    """Offer a summary of the hidden state for `meg.inside`."""
-    from gde_plugins.meg import measures
-    from gde_plugins.meg.config import ComponentsConfig
-
-    return (
-        ProbeOffer(
-            name="components",
-            summary="the leading principal components of the hidden state",
-            config=ComponentsConfig,
-            make=_components,
-            measures=measures.COMPONENTS,
-            needs=frozenset({Capability.ACTIVATIONS}),
-        ),
-    )
-
-
-def _components(config: "ComponentsConfig", _: "Context") -> "Probe":
-    from gde_plugins.meg.components import ComponentsProbe
-
-    return ComponentsProbe(config)

@@ -8,8 +8,6 @@ from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
 
 if TYPE_CHECKING:
-    import typer
-
     from gde.parts.context import Context
     from gde.parts.reward_model import RewardModel
     from gde_plugins.reward_classifier.config import ClassifierConfig
@@ -40,14 +38,6 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             extra=EXTRA,
         ),
     )
-
-
-@hookimpl
-def gde_add_commands(app: "typer.Typer") -> None:
-    """gde train-reward."""
-    from gde_plugins.reward_classifier.commands import add_commands
-
-    add_commands(app)
 
 
 def _supervised(config: "ClassifierConfig", _: "Context") -> "RewardModel":

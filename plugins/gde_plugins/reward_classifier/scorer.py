@@ -26,7 +26,7 @@ class Scorer:
 
     @classmethod
     def load(cls, folder: Path, base: str, device: str) -> Self:
-        """Load a folder of `gde train-reward`; reads weights as safetensors and runs no
+        """Load the folder of a trained model; reads weights as safetensors and runs no
         code of the folder.
 
         Raises:
@@ -40,11 +40,11 @@ class Scorer:
             raise ConfigError(
                 f"base: wanted the folder of the model that was adapted, got {str(source)!r}"
             )
-        model = _classifier(source)
-        tokenizer = _tokenizer(folder)
+        model = classifier(source)
+        tokenizer = tokenizer_of(folder)
         if adapted:
             with quietly():
-                model = _peft().PeftModel.from_pretrained(model, str(folder))
+                model = import_peft().PeftModel.from_pretrained(model, str(folder))
         model.config.pad_token_id = tokenizer.pad_token_id
         return cls(
             model.to(device).eval(), tokenizer, int(card["recipe"]["max_length"])
@@ -103,46 +103,13 @@ def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
     try:
         card: dict[str, Any] = json.loads((folder / CARD).read_bytes())
     except (OSError, ValueError) as error:
-        wanted = "the folder of a trained model, see `gde train-reward`"
+        wanted = "the folder of a trained model"
         raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}") from error
     if not isinstance(card.get("origins"), dict):
         raise ConfigError(
             f"{whose}: {folder / CARD} does not tell the tasks of its training: train it again"
         )
     return card
-
-
-def begin(base: str, tokenizer: Any, rank: int, alpha: int) -> Any:
-    """The classifier of a base model with a new head, and with adapters where they have
-    a rank.
-    """
-    model = _classifier(Path(base))
-    model.config.pad_token_id = tokenizer.pad_token_id
-    if not rank:
-        return model
-    peft = _peft()
-    config = peft.LoraConfig(
-        task_type=peft.TaskType.SEQ_CLS,
-        r=rank,
-        lora_alpha=alpha,
-        target_modules="all-linear",
-        lora_dropout=0.0,
-    )
-    with quietly():
-        return peft.get_peft_model(model, config)
-
-
-def base_tokenizer(base: str) -> Any:
-    """The tokenizer of a base model; what ends a text pads it where nothing else does.
-
-    Raises:
-        ConfigError: there is no such folder.
-    """
-    if not Path(base).is_dir():
-        raise ConfigError(
-            f"base: wanted scratch or the folder of a model, got {base!r}"
-        )
-    return _tokenizer(Path(base))
 
 
 @contextmanager
@@ -165,7 +132,8 @@ def quietly() -> Iterator[None]:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def _classifier(folder: Path) -> Any:
+def classifier(folder: Path) -> Any:
+    """Load a model with one output, whose head is new unless the folder has one."""
     from transformers import AutoModelForSequenceClassification
 
     with quietly():
@@ -174,7 +142,8 @@ def _classifier(folder: Path) -> Any:
         )
 
 
-def _tokenizer(folder: Path) -> Any:
+def tokenizer_of(folder: Path) -> Any:
+    """Load a tokenizer; what ends a text pads it where nothing else does."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder))
@@ -182,7 +151,8 @@ def _tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def _peft() -> Any:
+def import_peft() -> Any:
+    """Import peft, or say how to install it."""
     try:
         import peft
     except ModuleNotFoundError as error:

@@ -31,7 +31,6 @@ from gde_plugins.reward_prediction.files import (
     write_pair,
 )
 from gde_plugins.reward_prediction.maker import Maker
-from gde_plugins.reward_prediction.played import PlayedMaker
 
 RECIPE = "recipe.json"
 """File with the recipe of a folder's pairs, so that two recipes are never mixed."""
@@ -56,10 +55,6 @@ class Order:
     n_tasks: int
     settings: Settings
     folder: Path
-    run: Path | None = None
-    """The run whose failures are paired; none: failures are made."""
-    digest: str = ""
-    """Of these failures."""
 
     @property
     def shared_recipe(self) -> dict[str, Json]:
@@ -67,13 +62,10 @@ class Order:
         settings = {
             f"{self.domain.name}.{name}": value for name, value in self.settings.items()
         }
-        played: dict[str, Json] = {"run": self.digest} if self.run else {}
-        return {**asdict(self.recipe), **settings, **played}
+        return {**asdict(self.recipe), **settings}
 
-    def maker(self) -> Maker | PlayedMaker:
+    def maker(self) -> Maker:
         """What makes the pairs, to be closed."""
-        if self.run:
-            return PlayedMaker(self.domain, self.recipe, self.run)
         return Maker(self.domain, self.recipe, self.settings, n_tasks=self.n_tasks)
 
 
@@ -181,7 +173,7 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
     return failures
 
 
-def attempted(maker: Maker | PlayedMaker, index: int) -> Pair | str:
+def attempted(maker: Maker, index: int) -> Pair | str:
     """Return the pair of a task, or the reason why there is none."""
     try:
         return maker.pair(index)
@@ -239,7 +231,7 @@ GIVEN_UP = 10
 """Number of consecutive tasks without preferences after which the search stops."""
 TRAIN = "train.jsonl"
 TEST = "test.json"
-"""File with the origins of the test's tasks, which `gde train-reward` refuses."""
+"""File with the origins of the test's tasks, which no training may use."""
 Preference = dict[str, Json]
 _Made = list[Preference] | str
 """The preferences of a task, or the reason why it has none."""

@@ -74,13 +74,6 @@ def build(
             "(near-miss, disordered, undone, noisy, misnamed, greedy, scored)."
         ),
     ] = "published",
-    failures: Annotated[
-        Path | None,
-        typer.Option(
-            help="A run in one of the domains: pair the failed episodes of its agent "
-            "with demonstrations, instead of making failures."
-        ),
-    ] = None,
     train: Annotated[
         int,
         typer.Option(
@@ -119,16 +112,7 @@ def build(
         "overlap": overlap,
         "pairs": pairs,
     }
-    if failures:
-        made = train or domain or settings or (share, pairs) != (1.0, "published")
-        if made:
-            raise ConfigError(
-                "--failures: domain, settings and tasks are those of the run: "
-                "leave out --domain, --set, --share, --pairs and --train"
-            )
-        orders = [_played(failures, recipe, out)]
-    else:
-        orders = _orders(domain or [ALL], share, recipe, settings or [], out)
+    orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
     executor = Processes(workers) if workers > 1 else Serial()
     try:
@@ -194,28 +178,6 @@ def _orders(
         )
         orders.append(order)
     return orders
-
-
-def _played(run: Path, recipe: dict[str, Any], out: Path) -> "Order":
-    from gde.request.settings import build as configure
-    from gde_plugins.reward_prediction.building import Order
-    from gde_plugins.reward_prediction.config import Recipe
-    from gde_plugins.reward_prediction.played import PlayedMaker, find_domain_of
-
-    domain = find_domain_of(run)
-    chosen = configure(Recipe, recipe, "rewardbench")
-    maker = PlayedMaker(domain, chosen, run)
-    if not maker.failed:
-        raise ConfigError(f"--failures: {run} has no failed episode: name another run")
-    return Order(
-        domain=domain,
-        recipe=chosen,
-        n_tasks=len(maker.failed),
-        settings={},
-        folder=out / domain.name,
-        run=run,
-        digest=maker.digest,
-    )
 
 
 def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:

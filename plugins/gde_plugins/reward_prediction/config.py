@@ -86,8 +86,6 @@ class StudyConfig:
     """
     ablations: bool = True
     """Also run the ablation tables."""
-    hard: bool = False
-    """Also compare the reward models of table 1 on hard pairs, made on demand."""
     embedders: str = ""
     """Embedders to compare with hashed words, joined by +: minilm, or folders of
     models.

@@ -14,9 +14,6 @@ from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 from gde_plugins.reward_prediction.environment import recorded
 
-HARD = "hard"
-"""The plan of hard pairs, and what its environment calls them."""
-
 CALLS = {"statefactory": 3, "judge": 1}
 """Calls a turn of the reward models that ask a language model, by name."""
 ANSWERS = {"statefactory": 4096, "judge": 2048}
@@ -36,11 +33,11 @@ def estimates(
     """
 
     @cache
-    def lengths(share: float, hard: bool) -> list[list[float]]:
+    def lengths(share: float) -> list[list[float]]:
         """Characters of every step of every trajectory."""
         found: list[list[float]] = []
         for domain in domains:
-            found.extend(_lengths(domain, config, share, hard))
+            found.extend(_lengths(domain, config, share))
         return found
 
     for name, plan in plans.items():
@@ -53,12 +50,11 @@ def estimates(
             continue
 
         share = _share(plan)
-        hard = name == HARD
         asking = [choice for choice in plan.rewards if _asks(choice)]
         if not asking:
             note = "no reward model asks a language model"
             n_episodes = sum(
-                n_trajectories(domain, config, share, hard) for domain in domains
+                n_trajectories(domain, config, share) for domain in domains
             )
             yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
         first: dict[str, str] = {}
@@ -67,7 +63,7 @@ def estimates(
             label = first.setdefault(extraction, choice.label)
             if label != choice.label:
                 note = f"reads what {label} extracts"
-                n_episodes = len(lengths(share, hard))
+                n_episodes = len(lengths(share))
                 yield Estimate(
                     plan=name,
                     part=choice.label,
@@ -76,15 +72,11 @@ def estimates(
                     note=note,
                 )
                 continue
-            yield _estimate(name, choice, lengths(share, hard), config)
+            yield _estimate(name, choice, lengths(share), config)
 
 
-def n_trajectories(
-    domain: Domain, config: StudyConfig, share: float, hard: bool = False
-) -> int:
+def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
     """The number of trajectories in a share of a domain's tasks."""
-    if hard:
-        return domain.tasks(share) * (1 + len(domain.hard))
     if config.data is None:
         return 2 * domain.tasks(share)
     return len(recorded(Path(config.data) / domain.name, share))
@@ -161,15 +153,13 @@ def _estimate(
     )
 
 
-def _lengths(
-    domain: Domain, config: StudyConfig, share: float, hard: bool
-) -> list[list[float]]:
+def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
     """Characters of every step of a domain's trajectories; typical ones where there are
     no data.
     """
-    if hard or config.data is None:
+    if config.data is None:
         typical = [float(domain.characters)] * round(domain.steps)
-        return [typical] * n_trajectories(domain, config, share, hard)
+        return [typical] * n_trajectories(domain, config, share)
     return [
         _lengths_in(one.path)
         for one in recorded(Path(config.data) / domain.name, share)

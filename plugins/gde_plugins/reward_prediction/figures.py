@@ -13,9 +13,7 @@ CURVES = 2
 """Tasks of each domain whose rewards are drawn."""
 
 
-def leaderboards(
-    board: Sequence[Standing], title: str = "EPIC distance"
-) -> Iterator[Figure]:
+def leaderboards(board: Sequence[Standing]) -> Iterator[Figure]:
     """A figure for each domain: distances with intervals, baselines in grey."""
     for domain in DOMAINS.values():
         rows: list[Json] = []
@@ -32,7 +30,7 @@ def leaderboards(
                 rows.append(row)
         if rows:
             yield Figure(
-                title=f"{title}, {domain.title}",
+                title=f"EPIC distance, {domain.title}",
                 caption="Mean over tasks with 95 % intervals; less is better.",
                 spec=_distances(rows),
             )

@@ -37,7 +37,7 @@ from gde_plugins.reward_prediction.baselines import (
     planning,
 )
 from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.cost import HARD, estimates, n_trajectories
+from gde_plugins.reward_prediction.cost import estimates, n_trajectories
 from gde_plugins.reward_prediction.domains import (
     DOMAINS,
     Domain,
@@ -46,7 +46,6 @@ from gde_plugins.reward_prediction.domains import (
 )
 from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
 from gde_plugins.reward_prediction.figures import curves, leaderboards
-from gde_plugins.reward_prediction.hard import ON_HARD, hard_plan, hard_rows
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -122,8 +121,6 @@ class RewardPredictionStudy:
                 embedders.setdefault(row_of(embedder), embedder)
             metrics += map(_probe, embedders.values())
         plans = {NAME: self._plan(share, rewards, metrics)}
-        if config.hard:
-            plans[HARD] = hard_plan(config, self._domains, share)
         if config.agents:
             plans.update(planning(config, self._domains, share, agent))
         return plans
@@ -143,11 +140,6 @@ class RewardPredictionStudy:
         labels = {one.label for one in ablations(self._config)} | ABLATIONS.keys()
         main = [one for one in measured if one.where.get("reward") not in labels]
         rows = [*self._table(main, board, TABLE_1, TABLE)]
-        if self._config.hard:
-            hard = runs[HARD]
-            board_of_hard = self._board(hard.evidence)
-            found = hard.result.measurements
-            rows += hard_rows(main, found, board_of_hard, self._domains)
         if self._config.ablations:
             ablated = [one for one in measured if one.where.get("reward") in labels]
             ablated += self._as_in_table_1(runs)
@@ -162,10 +154,7 @@ class RewardPredictionStudy:
         board = self._board(evidence)
         best = next((one.contender for one in board if one.verdict is None), "")
         shown = [best, *(one for one in CURVED if one != best)]
-        found = [*leaderboards(board)]
-        if self._config.hard:
-            found += leaderboards(self._board(runs[HARD].evidence), ON_HARD)
-        return [*found, *curves(evidence, shown)]
+        return [*leaderboards(board), *curves(evidence, shown)]
 
     def _board(self, evidence: Evidence) -> Sequence[Standing]:
         """The reward models of a run by task, beside the best that reads nothing."""

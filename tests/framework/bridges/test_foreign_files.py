@@ -1,128 +1,16 @@
-"""Files of other programs that are wrong or damaged are refused in one line; what is
-only unusual is read.
-"""
+"""Files of other programs that are wrong or damaged are refused in one line."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 from gde.bridges import foreign_files
-from gde.bridges.foreign_files import check_archive, number, what_is_wrong
-from gde.bridges.lm_eval_logs import read_lm_eval
+from gde.bridges.foreign_files import check_archive, check_size, number, what_is_wrong
 from gde.errors import GdeError
 
 HEADERS = ("header.json",)
-
-
-def line(**changes: Any) -> str:
-    logged = {
-        "doc_id": 0,
-        "doc_hash": "0" * 64,
-        "arguments": [["1 + 1?", {}]],
-        "filtered_resps": ["2"],
-        "filter": "none",
-        "metrics": ["acc"],
-        "acc": 1.0,
-    }
-    return json.dumps({**logged, **changes}, ensure_ascii=False)
-
-
-NO_SAMPLE = "line 1: wanted a sample that lm_eval --log_samples wrote; "
-DAMAGED: dict[str, tuple[str | bytes, str]] = {
-    "of another shape": (
-        '{"role": "user", "content": "x"}',
-        f"{NO_SAMPLE}doc_id: Field required",
-    ),
-    "a list": ("[1, 2]", f"{NO_SAMPLE}Input should be an object"),
-    "nothing": ("null", f"{NO_SAMPLE}Input should be an object"),
-    "cut short": (line()[:50], f"{NO_SAMPLE}Invalid JSON: EOF"),
-    "the second line": (f"{line()}\n{{", "line 2: wanted a sample"),
-    "nested without end": ("[" * 200_000, f"{NO_SAMPLE}Invalid JSON: recursion limit"),
-    "half a character": (
-        line().replace("1 + 1?", "\\ud800"),
-        f"{NO_SAMPLE}Invalid JSON: unexpected end of hex escape",
-    ),
-    "a digest that is a number": (
-        line(doc_hash=3),
-        f"{NO_SAMPLE}doc_hash: Input should be a valid string",
-    ),
-    "metrics that are a text": (
-        line(metrics="acc"),
-        f"{NO_SAMPLE}metrics: Input should be a valid",
-    ),
-    "a metric without a value": (
-        line(metrics=["f1"]),
-        "wanted a value of each of its metrics, got none of 'f1'",
-    ),
-    "two logs in one": (
-        f"{line()}\n{line()}",
-        "line 2: wanted document 0 once, got it again",
-    ),
-    "other bytes": (b"\xff\xfe\x00", "wanted a text file of samples"),
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGED)
-def test_damaged_samples_are_refused_in_one_line(kind: str, tmp_path: Path) -> None:
-    content, said = DAMAGED[kind]
-    path = tmp_path / "samples_sums_2026.jsonl"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(GdeError) as refused:
-        read_lm_eval(path)
-    assert str(refused.value).startswith(str(path))
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < len(str(path)) + 300
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        line(
-            arguments=[["a\u2028b\x85c", {}]]
-        ),  # ends of lines for Python's `splitlines`, and in no JSON
-        f"\n{line()}\n\n",
-        f"\ufeff{line()}",
-        line(doc_id="first"),
-    ],
-)
-def test_unusual_samples_are_read(content: str, tmp_path: Path) -> None:
-    path = tmp_path / "samples_sums_2026.jsonl"
-    path.write_text(content, encoding="utf-8")
-    (sample,) = read_lm_eval(path).samples
-    assert sample.scores == {"acc": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("score", "said"),
-    [
-        ("NaN", "acc is nan"),
-        ("Infinity", "acc is inf"),
-        ("1" + "0" * 400, "acc is 1" + "0" * 39),
-        ('"0.5"', "acc is '0.5'"),
-        ("[0.5, 3]", "acc is [0.5, 3]"),
-    ],
-)
-def test_what_is_no_number_leaves_a_sample_unscored_and_is_named(
-    score: str, said: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "samples_sums_2026.jsonl"
-    path.write_text(line().replace("1.0}", f"{score}}}"), encoding="utf-8")
-    (sample,) = read_lm_eval(path).samples
-    assert sample.failure == f"it was not scored: {said}"
-
-
-def test_one_score_is_enough(tmp_path: Path) -> None:
-    path = tmp_path / "samples_sums_2026.jsonl"
-    path.write_text(
-        line().replace("1.0}", "NaN}") + "\n" + line(filter="strict"), encoding="utf-8"
-    )
-    (sample,) = read_lm_eval(path).samples
-    assert sample.scores == {"acc,strict": 1.0} and sample.failure == ""
 
 
 def archive(path: Path, **texts: str) -> Path:
@@ -165,11 +53,11 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_read(
         match=r"a\.eval: wanted at most .* of samples, got .*; import it in parts",
     ):
         check_archive(bomb, "a log", HEADERS)
-    large = tmp_path / "samples_a_2026.jsonl"
+    large = tmp_path / "a.json"
     with large.open("wb") as file:
         os.truncate(file.fileno(), 2**21)
     with pytest.raises(GdeError, match="wanted at most"):
-        read_lm_eval(large)
+        check_size(large)
 
 
 def test_an_archive_that_unpacks_to_much_more_than_a_log_is_refused(

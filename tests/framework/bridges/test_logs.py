@@ -2,10 +2,6 @@
 reads.
 """
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +9,6 @@ from typing import Any
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.comparisons.comparing import compare
 from gde.data.result import Result
 from gde.errors import GdeError
@@ -89,46 +84,6 @@ def test_what_is_no_log_is_refused(
     with pytest.raises(GdeError, match=message):
         import_log(Log(task="sums", model="m", samples=samples), tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def sample(number: int, kept: str = "none", **scores: Any) -> str:
-    logged = {
-        "doc_id": number,
-        "doc": {"question": f"{number} + 1?"},
-        "doc_hash": f"{number:064x}",
-        "arguments": [[f"{number} + 1?", {"until": ["."]}]],
-        "resps": [[str(number + 1)]],
-        "filtered_resps": [str(number + 1)],
-        "filter": kept,
-        "metrics": [*scores],
-        **scores,
-    }
-    return json.dumps(logged)
-
-
-def test_samples_of_lm_eval_are_read_with_each_of_their_filters(tmp_path: Path) -> None:
-    path = tmp_path / "some__model" / "samples_sums_2026-11-22T00-00-00.jsonl"
-    path.parent.mkdir()
-    rows = (
-        sample(0, acc=1.0, ppl=[1.0, 2]),
-        sample(1, acc=0),
-        sample(0, "strict", acc=0.0),
-    )
-    path.write_text("\n".join(rows))
-    read = read_lm_eval(path)
-    assert (read.task, read.model, len(read.samples)) == ("sums", "some__model", 2)
-    assert read.samples[0].scores == {"acc": 1.0, "acc,strict": 0.0}
-    assert (read.samples[0].asked, read.samples[0].answer) == ("0 + 1?", "1")
-    assert import_log(read, tmp_path / "run").status == "ok"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(GdeError, match="wanted a text file of samples"):
-        read_lm_eval(path)
-    path.write_text('{"doc_id": 0}')
-    with pytest.raises(
-        GdeError,
-        match=r"line 1: wanted a sample that lm_eval --log_samples wrote; doc_hash: Field required",
-    ):
-        read_lm_eval(path)
 
 
 def test_a_run_goes_to_inspect_and_comes_back(tmp_path: Path) -> None:
@@ -309,57 +264,3 @@ def test_what_inspect_itself_has_scored_is_read(
         "",
         "it was not scored",
     ]
-
-
-TASK = """
-task: sums
-dataset_path: json
-dataset_kwargs: {data_files: {test: DATA}}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{q}}"
-doc_to_target: "{{a}}"
-generation_kwargs: {until: ["."]}
-metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
-"""
-
-
-def test_what_lm_eval_itself_has_logged_is_read(tmp_path: Path) -> None:
-    pytest.importorskip("lm_eval", reason="`nox -s bridges` installs it")
-    (tmp_path / "data.jsonl").write_text(
-        "".join(json.dumps({"q": f"{i}+1?", "a": f"{i + 1}"}) + "\n" for i in range(3))
-    )
-    (tmp_path / "sums.yaml").write_text(
-        TASK.replace("DATA", str(tmp_path / "data.jsonl"))
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "lm_eval",
-        "--model",
-        "dummy",
-        "--tasks",
-        "sums",
-        "--include_path",
-        str(tmp_path),
-    ]
-    logged = ["--log_samples", "--output_path", str(tmp_path / "out")]
-    offline = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "HF_DATASETS_OFFLINE": "1",
-        "HF_HOME": str(tmp_path / "home"),
-    }
-    done = subprocess.run(
-        [*command, *logged], capture_output=True, text=True, check=False, env=offline
-    )
-    assert done.returncode == 0, done.stderr
-    (path,) = (tmp_path / "out").rglob("samples_sums_*.jsonl")
-    read = read_lm_eval(path)
-    assert (read.task, len(read.samples)) == ("sums", 3)
-    assert [each.asked for each in read.samples] == ["0+1?", "1+1?", "2+1?"]
-    assert (
-        import_log(read, tmp_path / "run")
-        .measurements[0]
-        .name.startswith("scores.exact_match")
-    )

@@ -560,10 +560,7 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
         (("report", ""), "RUN"),
         (("eval", "--env", "grid", "--agent", "random", "--out="), "--out"),
         (("eval", "--plan", " "), "--plan"),
-        (
-            ("train-reward", "--data", "train.jsonl", "--data", "", "--out", "model"),
-            "--data",
-        ),
+        (("compare", "a", ""), "RUN..."),
     ],
 )
 def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -> None:
@@ -583,7 +580,7 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
             "gde: --episodes: wanted a whole number, got 'many'; see `",
         ),
         (
-            "reproduce meg-logits --scale x",
+            "reproduce meg-cliffworld --scale x",
             "gde: --scale: wanted a number, got 'x'; see `",
         ),
         (
@@ -607,8 +604,8 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
             "gde: --episodes is given twice and takes one",
         ),
         (
-            "nano train --out a --steps 1 --steps 1",
-            "gde: --steps is given twice and takes one value: ",
+            "babyai dataset --task plan --out a --workers 1 --workers 1",
+            "gde: --workers is given twice and takes one value: ",
         ),
         (
             "rescore . --set accuracy.x=1",

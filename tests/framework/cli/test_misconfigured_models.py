@@ -65,7 +65,8 @@ WRONG = {
         says="cannot connect: .* does not speak TLS. Write http:// in place of https://",
     ),
     "no scheme": Wrong(
-        model="openai:llama-3@{host}/v1", says="model.source: wanted MODEL@URL, e.g. "
+        model="openai:llama-3@{host}/v1",
+        says=r"model\.url: wanted a value, got none; --set model\.url=",
     ),
     "path": Wrong(
         model="openai:llama-3@http://{host}/v2",

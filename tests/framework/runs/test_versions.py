@@ -14,11 +14,11 @@ import pytest
 from whole_plan import whole_plan
 
 from gde import GdeError, How, Plan, Result, evaluate, probe, rescore, resume
+from gde.before.preparing import prepare
 from gde.errors import RunFailed
 from gde.request import versions
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.provenance import provenance
-from gde.runs.evaluating import prepare
 from gde.runs.sharing import DistantSharing, Sharing, shares
 from gde.runs.stopping import Stop
 from gde.store.folder import RunFolder

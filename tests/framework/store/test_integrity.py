@@ -58,8 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(whole: Path, tmp_path: Path) -> Path:
-    run = Path(shutil.copytree(whole, tmp_path / "run"))
-    return run
+    return Path(shutil.copytree(whole, tmp_path / "run"))
 
 
 def raw(run: Path, *statements: str) -> None:

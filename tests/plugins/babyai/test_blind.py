@@ -7,7 +7,7 @@ from asking import episode, measured
 
 from gde_plugins.babyai.agents.blind import BlindAnswerer
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
-from gde_plugins.babyai.config import BlindConfig, ScriptedConfig
+from gde_plugins.babyai.config import BlindConfig
 from gde_plugins.babyai.oracle.least_subgoals import least_subgoals
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.question import scores_of
@@ -55,7 +55,7 @@ def test_counting_turns_and_steps_answers_every_published_predict_question() -> 
 
 
 def test_a_lead_over_the_best_baseline_is_tested_in_the_same_worlds() -> None:
-    agent = ScriptedAnswerer(ScriptedConfig())
+    agent = ScriptedAnswerer()
     found = measured(
         "plan", [episode("plan", LEVEL["plan"], n, agent) for n in range(30)]
     )

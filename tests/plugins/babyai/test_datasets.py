@@ -9,9 +9,10 @@ from asking import episode_in, measured
 
 from gde.errors import ConfigError, GdeError
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
-from gde_plugins.babyai.config import QuestionConfig, ScriptedConfig
+from gde_plugins.babyai.config import QuestionConfig
+from gde_plugins.babyai.tasks.asked import KINDS
 from gde_plugins.babyai.tasks.datasets import Wanted, write_dataset
-from gde_plugins.babyai.tasks.environment import KINDS, QuestionEnvironment
+from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 from gde_plugins.babyai.worlds.levels import PLAN_WORLDS
 
 
@@ -34,7 +35,7 @@ def test_a_dataset_is_asked_as_it_stands(task: str, tmp_path: Path) -> None:
     world = QuestionEnvironment(task, QuestionConfig(dataset=str(path)))
     assert len(world.worlds()) == 4
     assert world.reset(0).text.startswith("A description of another author.\n\n")
-    agent = ScriptedAnswerer(ScriptedConfig())
+    agent = ScriptedAnswerer()
     found = measured(task, [episode_in(world, n, agent) for n in range(4)])
     name = "decompose.comprehension" if task == "decompose" else f"{task}.success"
     assert found[name].value == found[f"{name}.published"].value == 1

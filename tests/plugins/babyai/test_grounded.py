@@ -12,10 +12,10 @@ from gde_plugins.babyai.config import (
     BlindConfig,
     PlanConfig,
     PredictConfig,
-    ScriptedConfig,
 )
+from gde_plugins.babyai.tasks.asked import GROUNDED
 from gde_plugins.babyai.tasks.blind import blind_answers
-from gde_plugins.babyai.tasks.environment import GROUNDED, QuestionEnvironment
+from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 from gde_plugins.babyai.tasks.grounded import GroundedPredict
 from gde_plugins.babyai.tasks.question import scores_of
 from gde_plugins.babyai.worlds.generation import make_scene
@@ -72,7 +72,7 @@ def asked(task: str, agent: Agent) -> dict[str, float | None]:
 
 def test_counting_is_at_chance_and_the_solution_is_not() -> None:
     counted = asked("predict", BlindAnswerer(BlindConfig(how="counter")))
-    solved = asked("predict", ScriptedAnswerer(ScriptedConfig()))
+    solved = asked("predict", ScriptedAnswerer())
     assert (counted["predict.success"], counted["predict.pairs"]) == (0.5, 0)
     assert (solved["predict.success"], solved["predict.pairs"]) == (1, 1)
     assert solved["predict.success.above_blind"] == 0.5

@@ -9,15 +9,17 @@ from typer.testing import CliRunner
 
 from gde.cli.main import build_app
 from gde.data.observation import Observation
+from gde.data.result import Measurement
 from gde.data.trajectory import Decision
 from gde.errors import ConfigError
-from gde.parts.agent import Brief, FunctionAgent
+from gde.parts.agent import Agent, Brief, FunctionAgent
 from gde.testing import check_environment
 from gde.testing.parts import PlantedModel
 from gde_plugins.babyai.agents.prompter import WAYS, Prompter
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
-from gde_plugins.babyai.config import PrompterConfig, ScriptedConfig
+from gde_plugins.babyai.config import PrompterConfig
 from gde_plugins.babyai.oracle.subgoals import write
+from gde_plugins.babyai.tasks.asked import KINDS
 from gde_plugins.babyai.tasks.datasets import (
     Wanted,
     columns,
@@ -26,17 +28,20 @@ from gde_plugins.babyai.tasks.datasets import (
     write_dataset,
 )
 from gde_plugins.babyai.tasks.decompose import Decompose
-from gde_plugins.babyai.tasks.environment import KINDS
 from gde_plugins.babyai.tasks.execution import run_actions
 from gde_plugins.babyai.tasks.parsing import (
+    END,
     LONGEST,
+    PLAN_MARKER,
+    START,
+    STATE_MARKER,
     read_plan,
     read_state,
     read_subgoals,
 )
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
-from gde_plugins.babyai.tasks.question import scores_of
+from gde_plugins.babyai.tasks.question import scores_of, state_text
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, PLAN_WORLDS
 
@@ -78,48 +83,40 @@ def test_plans_of_the_custom_worlds_are_solved_and_none_beats_the_shortest() -> 
         assert scores["optimality"] is None or 0 < float(str(scores["optimality"])) <= 1
 
 
-@pytest.mark.parametrize(
-    ("how", "scores"),
-    [
-        (
-            "perfect",
-            {"predict": (1.0, 1.0), "plan": (1.0, 1.0), "decompose": (1.0, 1.0)},
-        ),
-        ("position", {"predict": (0.0, 1.0)}),
-        (
-            "garbage",
-            {"predict": (0.0, 0.0), "plan": (0.0, 0.0), "decompose": (0.0, 0.0)},
-        ),
-    ],
-)
-def test_scripted_answerers_get_exactly_their_scores(
-    how: str, scores: dict[str, tuple[float, float]]
-) -> None:
-    second = {
-        "predict": "predict.position",
-        "plan": "plan.efficiency",
-        "decompose": "decompose.precision",
-    }
-    for task, (first, other) in scores.items():
-        config = ScriptedConfig(how=how)  # type: ignore[arg-type]
-        found = measured(
-            task,
-            [
-                episode(task, LEVELS[task], seed, ScriptedAnswerer(config))
-                for seed in range(5)
-            ],
-        )
-        assert (found[SCORE[task]].value, found[second[task]].value) == (first, other)
-        assert found[f"{task}.unusable"].value == (how == "garbage")
-        assert found[f"{task}.unusable.no_marker"].value == (how == "garbage")
+SECOND = {
+    "predict": "predict.position",
+    "plan": "plan.efficiency",
+    "decompose": "decompose.precision",
+}
+
+
+def scored(task: str, agent: Agent, n: int) -> dict[str, Measurement]:
+    return measured(
+        task, [episode(task, LEVELS[task], seed, agent) for seed in range(n)]
+    )
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_solutions_get_every_score_and_other_talk_gets_none(task: str) -> None:
+    talk = FunctionAgent(lambda _: "I would rather talk about something else.")
+    for agent, score in ((ScriptedAnswerer(), 1.0), (talk, 0.0)):
+        found = scored(task, agent, 5)
+        assert (found[SCORE[task]].value, found[SECOND[task]].value) == (score, score)
+        assert found[f"{task}.unusable"].value == 1 - score
+        assert found[f"{task}.unusable.no_marker"].value == 1 - score
+
+
+def test_the_right_position_with_a_wrong_direction_is_no_success() -> None:
+    question = Predict(make_scene("GoToObj", 2, "3.0"))
+    end = question.end
+    turned = state_text(question.scene, end.position, (end.direction + 2) % 4)
+    scores = scores_of(question, f"{STATE_MARKER} {turned}")
+    assert (scores["score"], scores["position"]) == (0.0, 1.0)
 
 
 def test_walking_straight_on_is_worth_what_it_reaches() -> None:
-    config = ScriptedConfig(how="forward")
-    episodes = [
-        episode("plan", LEVELS["plan"], seed, ScriptedAnswerer(config))
-        for seed in range(30)
-    ]
+    forward = ", ".join(["forward"] * 200)
+    walker = FunctionAgent(lambda _: f"{PLAN_MARKER} {forward}")
     straight = 0
     for seed in range(30):
         question = PlanQuestion(make_scene(LEVELS["plan"], seed, "3.0"))
@@ -127,14 +124,14 @@ def test_walking_straight_on_is_worth_what_it_reaches() -> None:
             run_actions(question.scene, ["forward"] * 10, question.target).end.ahead
             == question.target
         )
-    found = measured("plan", episodes)
+    found = scored("plan", walker, 30)
     assert found["plan.success"].value == pytest.approx(straight / 30)
     assert found["plan.unusable"].value == 0
-    decomposed = [
-        episode("decompose", LEVELS["decompose"], seed, ScriptedAnswerer(config))
-        for seed in range(4)
-    ]
-    assert measured("decompose", decomposed)["decompose.comprehension"].value == 0
+
+
+def test_a_list_without_effect_needs_help() -> None:
+    lister = FunctionAgent(lambda _: f"{START}\n(DropSubgoal)\n{END}")
+    assert scored("decompose", lister, 4)["decompose.comprehension"].value == 0
 
 
 def test_only_the_position_counts_for_the_distance() -> None:
@@ -238,8 +235,7 @@ def test_an_answer_that_never_came_is_a_failure_and_counted() -> None:
             return Decision.unusable("empty", "nothing was said")
 
     episodes = [
-        episode("predict", "GoToObj", seed, ScriptedAnswerer(ScriptedConfig()))
-        for seed in range(3)
+        episode("predict", "GoToObj", seed, ScriptedAnswerer()) for seed in range(3)
     ]
     found = measured("predict", [*episodes, episode("predict", "GoToObj", 3, Silent())])
     assert (
@@ -253,7 +249,7 @@ def test_numbers_are_broken_down_by_difficulty_and_competency() -> None:
     from gde.data.evidence import Evidence
     from gde_plugins.babyai.scoring.metrics import predict
 
-    agent = ScriptedAnswerer(ScriptedConfig())
+    agent = ScriptedAnswerer()
     wrong = FunctionAgent(
         lambda _: "The agent's final state is: ((1, 1), 0), which is never right here"
     )

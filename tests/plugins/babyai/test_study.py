@@ -9,15 +9,12 @@ import pytest
 
 from gde import Choice, Plan, evaluate
 from gde.data.evidence import Evidence
-from gde.errors import GdeError
-from gde.parts.reproduction import Run, beside
+from gde.parts.reproduction import Run
 from gde.studies.reproducing import Request, foresee, reproduce
 from gde.studies.study import Study
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import (
-    LEARNED,
     PROMPTER,
-    TASKS,
     BabyBenchStudy,
     find,
 )
@@ -186,7 +183,7 @@ def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_cou
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """One seed of twenty, answered without a mistake."""
-    agent = Choice(name="babyai-scripted", config={"how": "perfect"})
+    agent = Choice(name="babyai-scripted")
     return reproduce(
         Request(name="babybench", scale=0.05, agent=agent),
         tmp_path_factory.mktemp("study") / "out",
@@ -238,23 +235,6 @@ def test_models_beside_are_asked_by_the_same_agent() -> None:
     assert other.agent.config == {"prompting": "cot", "model": config.models[0]}
 
 
-def test_a_learned_player_answers_beside() -> None:
-    study = BabyBenchStudy(StudyConfig(learned="player"))
-    plans = study.plans(0.01, Choice(name=PROMPTER))
-    for task in TASKS:
-        theirs = plans[beside(task, LEARNED)]
-        assert theirs.agent == Choice(name=LEARNED, config={"source": "player"})
-        assert theirs.environment == plans[task].environment
-
-
-def test_a_missing_player_is_refused_before_anyone_answers(tmp_path: Path) -> None:
-    settings = {"learned": str(tmp_path / "nowhere")}
-    request = Request(name="babybench", scale=0.05, settings=settings)
-    with pytest.raises(GdeError, match=r"study\.learned: wanted the folder .*nowhere"):
-        reproduce(request, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_prompter_answers_unless_another_agent_is_named() -> None:
     found = foresee(Request(name="babybench", scale=0.05))
     assert "asked-tot" in {each.plan for each in found}
@@ -272,7 +252,7 @@ def test_the_figures_are_drawn(study: Study) -> None:
 
 def test_tables_say_by_which_protocol_answers_were_read(study: Study) -> None:
     assert all(row.table.endswith("unusable answers as 0") for row in study.rows)
-    agent = Choice(name="babyai-scripted", config={"how": "garbage"})
+    agent = Choice(name="babyai-scripted")
     runs = {}
     for name, result in study.results.items():
         runs[name] = Run(result=result, evidence=Evidence(trajectories=()))

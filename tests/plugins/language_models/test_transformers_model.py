@@ -16,8 +16,10 @@ from gde import Choice, Plan, evaluate, resume
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import AnswerForm, ChatRequest, Effort, Message, Role, Sampling
 from gde.data.json import Json
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.parts.context import OutsideRun
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
 from gde.runs.trusting import disclose, trust_run
 from gde.store.folder import RunFolder
 from gde.testing import check_white_box
@@ -213,12 +215,12 @@ def test_loading_says_nothing(
 def test_a_plan_from_elsewhere_asks_a_hub_only_when_its_user_trusts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluate(Plan(environment="grid", agent="optimal", episodes=1), tmp_path / "run")
     # What a stranger may write: transformers sends the user's token to the hub.
-    plan = tmp_path / "run" / "plan.toml"
-    text = plan.read_text()
-    stranger = 'use = "gpt-oss"\nmodel = "hf:someone/model"'
-    plan.write_text(text.replace('use = "optimal"\nties = "random"', stranger))
+    agent = Choice(name="gpt-oss", config={"model": "hf:someone/model"})
+    theirs = resolve(Plan(environment="grid", agent=agent), Catalogue.default())
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "theirs"))
+    RunFolder.create(theirs.plan, tmp_path / "run", theirs.how)
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "mine"))
 
     def find(*_: object) -> None:
         raise AssertionError("asked")
@@ -229,7 +231,7 @@ def test_a_plan_from_elsewhere_asks_a_hub_only_when_its_user_trusts_it(
     lines = disclose(tmp_path / "run").lines
     assert "model hf:someone/model is loaded as hf:someone/model" in lines
     trust_run(tmp_path / "run")
-    with pytest.raises(AssertionError, match="asked"):
+    with pytest.raises(RunFailed, match="asked"):
         resume(tmp_path / "run")
 
 

@@ -199,4 +199,5 @@ def test_the_order_of_solving_is_told_where_there_is_one() -> None:
     assert solving_order(posited()) == ("D",)
     forgetful = forgetful_mouse()
     *_, last = forgetful.nodes
-    assert solving_order(forgetful.posit([], [utility("U", [-1, 1], [last])])) is None
+    with pytest.raises(ValueError, match="decisions D1, D2: one does not recall"):
+        solving_order(forgetful.posit([], [utility("U", [-1, 1], [last])]))

@@ -5,6 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
+from meg_studies.validity.agents import ANYWHERE, ON_MAPS, SEEKING, WITH_KEYS
+from meg_studies.validity.study import walk
 
 from gde.parts.environment import Environment
 from gde_plugins.blocksworld.config import BlocksworldConfig
@@ -13,8 +15,6 @@ from gde_plugins.grid.composition import compose
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.keyed.config import KeyDoorConfig, TwoPathKeyConfig
 from gde_plugins.grid.keyed.environment import key_door, two_path_key
-from gde_plugins.meg.validity.agents import ANYWHERE, ON_MAPS, SEEKING, WITH_KEYS
-from gde_plugins.meg.validity.study import walk
 from gde_plugins.meg.verdict.power import noisy
 from gde_plugins.meg.verdict.pursuits import Pursuits, Scored, pursuits_of
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation, ratio

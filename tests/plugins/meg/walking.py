@@ -1,11 +1,12 @@
 """Episodes of the agents of the validity suite."""
 
+from meg_studies.baselines.walkers import BLIND, SEEKING, walk
+
 from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.meg.baselines.walkers import BLIND, SEEKING, walk
 from gde_plugins.meg.trajectories.episodes import Episode
 
 

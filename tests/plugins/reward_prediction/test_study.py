@@ -3,7 +3,6 @@ is none.
 """
 
 import json
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -13,16 +12,14 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError
 from gde.cli.main import build_app
-from gde.store.folder import RunFolder
 from gde.studies.reproducing import Request, foresee, reproduce
 from gde.testing.context import PlainContext
 from gde_plugins.reward_prediction.building import Order, build_domain
 from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.domains import find_domain
 from gde_plugins.reward_prediction.environment import RewardBench
-from gde_plugins.reward_prediction.measured import BESIDE
 from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
-from gde_plugins.reward_prediction.study import TABLE, RewardPredictionStudy
+from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
 NAME = "rewardprediction"
 
@@ -290,37 +287,3 @@ def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
         build_app(), ["reproduce", NAME, "--set", "judge.model=nano", "--dry-run"]
     )
     assert isinstance(refused.exception, GdeError) or refused.exit_code == 2
-
-
-def test_hard_pairs_stand_beside_the_published_ones(data: Path, tmp_path: Path) -> None:
-    settings = {"data": str(data), "ablations": False, "hard": True}
-    request = Request(name=NAME, settings=settings, scale=0.01)
-    found = reproduce(request, tmp_path / "study")
-    assert found.status == "ok"
-    hard = {
-        row.quantity: row
-        for row in found.rows
-        if row.table == "EPIC distance on hard pairs"
-    }
-    rows = {row.quantity: row.ours for row in found.rows if row.table == TABLE}
-    titles = [figure.title for figure in found.figures]
-    assert titles[:2] == [
-        "EPIC distance, BlocksWorld",
-        "EPIC distance on hard pairs, BlocksWorld",
-    ]
-    # Three tasks, each with a success and six kinds of failures.
-    run = RunFolder.open(tmp_path / "study" / "hard")
-    with closing(run.journal(write=False)) as journal:
-        assert len(journal.finished()) == 3 * 7
-
-    truth = hard["oracle, BlocksWorld"]
-    assert (truth.ours.value, truth.ours.n) == (0, 3)
-    assert truth.others["progress told from other steps"].value == 1
-    assert truth.others["harm told from other steps"].value == 1
-    clock = hard["clock, BlocksWorld"]
-    assert clock.others["progress told from other steps"].value == 0.5
-    assert clock.others["published pairs"] == rows["clock, BlocksWorld"]
-    best = next(row for row in hard.values() if BESIDE not in row.others)
-    assert clock.ours.value is not None and best.ours.value is not None
-    difference = clock.ours.value - best.ours.value
-    assert clock.others[BESIDE].value == pytest.approx(difference)

@@ -31,7 +31,6 @@ from gde_plugins.babyai.worlds.levels import (
 )
 
 PROMPTER = "babyai-prompter"
-LEARNED = "babyai-learned"
 TASKS = ("predict", "plan", "decompose")
 PLAN_SEEDS = 5
 ABLATED = ("GoToObj", "BossLevel")
@@ -96,9 +95,6 @@ class BabyBenchStudy:
     def _others(self, agent: Choice) -> Mapping[str, Choice]:
         """The agents that answer beside this one, by name."""
         others = {name: Choice(name=name) for name in self._config.agents}
-        if self._config.learned:
-            source: dict[str, Json] = {"source": self._config.learned}
-            others[LEARNED] = Choice(name=LEARNED, config=source)
         for model in self._config.models:
             others[model] = replace(agent, config={**agent.config, "model": model})
         others.pop(agent.name, None)
@@ -161,7 +157,7 @@ class BabyBenchStudy:
     def _found(self, runs: Mapping[str, Run]) -> Mapping[str, Tasks]:
         """The measurements by agent and task; the evaluated agent has no name."""
         found: dict[str, Tasks] = {}
-        for name in ("", *self._config.agents, LEARNED, *self._config.models):
+        for name in ("", *self._config.agents, *self._config.models):
             of_tasks = {}
             for task in TASKS:
                 run = runs.get(beside(task, name) if name else task)

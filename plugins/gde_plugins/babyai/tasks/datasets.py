@@ -16,7 +16,7 @@ from pathlib import Path
 from gde.errors import ConfigError, MissingExtra
 from gde.files import new_folder
 from gde_plugins.babyai.config import Format, WorldConfig
-from gde_plugins.babyai.tasks.environment import KINDS, description
+from gde_plugins.babyai.tasks.asked import KINDS, description
 from gde_plugins.babyai.tasks.question import Unanswerable, state_text
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import (

@@ -36,14 +36,6 @@ def model_name(training: Training) -> str:
     return "nano" if training == DEFAULT else f"nano:{training}"
 
 
-def named_folder(model: str) -> Path:
-    """Return the folder of an embedded model by its name, else the path itself."""
-    for training in NOTICES:
-        if model == model_name(training):
-            return folder(training)
-    return Path(model)
-
-
 def folder(training: Training = DEFAULT) -> Path:
     """Return a packaged model: configuration, weights and tokenizer.
 

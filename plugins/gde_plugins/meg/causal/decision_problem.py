@@ -84,12 +84,13 @@ class DecisionProblem:
         return prod(self.diagram.cardinalities[name] for name in self.targets)
 
     @cached_property
-    def order(self) -> tuple[str, ...] | None:
-        """The decisions in an order in which each is solved given those before it; None
-        where there is none.
+    def order(self) -> tuple[str, ...]:
+        """The decisions in an order in which each is solved given those before it.
 
-        There is none where a decision does not recall what it needs (Koller and Milch
-        2003, with the entropy of every decision as a utility of its own).
+        Raises:
+            ValueError: there is none, since a decision does not recall what it needs
+            (Koller and Milch 2003, with the entropy of every decision as a utility of
+            its own).
         """
         relevant: dict[str, list[str]] = {name: [] for name in self.decisions}
         for name in self.decisions:
@@ -98,8 +99,12 @@ class DecisionProblem:
                     relevant[name].append(other)
         try:
             return ordered(relevant)
-        except ValueError:
-            return None
+        except ValueError as error:
+            listed = ", ".join(self.decisions)
+            raise ValueError(
+                f"decisions {listed}: one does not recall what it needs, so MEG has no certain bounds: "
+                "let it see what earlier ones saw and chose, e.g. with_recall(diagram)"
+            ) from error
 
     def _relevant(self, other: str, name: str) -> bool:
         """Return whether the policy of `other` matters for the best choice in the

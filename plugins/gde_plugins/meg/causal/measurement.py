@@ -51,7 +51,6 @@ def measured(
     policies: Policies,
     value: float,
     bounds: tuple[float, float],
-    gap: float = GAP,
 ) -> DiagramMeg:
     """Make a measurement of the findings of a search."""
     most = max(table.shape[-1] for table in problem.policy.values())
@@ -66,7 +65,7 @@ def measured(
         value=value,
         beta=beta,
         bounds=bounds,
-        converged=bounds[1] - bounds[0] <= gap,
+        converged=bounds[1] - bounds[0] <= GAP,
         decisions=decisions,
         n_actions=most,
         utility=problem.shaped(utility),

@@ -11,8 +11,7 @@ from gde.data.mdp import Floats
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import Diagram
-from gde_plugins.meg.causal.known import best_rationality
-from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
+from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
 ITERATIONS = 2000
@@ -26,14 +25,11 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
     """Measure MEG towards any weighted sum of the diagram's utilities, a linear
     parametric-utility diagram.
 
-    `weights` are in the order of `diagram.names("utility")`. Where every decision
-    recalls what it needs, the accuracy is concave in the weights and both bounds are
-    certified. Elsewhere the best of each utility by itself and of the sum that ascent
-    finds is a lower bound as far as `known_utility` proves it.
+    `weights` are in the order of `diagram.names("utility")`. The accuracy is concave in
+    the weights and both bounds are certified.
 
     Raises:
-        ValueError: the diagram has no decision or no utility, or exact inference is too
-        large.
+        ValueError: as `known_utility`.
     """
     nodes = [diagram.nodes[name] for name in diagram.names("utility")]
     if not nodes:
@@ -55,37 +51,12 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
     basis = (basis - basis.mean(axis=0)) / scale
 
     weights = ascended(problem, basis)
-    if problem.order is None:
-        return _without_recall(problem, basis, scale, weights)
-
     utility = basis @ weights
     policies = soft_optimal(problem, utility)
     value = max(accuracy(problem, policies), 0.0)
     upper = max(upper_bound(problem, policies, basis), value)
     found = measured(problem, utility, 1.0, policies, value, (value, upper))
     return replace(found, weights=weights / scale)
-
-
-def _without_recall(
-    problem: DecisionProblem,
-    basis: Floats,
-    scale: Floats,
-    weights: Floats,
-) -> DiagramMeg:
-    tried = [weights, *np.eye(basis.shape[1])]
-    found = [best_rationality(problem, basis @ each) for each in tried]
-    values = [each.value for each in found]
-    best = int(np.argmax(values))
-
-    # The upper bound has to hold for all weights, not for those tried.
-    lower = found[best].bounds[0]
-    upper = problem.most
-    return replace(
-        found[best],
-        weights=tried[best] / scale,
-        bounds=(lower, upper),
-        converged=upper - lower <= GAP,
-    )
 
 
 def ascended(problem: DecisionProblem, basis: Floats) -> Floats:

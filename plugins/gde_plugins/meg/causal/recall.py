@@ -1,41 +1,13 @@
-"""Decisions that do not recall what they knew and did (POMDPs without recall,
-MacDermott et al. 2024, Example 2).
+"""Decisions that recall what earlier ones knew and did.
 
-The best policy of such a decision depends on the policies of earlier ones, and highest
-entropy for a given utility is no concave problem. So the search for policies is local
-and has several starts. It finds only maxima of beta * E[U] + entropy. A policy of
-highest entropy where utility trades off against entropy at no single rate is missed.
-
-Two things are certain of the value found. It is at most the ceiling less the entropy of
-the measured policy, since no policy predicts another better than that one itself. And
-it is a lower bound if agents with perfect recall could do no better than the policies
-found. The optimal policies of both examples are of that kind.
+Without recall (MacDermott et al. 2024, Example 2) the best policy of a decision depends
+on the policies of earlier ones. Highest entropy for a given utility is then no concave
+problem, so nothing certain could be said of a policy that is found.
 """
 
 import numpy as np
 
-from gde.data.mdp import Floats
-from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 from gde_plugins.meg.causal.diagram import Diagram, Node, decision
-from gde_plugins.meg.causal.soft_optimal import EQUAL, equal_merits, merit, soft_optimal
-
-
-def proven(
-    problem: DecisionProblem,
-    policies: Policies,
-    utility: Floats,
-    beta: float,
-) -> bool:
-    """Return whether the policies are as good as the best with perfect recall, hence
-    the best without.
-    """
-    # With recall the problem is concave, so its one maximum bounds every policy
-    # without.
-    relaxed = DecisionProblem(with_recall(problem.diagram), problem.scopes)
-    best_policies = soft_optimal(relaxed, utility, beta)
-    best = merit(relaxed, best_policies, utility, beta)
-    found = merit(problem, policies, utility, beta)
-    return equal_merits(best, found, EQUAL)
 
 
 def with_recall(diagram: Diagram) -> Diagram:

@@ -1,3 +1,1 @@
-"""The metrics of a run: goal-directedness of its agent, from the outside and from the
-inside.
-"""
+"""The metrics of a run: goal-directedness of its agent."""

@@ -80,8 +80,6 @@ class LinearFit:
     behaviour: Behaviour
     features: Floats
     """(K, S) in the joined worlds."""
-    spread: float = PRIOR_SPREAD
-    """Standard deviation of the prior of each weight."""
 
     def scores(self, weights: Floats) -> Floats:
         """Return (N,) nats above chance of each episode."""
@@ -103,8 +101,8 @@ class LinearFit:
 
         def loss(weights: Floats) -> tuple[float, Floats]:
             nats, slope = self.accuracy(weights, chosen)
-            # The gradient of the prior's |weights|^2 / (2 spread^2).
-            penalty = weights / self.spread**2
+            # The gradient of the prior's |weights|^2 / (2 PRIOR_SPREAD^2).
+            penalty = weights / PRIOR_SPREAD**2
             value = float(weights @ penalty) / 2 - nats
             return value, penalty - slope
 
@@ -142,7 +140,6 @@ def held_out(
     episodes: Sequence[Episode],
     features: tuple[str, ...],
     rng: np.random.Generator,
-    spread: float = PRIOR_SPREAD,
 ) -> Floats:
     """Return (N,) nats above chance of each episode by weights fitted to other
     clusters.
@@ -156,7 +153,7 @@ def held_out(
     sample = Sample.of(episodes)
     behaviour = Behaviour.of(sample, utilities)
     values = utilities.values(behaviour.mdp)
-    fit = LinearFit(behaviour, values, spread)
+    fit = LinearFit(behaviour, values)
 
     # The weights for all episodes are close to those of every fold, which saves steps.
     every = np.ones(len(sample))

@@ -23,7 +23,6 @@ from fuzzing.damage import altered, altered_cell, damaged
 from gde import evaluate, load_evidence, rescore
 from gde.before.spending import spending
 from gde.bridges.inspect_logs import read_inspect, write_inspect
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.bridges.site.dataset import check as check_dataset
 from gde.comparisons.comparing import compare
 from gde.comparisons.contest import members
@@ -46,7 +45,6 @@ Reading = Callable[[], object]
 Subject = Callable[["Corpus", Path, Random], Reading]
 RUN, GOING = "run", "going"
 """A finished run, and one that was killed."""
-SAMPLES = "samples_sums_2026-11-22T00-00-00.jsonl"
 CONTEST, STUDY, SUMS = "contest.toml", "reproduction.json", "checksums.json"
 
 
@@ -98,7 +96,6 @@ def make_corpus(folder: Path) -> None:
     for name in ("run.sqlite", "result.json", "plan.toml"):
         shutil.copyfile(run / name, folder / name)
     write_arrays(folder / "a.safetensors", {"values": np.ones((3, 4), np.float32)})
-    (folder / SAMPLES).write_text("\n".join(map(_sample, range(4))))
     (folder / CONTEST).write_text('version = 1\nvariants = ["a", "b"]\n')
     (folder / STUDY).write_text(json.dumps(_study()))
     (folder / SUMS).write_text(json.dumps({"README.md": "0" * 64, "runs/a": "1" * 64}))
@@ -108,22 +105,6 @@ def make_corpus(folder: Path) -> None:
     except MissingExtra:
         return
     _foreign_log(folder)
-
-
-def _sample(number: int) -> str:
-    logged = {
-        "doc_id": number,
-        "doc": {"question": f"{number} + 1?"},
-        "doc_hash": f"{number:064x}",
-        "arguments": [[f"{number} + 1?", {"until": ["."]}]],
-        "resps": [[str(number + 1)]],
-        "filtered_resps": [str(number + 1)],
-        "filter": "none",
-        "metrics": ["acc", "ppl"],
-        "acc": 1.0,
-        "ppl": [1.5, 2],
-    }
-    return json.dumps(logged)
 
 
 def _study() -> dict[str, Any]:
@@ -288,19 +269,6 @@ def _damage_json(data: bytes, path: Path, corpus: Corpus, rng: Random) -> None:
         path.write_text(json.dumps(altered(json.loads(data), rng)))
 
 
-def lm_eval(corpus: Corpus, place: Path, rng: Random) -> Reading:
-    """Samples of lm-evaluation-harness."""
-    path = place / SAMPLES
-    data = corpus.read(SAMPLES)
-    if rng.random() < 0.5:
-        path.write_bytes(damaged(data, corpus.other(rng), rng))
-    else:
-        lines = altered([json.loads(line) for line in data.splitlines()], rng)
-        lines = lines if isinstance(lines, list) else [lines]
-        path.write_text("\n".join(map(json.dumps, lines)))
-    return _importing(lambda: read_lm_eval(path), corpus, place, rng)
-
-
 def inspect(corpus: Corpus, place: Path, rng: Random) -> Reading:
     """A log of Inspect, plain or packed, of gde's own episodes or of others."""
     name = rng.choice(("log.json", "log.eval", "foreign.json"))
@@ -352,24 +320,21 @@ def read_undamaged(corpus: Corpus, place: Path) -> None:
     resolve(read_plan(run / "plan.toml"), corpus.catalogue)
     members(corpus.folder)
     read_study(corpus.folder)
-    logs = {"lm": (read_lm_eval, SAMPLES)}
     if corpus.has_inspect:
         for name in ("log.json", "log.eval", "foreign.json"):
-            logs[name] = (read_inspect, name)
-    for name, (read, file) in logs.items():
-        import_log(read(corpus.folder / file), place / name, corpus.catalogue)
+            log = read_inspect(corpus.folder / name)
+            import_log(log, place / name, corpus.catalogue)
 
 
 SUBJECTS: Mapping[str, tuple[float, Subject]] = {
     "journal bytes": (0.1, journal_bytes),
-    "journal rows": (0.1, journal_rows),
-    "result": (0.05, result),
+    "journal rows": (0.2, journal_rows),
+    "result": (0.15, result),
     "safetensors": (0.15, arrays),
     "plan": (0.15, plan),
     "contest": (0.05, contest),
     "study": (0.1, study),
     "dataset": (0.05, dataset),
-    "lm-eval": (0.2, lm_eval),
     "inspect": (0.05, inspect),
 }
 """By name, with their shares of all inputs."""

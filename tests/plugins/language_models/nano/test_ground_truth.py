@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from nano_training.samples import INSTRUCTION, render
 from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest, TokenSequence
@@ -20,7 +21,6 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.nano import NOTICES, Training
-from gde_plugins.language_models.nano.samples import INSTRUCTION, render
 from gde_plugins.language_models.plugin import make_nano
 from gde_plugins.language_models.transformers_model import TransformersModel
 

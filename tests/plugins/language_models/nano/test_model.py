@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from nano_training.samples import INSTRUCTION
 
 from gde.data.completion import ChatRequest, Message, Sampling
 from gde_plugins.language_models.nano import folder
-from gde_plugins.language_models.nano.samples import INSTRUCTION
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 SIZE, GOAL = 7, (3, 3)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nano_training.samples import INSTRUCTION
 from transformers import AutoConfig
 
 from gde import Choice, How, Plan, evaluate, load_evidence
@@ -16,7 +17,6 @@ from gde_plugins.language_models import nano
 from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.local_weights import digests, embedded
 from gde_plugins.language_models.nano import NOTICES, Training, folder, model_name
-from gde_plugins.language_models.nano.samples import INSTRUCTION
 from gde_plugins.language_models.plugin import make_nano
 from gde_plugins.language_models.transformers_model import TransformersModel
 

@@ -1,1 +1,0 @@
-"""A small transformer that reads the worlds' text, and its training."""
