@@ -114,10 +114,10 @@ class _Absolute:
 
         def check(path: Path) -> Path:
             if path == Path():
-                raise ValueError("wanted the path of a file or folder")
+                raise ValueError("the path of a file or folder")
             # Two paths with a comma in between are a sweep.
             if "," in str(path) and not path.exists():
-                raise ValueError("wanted one path, which has no comma")
+                raise ValueError("one path, which has no comma")
             return path.expanduser().absolute()
 
         return no_info_after_validator_function(check, handler(source))

@@ -6,7 +6,9 @@ from contextlib import closing
 from gde.data.result import Result
 from gde.request.provenance import provenance
 from gde.request.ready import Ready
+from gde.stages.context import Resources
 from gde.stages.models import notes_of
+from gde.stages.rollout import digest, list_worlds
 from gde.store import manifest
 from gde.store.folder import RunFolder
 
@@ -14,8 +16,8 @@ from gde.store.folder import RunFolder
 def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
     """The stored result, if to compute it again could only repeat it; else None.
 
-    All files are as they were when the run ended, and plan, parts and packages are
-    the same.
+    All files are as they were when the run ended, and plan, parts, packages and worlds
+    are the same.
     """
     if not folder.is_reported:
         return None
@@ -23,9 +25,13 @@ def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
         if any(manifest.faults(journal)):
             return None
         now = provenance(ready, notes_of(journal))
+        began = journal.noted("provenance", dict) or {}
     # JSON has no tuples. The notice also tells what happened to the run.
     wanted = json.loads(json.dumps({**now, "notice": ""}))
     result = folder.read_result()
     stored = {name: result.provenance.get(name) for name in wanted}
-    is_same = {**stored, "notice": ""} == wanted and result.status == "ok"
-    return result if is_same else None
+    if {**stored, "notice": ""} != wanted or result.status != "ok":
+        return None
+    with closing(Resources(ready)) as resources:
+        worlds = digest(list_worlds(ready, resources))
+    return result if began.get("worlds") == worlds else None

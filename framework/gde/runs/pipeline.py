@@ -183,6 +183,7 @@ class Pipeline:
             )
         elif len(self.journal.finished()) < total:
             self._check("episodes", playing(self.ready))
+            manifest.begin(self.folder.path, "episodes")
             self._note_resumed(known, origin)
         return origin
 

@@ -42,7 +42,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             environment=corridor,
             agent="asking",
             metrics=["success"],
-            reporters=[],
             episodes=EPISODES,
         ),
         folder,
@@ -111,7 +110,6 @@ def told(memory: int, folder: Path, agent: "type[Told] | None" = None) -> Path:
         environment=Choice(name="corridor", config={"length": 9}),
         agent=Choice.of(offer),
         metrics=["success"],
-        reporters=[],
         episodes=1,
         seed=1,
     )
@@ -196,7 +194,6 @@ def test_an_action_stands_for_the_answer_of_an_agent_without_a_model(
         environment=Choice(name="corridor", config={"length": 3}),
         agent="optimal",
         metrics=["success"],
-        reporters=[],
         episodes=1,
     )
     run = tmp_path / "run"
@@ -252,7 +249,6 @@ def test_a_world_without_a_process_has_no_transitions(tmp_path: Path) -> None:
         environment="recipe",
         agent="expert",
         metrics=["scores"],
-        reporters=[],
         episodes=2,
     )
     evaluate(plan, tmp_path / "run", catalogue)

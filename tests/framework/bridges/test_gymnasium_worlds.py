@@ -16,6 +16,7 @@ from gde import (
     FunctionAgent,
     GdeError,
     HasMDP,
+    How,
     Observation,
     Offer,
     Plan,
@@ -102,9 +103,8 @@ def test_an_agent_that_knows_the_table_is_optimal(
         agent="optimal",
         metrics=metrics,
         episodes=4,
-        executor=executor,
     )
-    result = evaluate(plan, tmp_path / "run")
+    result = evaluate(plan, tmp_path / "run", how=How(executor=executor))
     assert result.status == "ok"
     values = {each.name: each.value for each in result.measurements}
     assert (values["success"], values["accuracy"], values["length"]) == (1.0, 1.0, 6.0)

@@ -91,7 +91,6 @@ def test_the_numbers_are_those_of_a_run_of_the_same_answers(tmp_path: Path) -> N
             environment=Choice(name="grid", config={"size": 5, "density": 0.0}),
             agent=Choice(name="up", part=AlwaysUp),
             metrics=["success", "accuracy", "efficiency"],
-            reporters=[],
             episodes=WORLDS,
             seed=3,
         ),

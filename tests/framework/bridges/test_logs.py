@@ -200,7 +200,6 @@ def asked(folder: Path) -> Result:
         environment=Choice(name="corridor", config={"length": [4, 5]}),
         agent="asking",
         metrics=["success", "accuracy"],
-        reporters=[],
         episodes=2,
         repeats=2,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Plan, evaluate
+from gde import Choice, Plan, evaluate, resume
 from gde.bridges.site.dataset import CARD, CHECKSUMS, import_dataset
 from gde.bridges.site.site import publish
 from gde.comparisons.contest import contest
@@ -79,7 +79,7 @@ def test_a_site_is_not_written_over_and_not_left_half_done(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_published_run_says_the_same_and_is_its_readers_own(
+def test_a_published_run_says_the_same_and_is_trusted_by_nobody_yet(
     site: Path, tmp_path: Path
 ) -> None:
     runs = import_dataset(site / "dataset", tmp_path / "mine")
@@ -87,7 +87,11 @@ def test_a_published_run_says_the_same_and_is_its_readers_own(
     for name, path in runs.items():
         folder = RunFolder.open(path)
         original = RunFolder.open(site.parent / name).read_result()
-        assert folder.is_own and verify(path) == ()
+        assert not folder.is_trusted
+        assert verify(path) == ()
+        assert folder.plan() == RunFolder.open(site.parent / name).plan()
+        with pytest.raises(GdeError, match="`gde trust"):
+            resume(path)
         assert folder.read_result().measurements == original.measurements
     assert (tmp_path / "mine" / "duel" / "contest.toml").is_file()
 

@@ -21,6 +21,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from gde.comparisons.contest import contest
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
 from gde.reporting.page_files import write_study
@@ -52,7 +53,8 @@ def root(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Path:
         for name in ("scripted", "random")
     }
     contest(plans, root / "contest", parts)
-    RunFolder.create(RunFolder.open(root / "contest" / "random").plan(), root / "begun")
+    random = RunFolder.open(root / "contest" / "random").plan()
+    RunFolder.create(random, root / "begun", How())
     (root / "begun" / "plan.toml").write_text(
         (root / "begun" / "plan.toml")
         .read_text()
@@ -145,7 +147,7 @@ def test_the_list_names_models_and_what_they_took(
     tmp_path: Path, parts: Catalogue
 ) -> None:
     environment = Choice(name="corridor", config={"length": 5})
-    plan = Plan(environment=environment, agent="asking", episodes=2, reporters=[])
+    plan = Plan(environment=environment, agent="asking", episodes=2)
     evaluate(plan, tmp_path / "run", parts)
     asked = state("run", tmp_path / "run")
     assert (asked.model, asked.usage.calls) == ("planted", asked.turns)
@@ -158,7 +160,7 @@ def test_the_list_names_models_and_what_they_took(
 def test_a_folder_that_cannot_be_read_is_a_line_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("version = 99")
     assert state("it", tmp_path).status == "unreadable"
-    assert "wanted version 2" in state("it", tmp_path).found
+    assert "wanted version 3" in state("it", tmp_path).found
 
 
 def test_every_page_is_there_and_holds_nothing_from_elsewhere(

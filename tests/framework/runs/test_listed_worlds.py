@@ -3,7 +3,6 @@ stops a run before it begins.
 """
 
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from gde.before.preparing import dry, prepare
 from gde.request.catalogue import Catalogue
 from gde.stages.context import Resources
 from gde.stages.rollout import episode_keys, list_worlds
-from gde.store.folder import RunFolder
 
 Starts = Callable[..., list[object]]
 
@@ -80,8 +78,6 @@ def test_a_run_goes_on_only_with_the_list_that_it_began_with(
 ) -> None:
     result = evaluate(plan(), tmp_path / "run", catalogue)
     assert resume(tmp_path / "run", catalogue).measurements == result.measurements
-    with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
-        journal.forget(["0/0/0"])
     monkeypatch.setenv("ODD_PARTS_MAKE", "brittle")
     with pytest.raises(
         GdeError,
