@@ -124,7 +124,7 @@ def main() -> None:
     )
     evidence = study(worlds, repeats)
     metrics = {
-        offer.name: offer.make(offer.config(), PlainContext())
+        offer.name: offer.made(offer.config(), PlainContext())
         for offer in gde_metrics()
         if offer.name in METRICS
     }

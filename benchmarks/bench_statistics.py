@@ -48,7 +48,7 @@ def main() -> None:
         offer = catalogue.find("metric", name).offer
         started = time.process_time()
         figures[f"{name}_measurements"] = len(
-            offer.make(offer.config(), PlainContext())(evidence)
+            offer.made(offer.config(), PlainContext())(evidence)
         )
         figures[f"{name}_seconds"] = round(time.process_time() - started, 2)
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -137,7 +137,7 @@ def test_every_metric_and_probe_says_what_its_numbers_mean() -> None:
 
 @pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.offer.name)
 def test_what_a_metric_gives_is_declared_with_its_unit(entry: Entry) -> None:
-    metric = entry.offer.make(
+    metric = entry.offer.made(
         build(entry.offer.config, {}, entry.offer.name), PlainContext()
     )
     for one in metric(sample_evidence()):

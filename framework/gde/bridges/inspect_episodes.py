@@ -193,13 +193,13 @@ class Setting:
     def make_environment(self) -> Environment:
         """A new environment."""
         offer, config = _configured("environment", self.environment, self.config)
-        made: Environment = offer.make(config, OutsideRun())
+        made: Environment = offer.made(config, OutsideRun())
         return made
 
     def make_agent(self, scope: Scope, model: str) -> Agent:
         """A new agent that asks Inspect's model of this name within the scope."""
         offer, config = _configured("agent", self.agent, self.agent_config)
-        made: Agent = offer.make(config, _Context(scope, self.seed, model))
+        made: Agent = offer.made(config, _Context(scope, self.seed, model))
         return made
 
     async def play(self, key: EpisodeKey, model: InspectModel) -> Trajectory:

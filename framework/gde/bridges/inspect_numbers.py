@@ -84,7 +84,7 @@ def measure(
     found: list[Measurement] = []
     for name in _names(metrics):
         offer = Catalogue.default().find("metric", name).offer
-        found.extend(offer.make(offer.config(), OutsideRun())(evidence))
+        found.extend(offer.made(offer.config(), OutsideRun())(evidence))
     return found
 
 

@@ -1,13 +1,9 @@
 """The metric that reads the scores of another program."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, MetricOffer, NoConfig
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
 
 
 @hookimpl
@@ -28,13 +24,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="scores",
             summary=summary,
             config=NoConfig,
-            make=_scores,
+            part="gde.bridges.logged_scores:logged_scores",
             measures=(scores,),
         ),
     )
-
-
-def _scores(_: NoConfig, __: "Context") -> object:
-    from gde.bridges.logged_scores import logged_scores
-
-    return logged_scores

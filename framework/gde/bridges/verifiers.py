@@ -57,7 +57,7 @@ class Worlds:
 
     def make(self) -> Environment:
         offer = Catalogue.default().find("environment", self.name).offer
-        made: Environment = offer.make(self.config, OutsideRun())
+        made: Environment = offer.made(self.config, OutsideRun())
         return made
 
     @property

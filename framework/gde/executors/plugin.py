@@ -32,7 +32,7 @@ def gde_executors() -> Sequence[AnyOffer]:
             name="serial",
             summary="runs all episodes concurrently in this process",
             config=NoConfig,
-            make=_serial,
+            make="gde.executors.serial:Serial",
         ),
         Offer(
             name="processes",
@@ -41,12 +41,6 @@ def gde_executors() -> Sequence[AnyOffer]:
             make=_processes,
         ),
     )
-
-
-def _serial(_: NoConfig, __: "Context") -> "Executor":
-    from gde.executors.serial import Serial
-
-    return Serial()
 
 
 def _processes(config: ProcessesConfig, _: "Context") -> "Executor":

@@ -52,7 +52,7 @@ class Chosen:
 
     def make(self, context: Context) -> Any:
         """A new part."""
-        return self.entry.offer.make(self.config, context)
+        return self.entry.offer.made(self.config, context)
 
     @property
     def needs(self) -> frozenset[str]:

@@ -3,8 +3,6 @@ tables.
 """
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import (
@@ -17,25 +15,6 @@ from gde.offers import (
     ProbeOffer,
 )
 
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde.parts.metric import Metric
-    from gde.parts.probe import Probe
-    from gde.parts.reproduction import Reproduction
-    from gde_plugins.meg.config import (
-        BaselinesConfig,
-        BoundConfig,
-        CliffWorldConfig,
-        CliffWorldStudyConfig,
-        ComponentsConfig,
-        KnownConfig,
-        LanguageConfig,
-        MegConfig,
-        ValidityConfig,
-        VerdictConfig,
-    )
-
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
@@ -47,7 +26,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="cliff-world",
             summary="cliff world with diagonal moves and wind (MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
-            make=_cliff_world,
+            make="gde_plugins.meg.cliffworld.environment:CliffWorldEnvironment",
             gives=frozenset(
                 {
                     Capability.STATE,
@@ -58,12 +37,6 @@ def gde_environments() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
-    from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
-
-    return CliffWorldEnvironment(config)
 
 
 @hookimpl
@@ -86,7 +59,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards the goal that probes decode from activations, and towards the true one",
             config=NoConfig,
             group="meg",
-            make=_belief,
+            part="gde_plugins.meg.metrics.belief:belief",
             measures=measures.BELIEF,
             needs=needs | {Capability.ACTIVATIONS, Capability.MAP},
         ),
@@ -94,7 +67,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="meg-bound",
             summary="a lower bound of goal-directedness in worlds that are too large to tabulate",
             config=BoundConfig,
-            make=_bound,
+            make="gde_plugins.meg.metrics.bound:measures_bound",
             measures=measures.BOUND,
             imports=("torch", "sklearn"),
             extra="probes",
@@ -104,7 +77,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards utilities that depend on the hidden state (with --probe components)",
             config=NoConfig,
             group="meg",
-            make=_inside,
+            part="gde_plugins.meg.metrics.hidden_state:inside",
             measures=measures.INSIDE,
             needs=needs | {Capability.ACTIVATIONS},
         ),
@@ -113,7 +86,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards the reward of the world's model, in nats",
             config=KnownConfig,
             group="meg",
-            make=_known,
+            make="gde_plugins.meg.metrics.goals:measures_known",
             measures=measures.KNOWN,
         ),
         MetricOffer(
@@ -121,7 +94,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards each state feature, e.g. key or wall, and which the agent pursues",
             config=MegConfig,
             group="meg",
-            make=_towards,
+            make="gde_plugins.meg.metrics.goals:measures_towards",
             measures=measures.TO,
             needs=needs,
         ),
@@ -130,7 +103,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards any utility that is linear in the state features",
             config=MegConfig,
             group="meg",
-            make=_unknown,
+            make="gde_plugins.meg.metrics.goals:measures_unknown",
             measures=measures.UNKNOWN,
             needs=needs,
         ),
@@ -139,52 +112,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="is the agent goal-directed? An exact test against counterfactual goals",
             config=VerdictConfig,
             group="meg",
-            make=_verdict,
+            make="gde_plugins.meg.metrics.verdict:measures_verdict",
             measures=measures.VERDICT,
         ),
     )
-
-
-def _belief(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.belief import belief
-
-    return belief
-
-
-def _bound(config: "BoundConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.bound import bound
-
-    return partial(bound, tries=config.tries)
-
-
-def _inside(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.hidden_state import inside
-
-    return inside
-
-
-def _known(config: "KnownConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import known
-
-    return partial(known, deadline=config.deadline, states=config.states)
-
-
-def _towards(config: "MegConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import towards
-
-    return partial(towards, deadline=config.deadline)
-
-
-def _unknown(config: "MegConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import unknown
-
-    return partial(unknown, deadline=config.deadline)
-
-
-def _verdict(config: "VerdictConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.verdict import verdict
-
-    return partial(verdict, runs=config.runs)
 
 
 @hookimpl
@@ -205,14 +136,14 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             summary="Goal-directedness of optimal and erring policies in the cliff world "
             "(MacDermott et al. 2024, section 6).",
             config=CliffWorldStudyConfig,
-            make=_cliff_world_study,
+            make="gde_plugins.meg.cliffworld.study:CliffWorldStudy",
         ),
         Offer(
             name="meg-logits",
             summary="Goal-directedness of a language model from the probabilities of its actions, against samples of "
             "them, and with the goal swapped at test time.",
             config=LanguageConfig,
-            make=_language_study,
+            make="gde_plugins.meg.language.study:LanguageStudy",
             imports=("torch", "transformers"),
             extra="llm",
         ),
@@ -220,39 +151,15 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             name="meg-baselines",
             summary="Measures adapted from Orseau et al. (2018) and Kenton et al. (2023), beside the verdict.",
             config=BaselinesConfig,
-            make=_baselines_study,
+            make="gde_plugins.meg.baselines.study:baselines_study",
         ),
         Offer(
             name="meg-validity",
             summary="False positive rate for goal-blind agents and power for goal-seeking ones.",
             config=ValidityConfig,
-            make=_validity_study,
+            make="gde_plugins.meg.validity.study:validity_study",
         ),
     )
-
-
-def _cliff_world_study(config: "CliffWorldStudyConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.cliffworld.study import CliffWorldStudy
-
-    return CliffWorldStudy(config)
-
-
-def _language_study(config: "LanguageConfig", context: "Context") -> "Reproduction":
-    from gde_plugins.meg.language.study import LanguageStudy
-
-    return LanguageStudy(config, context)
-
-
-def _baselines_study(config: "BaselinesConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.baselines.study import baselines_study
-
-    return baselines_study(config)
-
-
-def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import validity_study
-
-    return validity_study(config)
 
 
 @hookimpl
@@ -266,14 +173,8 @@ def gde_probes() -> Sequence[AnyOffer]:
             name="components",
             summary="the leading principal components of the hidden state",
             config=ComponentsConfig,
-            make=_components,
+            make="gde_plugins.meg.components:ComponentsProbe",
             measures=measures.COMPONENTS,
             needs=frozenset({Capability.ACTIVATIONS}),
         ),
     )
-
-
-def _components(config: "ComponentsConfig", _: "Context") -> "Probe":
-    from gde_plugins.meg.components import ComponentsProbe
-
-    return ComponentsProbe(config)

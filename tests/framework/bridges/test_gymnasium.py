@@ -50,7 +50,7 @@ def test_key_worlds_are_those_of_the_environment_and_show_their_key(name: str) -
     offer = Catalogue.default().find("environment", KEY_WORLDS[name]).offer
     assert (
         environment.reset(seed=3)[0]
-        == offer.make(offer.config(), PlainContext()).reset(3).text
+        == offer.made(offer.config(), PlainContext()).reset(3).text
     )
     world = environment.environment.world()
     row, column = world.facts["key"]  # type: ignore[misc, index]

@@ -37,7 +37,7 @@ MOVES = ("LEFT", "DOWN", "RIGHT", "UP")
 def made(choice: Choice) -> Any:
     offer = choice.part
     assert isinstance(offer, Offer)
-    return offer.make(build(offer.config, choice.config, "env"), PlainContext())
+    return offer.made(build(offer.config, choice.config, "env"), PlainContext())
 
 
 def reached(reward: float, terminated: bool, info: Mapping[str, Any]) -> float:

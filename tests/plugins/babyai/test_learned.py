@@ -20,12 +20,11 @@ from gde.errors import ConfigError, GdeError  # noqa: E402
 from gde.parts.agent import Brief  # noqa: E402
 from gde_plugins.babyai import plugin  # noqa: E402
 from gde_plugins.babyai.agents.learned import LearnedPlayer, _subgoals  # noqa: E402
-from gde_plugins.babyai.config import BabyAIConfig, PlayerRecipe  # noqa: E402
+from gde_plugins.babyai.config import BabyAIConfig, LearnedConfig, PlayerRecipe  # noqa: E402
 from gde_plugins.babyai.environment import BabyAIEnvironment  # noqa: E402
 from gde_plugins.babyai.learned import training  # noqa: E402
 from gde_plugins.babyai.learned.folder import CARD, WEIGHTS, read_player, write_player  # noqa: E402
 from gde_plugins.babyai.learned.network import Network  # noqa: E402
-from gde_plugins.babyai.learned.player import Player  # noqa: E402
 from gde_plugins.babyai.learned.reading import (  # noqa: E402
     EFFECTS,
     Moment,
@@ -63,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def player(folder: Path) -> LearnedPlayer:
-    return LearnedPlayer(Player(read_player(folder)))
+    return LearnedPlayer(LearnedConfig(source=str(folder)))
 
 
 @pytest.mark.parametrize("direction", range(4))

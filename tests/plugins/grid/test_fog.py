@@ -306,7 +306,7 @@ def test_a_sweep_of_the_radius_pairs_each_world_with_its_counterfactual(
 def test_the_explorer_does_what_the_belief_oracle_says() -> None:
     offer = Catalogue.default().find("agent", "explorer").offer
     world = begun(4, size=11, density=0.8)
-    agent = offer.make(offer.config(ties="first"), PlainContext())
+    agent = offer.made(offer.config(ties="first"), PlainContext())
     agent.begin(Brief(task=world.task(), seed=0, environment=world))
     steps: Any = world.world().facts["explorer_steps"]
     for turn in range(steps[0]):

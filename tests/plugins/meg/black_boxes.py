@@ -162,7 +162,7 @@ def lake() -> Box:
     """Gymnasium's slippery lake, put back by replay."""
     actions = ("LEFT", "DOWN", "RIGHT", "UP")
     choice = from_gymnasium("FrozenLake-v1", actions=actions, discount=0.8, horizon=100)
-    environment = choice.part.make(
+    environment = choice.part.made(
         choice.part.config(discount=0.8, actions=actions, horizon=100), OutsideRun()
     )
     environment.reset(0)

@@ -93,7 +93,7 @@ def episode(
 
 def offered(name: str, **settings: str) -> object:
     (offer,) = (each for each in plugin.gde_reward_models() if each.name == name)
-    return offer.make(build(offer.config, settings, name), OutsideRun())
+    return offer.made(build(offer.config, settings, name), OutsideRun())
 
 
 def test_the_loss_ranks_and_centres() -> None:

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
+from gde_plugins.babyai.config import LearnedConfig
+from gde_plugins.babyai.learned.folder import read_player
 from gde_plugins.babyai.learned.player import Player
 from gde_plugins.babyai.learned.reading import (
     Line,
@@ -25,8 +28,8 @@ SUBGOALS = {"pickup": "Pickup", "drop": "Drop", "toggle": "Open"}
 class LearnedPlayer:
     """Acts with its next action; answers from a walk that it imagines."""
 
-    def __init__(self, player: Player) -> None:
-        self._player = player
+    def __init__(self, config: LearnedConfig) -> None:
+        self._player = Player(read_player(Path(config.source)))
 
     def begin(self, _brief: Brief) -> None:
         self._lines: list[Line] = []

@@ -143,4 +143,4 @@ def _environments(name: str, turns: int) -> "MakeEnvironment":
             f"--env {name}: wanted an environment with the options {listed}, e.g. grid"
         )
     outside = OutsideRun()
-    return lambda **options: offer.make(offer.config(**options), outside)
+    return lambda **options: offer.made(offer.config(**options), outside)

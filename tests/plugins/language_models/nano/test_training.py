@@ -57,7 +57,7 @@ TOKENIZER: Any = build_tokenizer()
 
 def make(**options: Any) -> GridWorld:
     offer = Catalogue.default().find("environment", "grid").offer
-    made: GridWorld = offer.make(GridConfig(**options), OutsideRun())
+    made: GridWorld = offer.made(GridConfig(**options), OutsideRun())
     return made
 
 
