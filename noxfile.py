@@ -84,7 +84,7 @@ def trackers(session: nox.Session) -> None:
 def ray(session: nox.Session) -> None:
     """The executor on Ray, on a cluster of several nodes of this machine."""
     install(session, "-e", ".[dev,ray]")
-    session.run("pytest", "-m", "slow", "tests/plugins/ray_executor", *session.posargs)
+    session.run("pytest", "-m", "slow", "tests/plugins/executors", *session.posargs)
 
 
 @nox.session(python=DEFAULT)

@@ -6,7 +6,7 @@ from typing import Any
 import ray
 from ray import cloudpickle
 
-from gde.executors.work import opened, outcome
+from gde_plugins.executors.work import opened, outcome
 
 Message = tuple[int, int, bytes]
 """Its number, the attempt that sends it, and its pickled content."""

@@ -19,8 +19,8 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from gde.errors import GdeError
-from gde.executors.work import threads
-from gde_plugins.ray_executor.config import RayConfig
+from gde_plugins.executors.config import RayConfig
+from gde_plugins.executors.work import threads
 
 PATIENCE = 4.0
 """Seconds in which an address must take a connection and answer the first bytes."""

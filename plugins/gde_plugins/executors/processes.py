@@ -22,9 +22,10 @@ from loky.process_executor import (
 )
 
 from gde.errors import RunFailed, WorkerDied
-from gde.executors.work import STOPPED, THREADS, opened, pickled, threads
-from gde.executors.worker import GRACE, begin, work
 from gde.parts.executor import after_death
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.work import STOPPED, THREADS, opened, pickled, threads
+from gde_plugins.executors.worker import GRACE, begin, work
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
@@ -38,8 +39,8 @@ class Processes:
     Workers do not load the running script, which therefore needs no main guard.
     """
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, config: ProcessesConfig) -> None:
+        self.workers = config.workers
         self._lock = Lock()
         self._crews: list[_Crew] = []
         self._stopped = False

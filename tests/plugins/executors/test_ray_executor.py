@@ -20,9 +20,9 @@ from ray.cluster_utils import Cluster
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence
 from gde.testing import check_executor
-from gde_plugins.ray_executor.cluster import check_address
-from gde_plugins.ray_executor.config import RayConfig
-from gde_plugins.ray_executor.executor import HEAD_START, OnRay
+from gde_plugins.executors.config import RayConfig
+from gde_plugins.executors.ray.cluster import check_address
+from gde_plugins.executors.ray.executor import HEAD_START, OnRay
 
 HERE = Path(__file__).parent
 PARTS = [str(HERE), str(HERE.parents[1] / "framework")]

@@ -1,9 +1,19 @@
-"""Configuration of the executor `ray`."""
+"""Configurations of the executors."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
+
+
+@dataclass(frozen=True)
+class ProcessesConfig:
+    """Configuration of the executor `processes`."""
+
+    workers: Annotated[int, Ge(1)] = 2
+    """The number of processes. Each loads its own language model and uses its share of
+    the cores.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

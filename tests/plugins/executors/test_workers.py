@@ -25,8 +25,9 @@ from own_parts import (
 from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
-from gde.executors.processes import Processes
-from gde.executors.work import threads
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.processes import Processes
+from gde_plugins.executors.work import threads
 
 CORES = (
     len(os.sched_getaffinity(0))
@@ -57,14 +58,16 @@ def test_the_share_is_set_before_anything_is_loaded_and_prints_are_no_outcome(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert [*Processes(CORES).map(share_of_cores, range(CORES))] == ["1"] * CORES
+    assert [*Processes(ProcessesConfig(CORES)).map(share_of_cores, range(CORES))] == [
+        "1"
+    ] * CORES
     told = capfd.readouterr()
     assert told.out == ""
     assert told.err.count("said aloud") == CORES
 
 
 def test_a_worker_does_one_item_after_another() -> None:
-    assert len(set(Processes(1).map(process_of, range(3)))) == 1
+    assert len(set(Processes(ProcessesConfig(1)).map(process_of, range(3)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -86,21 +89,21 @@ def test_a_worker_does_one_item_after_another() -> None:
 def test_a_death_is_told(job: Callable[[int], None], item: int, message: str) -> None:
     begun = time.monotonic()
     with pytest.raises(RunFailed, match=message):
-        [*Processes(2).map(job, [item])]
+        [*Processes(ProcessesConfig(2)).map(job, [item])]
     assert time.monotonic() - begun < 40
 
 
 def test_what_a_job_raises_comes_back_with_where_it_was_raised() -> None:
     with pytest.raises(KeyError, match="'odd'") as raised:
-        [*Processes(1).map(fail, ["odd"])]
+        [*Processes(ProcessesConfig(1)).map(fail, ["odd"])]
     assert any("own_parts.py" in note for note in raised.value.__notes__)
     with pytest.raises(GdeError, match=r"unknown agent 'nobody'.* Known: somebody"):
-        [*Processes(1).map(fail, ["name"])]
+        [*Processes(ProcessesConfig(1)).map(fail, ["name"])]
 
 
 @pytest.mark.parametrize("job", [wait_long, hide_an_interrupt])
 def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -> None:
-    executor = Processes(2)
+    executor = Processes(ProcessesConfig(2))
     Timer(1, executor.stop).start()
     begun = time.monotonic()
     with pytest.raises(RunFailed):
@@ -113,9 +116,10 @@ def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -
 PROGRAM = """
 import sys
 from own_parts import wait_long
-from gde.executors.processes import Processes
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.processes import Processes
 print("begun", flush=True)
-list(Processes(1).map(wait_long, [120]))
+list(Processes(ProcessesConfig(1)).map(wait_long, [120]))
 """
 
 

@@ -15,7 +15,7 @@ from time import sleep
 from typing import Any, NoReturn
 
 from gde.errors import INTERRUPTED, GdeError
-from gde.executors.work import outcome
+from gde_plugins.executors.work import outcome
 
 GRACE = 5.0
 """Seconds that a worker has to end in good order."""

@@ -10,11 +10,11 @@ from ray import cloudpickle
 from ray.exceptions import RayError
 
 from gde.errors import GdeError, RunFailed, WorkerDied
-from gde.executors.work import STOPPED, opened, outcome
 from gde.parts.executor import Ask, after_death
-from gde_plugins.ray_executor.cluster import check_address, cluster, cores, here
-from gde_plugins.ray_executor.config import RayConfig
-from gde_plugins.ray_executor.task import Message, Post, work
+from gde_plugins.executors.config import RayConfig
+from gde_plugins.executors.ray.cluster import check_address, cluster, cores, here
+from gde_plugins.executors.ray.task import Message, Post, work
+from gde_plugins.executors.work import STOPPED, opened, outcome
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
