@@ -15,8 +15,8 @@ from typing import Any
 from gde.bridges.exports import export_file
 from gde.errors import ConfigError, RunFolderError
 from gde.files import new_folder
+from gde.reporting.library import RunState, library
 from gde.reporting.page.templates import template
-from gde.reporting.viewer.library import RunState, library
 from gde.runs.study import STUDY_TABLES
 from gde.runs.verifying import verify
 from gde.store.folder import CONTEST, RunFolder

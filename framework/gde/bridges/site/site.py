@@ -21,6 +21,7 @@ from gde.bridges.site.dataset import (
 )
 from gde.errors import GdeError
 from gde.files import new_folder
+from gde.reporting.library import state
 from gde.reporting.page.contest_page import contest_page, ranking_table
 from gde.reporting.page.html import NAME, page
 from gde.reporting.page.study_page import study_page
@@ -28,7 +29,6 @@ from gde.reporting.page.tables import Table
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.page_files import STUDY_PAGE
 from gde.reporting.ranking import ranking
-from gde.reporting.viewer.library import state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare_all
 from gde.runs.contest import Contest, read_contest

@@ -25,7 +25,7 @@ from gde.bridges.inspect_logs import read_inspect, write_inspect
 from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.bridges.site.dataset import check as check_dataset
 from gde.errors import MissingExtra
-from gde.reporting.viewer.library import state
+from gde.reporting.library import state
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import listed_agents, read_plan
 from gde.request.resolve import resolve

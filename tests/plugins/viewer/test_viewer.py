@@ -22,16 +22,16 @@ from starlette.testclient import TestClient
 
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
+from gde.reporting.library import library, state
 from gde.reporting.page_files import write_study
-from gde.reporting.viewer.app import create_app
-from gde.reporting.viewer.library import library, state
-from gde.reporting.viewer.server import serve
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.contest import contest
 from gde.runs.evaluating import evaluate
 from gde.runs.study import Study
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
+from gde_plugins.viewer.app import create_app
+from gde_plugins.viewer.server import serve
 
 HOSTILE = '<script>document.title = "broken"</script>'
 

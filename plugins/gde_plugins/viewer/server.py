@@ -32,7 +32,7 @@ def serve(root: Path, port: int, ready: Callable[[str], None], place: str = "") 
 
     import uvicorn
 
-    from gde.reporting.viewer.app import TOKEN, create_app
+    from gde_plugins.viewer.app import TOKEN, create_app
 
     if not root.is_dir():
         raise GdeError(f"{root} is no folder. Name a folder with runs.")

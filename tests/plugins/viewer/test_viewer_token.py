@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 
-from gde.reporting.viewer.app import create_app
+from gde_plugins.viewer.app import create_app
 
 
 def test_without_the_token_nothing_is_shown(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def command(
 
 
 def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
-    from gde.reporting.viewer.server import serve
+    from gde_plugins.viewer.server import serve
 
     def ready(address: str) -> None:
         if as_json:
@@ -82,7 +82,7 @@ def _place(run: Path, episode: str) -> str:
 
 def _list_runs(folder: Path, as_json: bool) -> None:
     from gde.errors import RunFolderError
-    from gde.reporting.viewer.library import library, state
+    from gde.reporting.library import library, state
 
     states = [state(name, path) for name, path in library(folder).items()]
     if not states:

@@ -26,11 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
+from gde.reporting.library import group_of, library, state
 from gde.reporting.page.contest_page import contest_page
 from gde.reporting.page.html import page
 from gde.reporting.page.study_page import study_page
 from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.viewer.library import group_of, library, state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
 from gde.runs.contest import Contest, read_contest
