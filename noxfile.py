@@ -228,7 +228,7 @@ def bridges(session: nox.Session) -> None:
 def verifiers(session: nox.Session) -> None:
     """Environments of gde under verifiers itself, asked through a fake server."""
     install(session, "-e", ".[dev,verifiers]")
-    session.run("pytest", "tests/framework/bridges/test_verifiers.py", *session.posargs)
+    session.run("pytest", "tests/plugins/verifiers", *session.posargs)
 
 
 @nox.session(python=DEFAULT)

@@ -36,7 +36,7 @@ FOR_PLUGINS = {
     "testing",
 }
 """Not the stages or the command line: those call plugins."""
-AROUND_RUNS = ("executors", "viewer")
+AROUND_RUNS = ("executors", "verifiers", "viewer")
 """Plugins that are a part of the program around runs, as the command line is."""
 ASKED_BY_NAME = {"gde.request.catalogue", "gde.request.settings"}
 """How a plugin makes a part of another: by name, with settings."""

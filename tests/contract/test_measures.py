@@ -55,9 +55,6 @@ KNOWN_ANYWAY = {
     ("gde.reporting.page.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
     ("gde.runs.frames", "optimal"): "a column of a frame",
-    ("gde.bridges.verifiers", "success"): "a reward under verifiers",
-    ("gde.bridges.verifiers", "optimal"): "the same",
-    ("gde.bridges.verifiers", "length"): "why a completion ended",
     (
         "gde.store.rows",
         "success",

@@ -250,7 +250,7 @@ def test_the_fog_is_only_where_it_is_asked_for() -> None:
 def test_gymnasiums_grid_takes_the_same_settings() -> None:
     import gymnasium
 
-    import gde.bridges.gymnasium  # noqa: F401 - makes the name known
+    import gde_plugins.gymnasium  # noqa: F401 - makes the name known
 
     text, _ = gymnasium.make("gde/Grid-v0", view_radius=2, size=9).reset(seed=3)
     assert "*" in text

@@ -21,14 +21,14 @@ from gde import (
     Plan,
     evaluate,
 )
-from gde.bridges.gymnasium import from_gymnasium
-from gde.bridges.gymnasium_text import readable, unpainted
-from gde.bridges.gymnasium_worlds import TabulatedWorld
 from gde.numerics.tabular import solve
 from gde.request.planfile import plan_hash
 from gde.request.settings import build
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
+from gde_plugins.gymnasium import from_gymnasium
+from gde_plugins.gymnasium.text import readable, unpainted
+from gde_plugins.gymnasium.worlds import TabulatedWorld
 
 LAKE, EMPTY = "FrozenLake-v1", "minigrid:MiniGrid-Empty-5x5-v0"
 MOVES = ("LEFT", "DOWN", "RIGHT", "UP")

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import gde.bridges.gymnasium
-from gde.bridges.gymnasium import GymEnvironment
 from gde.data.cell_map import CellMap
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
@@ -19,6 +17,7 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.solver.dynamics import ACTIONS
+from gde_plugins.gymnasium import GymEnvironment, names
 
 KEY_WORLDS = {
     "gde/KeyDoor-v0": "key-door",
@@ -60,9 +59,9 @@ def test_key_worlds_are_those_of_the_environment_and_show_their_key(name: str) -
     assert (tile == [255, 255, 0]).all(axis=-1).any()  # a yellow key
 
 
-@pytest.mark.parametrize("name", ["gde.bridges.gymnasium:gde/Grid-v0", "gde/Grid-v0"])
+@pytest.mark.parametrize("name", ["gde_plugins.gymnasium:gde/Grid-v0", "gde/Grid-v0"])
 def test_a_fresh_process_knows_the_name(name: str) -> None:
-    load = "" if ":" in name else "import gde.bridges.gymnasium;"
+    load = "" if ":" in name else "import gde_plugins.gymnasium;"
     program = f"import gymnasium;{load} print(gymnasium.make({name!r}, size=5).reset(seed=1)[0])"
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -241,11 +240,11 @@ def test_a_plugin_that_cannot_register_is_named(
     broken = EntryPoint(
         name="broken",
         value="gde.no_such_module:register",
-        group=gde.bridges.gymnasium.GROUP,
+        group=names.GROUP,
     )
-    monkeypatch.setattr(gde.bridges.gymnasium, "entry_points", lambda group: [broken])
+    monkeypatch.setattr(names, "entry_points", lambda group: [broken])
     with pytest.warns(
         UserWarning,
         match="gde.no_such_module:register cannot register with Gymnasium: No module named",
     ):
-        gde.bridges.gymnasium.register_environments()
+        names.register_environments()

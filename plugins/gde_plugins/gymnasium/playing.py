@@ -1,17 +1,8 @@
-"""Environments of gde under Gymnasium's interface, and the reverse.
-
-`from_gymnasium` makes an environment of gde from one of Gymnasium.
-
-Importing this module registers the names that installed plugins offer: every function
-in the entry-point group `gde.gymnasium` is called once.
-`gymnasium.make("gde.bridges.gymnasium:gde/Grid-v0")` imports it by itself.
-"""
+"""Environments of gde under Gymnasium's interface."""
 
 import string
 import sys
-import warnings
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
 from typing import Any, Literal, get_args
 
 import gymnasium
@@ -19,13 +10,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
-from gde.bridges.gymnasium_tables import mdp_of as mdp_of
 from gde.data.cell_map import CellMap
 from gde.data.observation import Observation
 from gde.parts.environment import Environment, HasState
 
-GROUP = "gde.gymnasium"
 LONGEST_TEXT = 65_536
 """Characters that an observation may have."""
 FRAMES_PER_SECOND = 4
@@ -189,17 +177,3 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         kinds = np.arange(n)[:, None, None]
         planes[:, : shown.height, : shown.width] = kinds == shown.codes
         return planes
-
-
-def register_environments() -> None:
-    """Register the Gymnasium names of all plugins; a failure becomes a warning."""
-    for entry in entry_points(group=GROUP):
-        try:
-            entry.load()()
-        except Exception as error:
-            warnings.warn(
-                f"{entry.value} cannot register with Gymnasium: {error}", stacklevel=2
-            )
-
-
-register_environments()

@@ -15,7 +15,7 @@ from gde import Choice, Decision, GdeError, Plan, evaluate, load_evidence
 pytest.importorskip("verifiers", reason="`nox -s verifiers` installs it")
 pytestmark = pytest.mark.filterwarnings("default")
 
-from gde.bridges.verifiers import load_environment  # noqa: E402
+from gde_plugins.verifiers import load_environment  # noqa: E402
 
 WORLDS = 6
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from gde import GdeError
-from gde.bridges.gymnasium import mdp_of
 from gde.numerics.tabular import solve
+from gde_plugins.gymnasium import mdp_of
 
 
 def test_a_lake_begins_where_it_does_and_pays_at_the_goal() -> None:

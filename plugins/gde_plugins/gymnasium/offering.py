@@ -9,9 +9,12 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
-from gde.bridges.gymnasium_tables import tabulate
-from gde.bridges.gymnasium_text import readable, unpainted
-from gde.bridges.gymnasium_worlds import (
+from gde.data.plan import Choice
+from gde.errors import GdeError
+from gde.offers import Capability, EnvironmentOffer
+from gde_plugins.gymnasium.tables import tabulate
+from gde_plugins.gymnasium.text import readable, unpainted
+from gde_plugins.gymnasium.worlds import (
     Gym,
     GymnasiumConfig,
     GymnasiumWorld,
@@ -21,9 +24,6 @@ from gde.bridges.gymnasium_worlds import (
     Text,
     action_names,
 )
-from gde.data.plan import Choice
-from gde.errors import GdeError
-from gde.offers import Capability, EnvironmentOffer
 
 Source = str | EnvSpec | Callable[[], Gym]
 ANSI = "ansi"

@@ -13,12 +13,12 @@ import numpy as np
 from annotated_types import Ge, Interval
 from gymnasium import spaces
 
-from gde.bridges.gymnasium_tables import digest
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde.numerics.tabular import Solution, solve
 from gde.parts.snapshots import Played, replay
+from gde_plugins.gymnasium.tables import digest
 
 Gym = gymnasium.Env[Any, Any]
 Info = Mapping[str, Any]
