@@ -221,7 +221,14 @@ def bridges(session: nox.Session) -> None:
     """
     install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3", "lm-eval")
     install(session, "--no-deps", *OUTSIDE)
-    session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
+    session.run(
+        "pytest",
+        "-m",
+        "",
+        "tests/plugins/exchange",
+        "tests/plugins/gymnasium",
+        *session.posargs,
+    )
 
 
 @nox.session(python=DEFAULT)

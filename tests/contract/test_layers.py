@@ -17,7 +17,6 @@ ORDER = (
     "runs",
     "executors",
     "reporting",
-    "bridges",
     "testing",
     "cli",
 )
@@ -32,11 +31,10 @@ FOR_PLUGINS = {
     "numerics",
     "executors",
     "reporting",
-    "bridges",
     "testing",
 }
 """Not the stages or the command line: those call plugins."""
-AROUND_RUNS = ("executors", "verifiers", "viewer")
+AROUND_RUNS = ("exchange", "executors", "verifiers", "viewer")
 """Plugins that are a part of the program around runs, as the command line is."""
 ASKED_BY_NAME = {"gde.request.catalogue", "gde.request.settings"}
 """How a plugin makes a part of another: by name, with settings."""

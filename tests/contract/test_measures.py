@@ -67,14 +67,6 @@ KNOWN_ANYWAY = {
     ("gde.runs.plain", "optimal"): "a field of a turn",
     ("gde.runs.exporting", "success"): "the same of a conversation",
     ("gde.runs.examining", "length"): "a field of the kit's corridor",
-    (
-        "gde.bridges.inspect_logs",
-        "success",
-    ): "the score that an episode has in a log: what its last step says",
-    ("gde.bridges.inspect_episodes", "length"): "why a completion ended",
-    ("gde.bridges.inspect_messages", "length"): "the same",
-    ("gde.bridges.inspect_logs", "plan"): "what was asked for, in a log's metadata",
-    ("gde.bridges.inspect", "plan"): "the same, as a task writes it",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a
 user must be shown by example.

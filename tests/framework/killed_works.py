@@ -13,11 +13,11 @@ from pathlib import Path
 from killing import CATALOGUE, SERVER
 
 from gde import Plan, evaluate, report, resume
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.cli.main import main
 from gde.data.json import Json
-from gde.runs.importing import import_log
 from gde.store import migration, schema
+from gde_plugins.exchange.importing import import_log
+from gde_plugins.exchange.lm_eval_logs import read_lm_eval
 
 EARLIER = Path(__file__).parent / "store/earlier"
 EXPORTED = {"csv": "out.csv", "jsonl": "out.jsonl", "parquet": "out.parquet"}

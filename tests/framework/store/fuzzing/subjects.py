@@ -21,9 +21,6 @@ from whole_plan import whole_plan
 
 from fuzzing.damage import altered, altered_cell, damaged
 from gde import evaluate, load_evidence, rescore
-from gde.bridges.inspect_logs import read_inspect, write_inspect
-from gde.bridges.lm_eval_logs import read_lm_eval
-from gde.bridges.site.dataset import check as check_dataset
 from gde.errors import MissingExtra
 from gde.reporting.library import state
 from gde.request.catalogue import Catalogue, load_plugins
@@ -32,7 +29,6 @@ from gde.request.resolve import resolve
 from gde.runs.comparing import compare
 from gde.runs.contest import members
 from gde.runs.exporting import FORMATS, export, summaries
-from gde.runs.importing import import_log
 from gde.runs.salvaging import salvage
 from gde.runs.spending import spending
 from gde.runs.study import read_study
@@ -41,6 +37,10 @@ from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.schema import tables
+from gde_plugins.exchange.importing import import_log
+from gde_plugins.exchange.inspect_logs import read_inspect, write_inspect
+from gde_plugins.exchange.lm_eval_logs import read_lm_eval
+from gde_plugins.exchange.site.dataset import check as check_dataset
 
 Reading = Callable[[], object]
 Subject = Callable[["Corpus", Path, Random], Reading]

@@ -10,10 +10,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from gde.bridges import foreign_files
-from gde.bridges.foreign_files import check_archive, number, what_is_wrong
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.errors import GdeError
+from gde_plugins.exchange import foreign_files
+from gde_plugins.exchange.foreign_files import check_archive, number, what_is_wrong
+from gde_plugins.exchange.lm_eval_logs import read_lm_eval
 
 HEADERS = ("header.json",)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from gde.bridges.foreign_files import check_size, number, what_is_wrong
 from gde.errors import GdeError
-from gde.runs.importing import Log, Sample
+from gde_plugins.exchange.foreign_files import check_size, number, what_is_wrong
+from gde_plugins.exchange.importing import Log, Sample
 
 FILE = "samples_"
 NO_FILTER = "none"

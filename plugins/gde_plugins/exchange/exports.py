@@ -6,12 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
-from gde.bridges.inspect_logs import write_inspect
 from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, MissingExtra
 from gde.runs.frames import turns_frame
 from gde.stages.evidence import load_evidence
+from gde_plugins.exchange.inspect_logs import write_inspect
 
 FileForm = Literal["parquet", "datasets", "transitions", "inspect"]
 FILE_FORMS: tuple[FileForm, ...] = get_args(FileForm)

@@ -15,10 +15,10 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from gde.bridges.inspect_episodes import RECORD, Setting, episode
-from gde.bridges.inspect_numbers import numbers
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_tables
+from gde_plugins.exchange.inspect_episodes import RECORD, Setting, episode
+from gde_plugins.exchange.inspect_numbers import numbers
 
 WORLDS = 20
 # Inspect puts the name of the package before a task's where the package lies among the

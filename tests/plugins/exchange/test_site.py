@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate
-from gde.bridges.site.dataset import CARD, CHECKSUMS, import_dataset
-from gde.bridges.site.site import publish
 from gde.errors import ConfigError, GdeError
 from gde.runs.contest import contest
 from gde.runs.verifying import verify
 from gde.store.folder import RunFolder
+from gde_plugins.exchange.site.dataset import CARD, CHECKSUMS, import_dataset
+from gde_plugins.exchange.site.site import publish
 
 pytest.importorskip("pyarrow", reason="needs the extra parquet")
 OPEN = {"size": 5, "density": 0.0}
@@ -63,7 +63,7 @@ def test_a_contest_is_compared_once(
     def twice(*_: object) -> None:
         raise AssertionError("its own page has compared the runs")
 
-    monkeypatch.setattr("gde.bridges.site.site.compare_all", twice)
+    monkeypatch.setattr("gde_plugins.exchange.site.site.compare_all", twice)
     publish([site.parent / "duel"], tmp_path / "site")
     index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert "2 variants in grid by success rate" in index

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.bridges.lm_eval_logs import read_lm_eval
 from gde.data.result import Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.comparing import compare
-from gde.runs.importing import Log, Played, Sample, import_log
 from gde.runs.plain import read_trajectory
 from gde.store.folder import RunFolder
+from gde_plugins.exchange.importing import Log, Played, Sample, import_log
+from gde_plugins.exchange.lm_eval_logs import read_lm_eval
 
 CATALOGUE = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
 RIGHT = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
@@ -135,8 +135,8 @@ def test_a_run_goes_to_inspect_and_comes_back(tmp_path: Path) -> None:
     inspect_log = pytest.importorskip(
         "inspect_ai.log", reason="`nox -s bridges` installs it"
     )
-    from gde.bridges.exports import export_file
-    from gde.bridges.inspect_logs import RECORD, read_inspect
+    from gde_plugins.exchange.exports import export_file
+    from gde_plugins.exchange.inspect_logs import RECORD, read_inspect
 
     import_log(log("some/model", RIGHT), tmp_path / "run")
     assert export_file(tmp_path / "run", "inspect", tmp_path / "run.eval") == len(RIGHT)
@@ -155,8 +155,8 @@ def test_a_run_of_gde_comes_back_from_inspect_as_it_was(tmp_path: Path) -> None:
     inspect_log = pytest.importorskip(
         "inspect_ai.log", reason="`nox -s bridges` installs it"
     )
-    from gde.bridges.exports import export_file
-    from gde.bridges.inspect_logs import read_inspect
+    from gde_plugins.exchange.exports import export_file
+    from gde_plugins.exchange.inspect_logs import read_inspect
 
     run = asked(tmp_path / "run")
     for ending in ("eval", "json"):
@@ -272,7 +272,7 @@ def test_what_inspect_itself_has_scored_is_read(
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
-    from gde.bridges.inspect_logs import read_inspect
+    from gde_plugins.exchange.inspect_logs import read_inspect
 
     def made(number: int, value: Any) -> Any:
         output = ModelOutput.from_content("mockllm/model", "four")

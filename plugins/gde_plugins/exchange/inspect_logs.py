@@ -5,16 +5,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gde.bridges.foreign_files import check_archive, check_size, number, what_is_wrong
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, MissingExtra
 from gde.request.planfile import plan_of, plan_tables
-from gde.runs.importing import Log, Played, Sample
 from gde.runs.plain import read_trajectory, trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
+from gde_plugins.exchange.foreign_files import (
+    check_archive,
+    check_size,
+    number,
+    what_is_wrong,
+)
+from gde_plugins.exchange.importing import Log, Played, Sample
 
 WANTED = "a log of Inspect, .eval or .json"
 ARCHIVE = ".eval"
@@ -223,7 +228,7 @@ def _eval_sample(trajectory: Trajectory) -> Any:
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
-    from gde.bridges.inspect_messages import conversation, events, output
+    from gde_plugins.exchange.inspect_messages import conversation, events, output
 
     key = trajectory.key
     failure = trajectory.failure

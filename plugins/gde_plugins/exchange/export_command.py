@@ -25,11 +25,11 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Write a run in the formats of other tools."""
-    from gde.bridges.exports import FILE_FORMS, export_file
     from gde.errors import ConfigError, UnknownName
     from gde.files import replacing
     from gde.runs.exporting import FORMATS, export
     from gde.store.folder import RunFolder
+    from gde_plugins.exchange.exports import FILE_FORMS, export_file
 
     if form not in (*FORMATS, *FILE_FORMS):
         raise UnknownName("format", form, [*FORMATS, *FILE_FORMS])

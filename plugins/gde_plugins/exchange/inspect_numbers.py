@@ -6,7 +6,6 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from gde.bridges.inspect_episodes import RECORD, Setting
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.result import Measurement
@@ -16,6 +15,7 @@ from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.runs.plain import read_trajectory
+from gde_plugins.exchange.inspect_episodes import RECORD, Setting
 
 
 @metric  # type: ignore[untyped-decorator]  # types are checked without Inspect

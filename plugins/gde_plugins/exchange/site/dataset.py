@@ -12,7 +12,6 @@ from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gde.bridges.exports import export_file
 from gde.errors import ConfigError, RunFolderError
 from gde.files import new_folder
 from gde.reporting.library import RunState, library
@@ -20,12 +19,13 @@ from gde.reporting.page.templates import template
 from gde.runs.study import STUDY_TABLES
 from gde.runs.verifying import verify
 from gde.store.folder import CONTEST, RunFolder
+from gde_plugins.exchange.exports import export_file
 
 CARD = "README.md"
 CHECKSUMS = "checksums.json"
 RUNS = "runs"
 TURNS = "turns"
-HERE = "gde.bridges.site"
+HERE = "gde_plugins.exchange.site"
 INDEX = "index.html"
 DATASET = "dataset"
 TAKEN = (INDEX, DATASET)

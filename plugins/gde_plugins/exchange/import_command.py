@@ -29,10 +29,10 @@ def command(
 
     They can be compared, reported and exported like any other.
     """
-    from gde.bridges.inspect_logs import read_inspect
-    from gde.bridges.lm_eval_logs import read_lm_eval
     from gde.errors import ConfigError
-    from gde.runs.importing import import_log
+    from gde_plugins.exchange.importing import import_log
+    from gde_plugins.exchange.inspect_logs import read_inspect
+    from gde_plugins.exchange.lm_eval_logs import read_lm_eval
 
     if log.is_dir():
         _import_dataset(log, out, as_json)
@@ -51,8 +51,8 @@ def command(
 
 
 def _import_dataset(folder: Path, out: Path | None, as_json: bool) -> None:
-    from gde.bridges.site.dataset import import_dataset
     from gde.store.folder import free_name
+    from gde_plugins.exchange.site.dataset import import_dataset
 
     out = out or free_name(Path("runs"), folder.resolve().name)
     runs = import_dataset(folder, out)

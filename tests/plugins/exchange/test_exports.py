@@ -21,13 +21,13 @@ from gde import (
     load_evidence,
     turns_frame,
 )
-from gde.bridges.exports import FILE_FORMS, export_file
 from gde.errors import ConfigError, GdeError, MissingExtra
 from gde.parts.agent import Brief
 from gde.parts.language_model import LanguageModel
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.runs.plain import read_trajectory
+from gde_plugins.exchange.exports import FILE_FORMS, export_file
 
 EPISODES = 6
 

@@ -11,7 +11,6 @@ from typing import Any
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from gde.bridges.inspect_messages import chat, conversation
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.data.plan import Choice, Plan
 from gde.data.trajectory import EpisodeKey, Trajectory
@@ -34,6 +33,7 @@ from gde.stages.hosting import Host
 from gde.stages.models import Models
 from gde.stages.rollout import world_seed
 from gde.store.journal import Journal
+from gde_plugins.exchange.inspect_messages import chat, conversation
 
 FINISHES: Mapping[str, Finish] = {
     "max_tokens": "length",

@@ -33,9 +33,9 @@ def command(
     The site has leaderboards and all pages, and needs no server. Its folder `dataset`
     can be uploaded to Hugging Face's hub; anyone can read it with `gde import`.
     """
-    from gde.bridges.site.dataset import INDEX
-    from gde.bridges.site.site import publish
     from gde.errors import ConfigError
+    from gde_plugins.exchange.site.dataset import INDEX
+    from gde_plugins.exchange.site.site import publish
 
     if not LICENCE.fullmatch(licence):
         raise ConfigError(

@@ -70,13 +70,13 @@ def numbers(log: Any) -> dict[str, float]:
 
 
 def test_every_environment_is_a_task() -> None:
-    from gde.bridges.inspect import TASKS
+    from gde_plugins.exchange.inspect import TASKS
 
     assert set(Catalogue.default().names("environment")) == TASKS.keys()
 
 
 def test_the_numbers_are_those_of_a_run_of_the_same_answers(tmp_path: Path) -> None:
-    from gde.bridges.inspect import make_task
+    from gde_plugins.exchange.inspect import make_task
 
     task = make_task(
         "grid",
@@ -119,7 +119,7 @@ class AlwaysUp:
 def test_where_nothing_is_named_the_default_agent_is_asked_and_the_usual_is_measured(
     tmp_path: Path,
 ) -> None:
-    from gde.bridges.inspect import make_task
+    from gde_plugins.exchange.inspect import make_task
 
     log = evaluated(make_task("blocksworld", 1), tmp_path)
     run = Plan(environment="blocksworld", agent="gpt-oss", episodes=1)
@@ -130,9 +130,9 @@ def test_where_nothing_is_named_the_default_agent_is_asked_and_the_usual_is_meas
 
 
 def test_a_log_of_a_task_becomes_the_run_that_it_was(tmp_path: Path) -> None:
-    from gde.bridges.inspect import make_task
-    from gde.bridges.inspect_logs import read_inspect
-    from gde.runs.importing import import_log
+    from gde_plugins.exchange.importing import import_log
+    from gde_plugins.exchange.inspect import make_task
+    from gde_plugins.exchange.inspect_logs import read_inspect
 
     task = make_task("grid", 2, 3, metrics="accuracy", settings={"size": 5})
     log = evaluated(task, tmp_path / "logs")
@@ -147,7 +147,7 @@ def test_a_log_of_a_task_becomes_the_run_that_it_was(tmp_path: Path) -> None:
 def test_without_one_default_agent_one_must_be_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gde.bridges.inspect import make_task
+    from gde_plugins.exchange.inspect import make_task
 
     monkeypatch.setenv("GDE_DISABLE_PLUGINS", "text_agent")
     with pytest.raises(
@@ -158,7 +158,7 @@ def test_without_one_default_agent_one_must_be_named(
 
 
 def test_an_answer_that_cannot_be_used_is_a_turn_and_no_error(tmp_path: Path) -> None:
-    from gde.bridges.inspect import make_task
+    from gde_plugins.exchange.inspect import make_task
 
     log = evaluated(make_task("grid", 1, settings={"size": 5}), tmp_path, "no idea")
     (sample,) = log.samples
@@ -168,9 +168,9 @@ def test_an_answer_that_cannot_be_used_is_a_turn_and_no_error(tmp_path: Path) ->
 
 
 def test_the_answers_of_the_model_are_kept_with_their_prompts(tmp_path: Path) -> None:
-    from gde.bridges.inspect import make_task
-    from gde.bridges.inspect_episodes import RECORD
     from gde.runs.plain import read_trajectory
+    from gde_plugins.exchange.inspect import make_task
+    from gde_plugins.exchange.inspect_episodes import RECORD
 
     (sample,) = evaluated(make_task("grid", 1, settings={"size": 5}), tmp_path).samples
     turns = read_trajectory(sample.metadata[RECORD]).turns
@@ -195,7 +195,7 @@ def test_the_answers_of_the_model_are_kept_with_their_prompts(tmp_path: Path) ->
 def test_what_cannot_work_is_refused_before_anything_is_played(
     arguments: dict[str, Any], message: str
 ) -> None:
-    from gde.bridges.inspect import make_task
+    from gde_plugins.exchange.inspect import make_task
 
     with pytest.raises(GdeError, match=message):
         make_task(**arguments)

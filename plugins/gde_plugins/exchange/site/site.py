@@ -10,15 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from gde.bridges.site.dataset import (
-    DATASET,
-    HERE,
-    INDEX,
-    RUNS,
-    collected,
-    copy_marks,
-    write_dataset,
-)
 from gde.errors import GdeError
 from gde.files import new_folder
 from gde.reporting.library import state
@@ -37,6 +28,15 @@ from gde.runs.study import STUDY_TABLES, read_study
 from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.rows import to_json
+from gde_plugins.exchange.site.dataset import (
+    DATASET,
+    HERE,
+    INDEX,
+    RUNS,
+    collected,
+    copy_marks,
+    write_dataset,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
