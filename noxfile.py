@@ -84,7 +84,7 @@ def trackers(session: nox.Session) -> None:
 def ray(session: nox.Session) -> None:
     """The executor on Ray, on a cluster of several nodes of this machine."""
     install(session, "-e", ".[dev,ray]")
-    session.run("pytest", "-m", "slow", "tests/plugins/ray_executor", *session.posargs)
+    session.run("pytest", "-m", "slow", "tests/plugins/executors", *session.posargs)
 
 
 @nox.session(python=DEFAULT)
@@ -221,14 +221,21 @@ def bridges(session: nox.Session) -> None:
     """
     install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3")
     install(session, "--no-deps", *OUTSIDE)
-    session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
+    session.run(
+        "pytest",
+        "-m",
+        "",
+        "tests/plugins/exchange",
+        "tests/plugins/gymnasium",
+        *session.posargs,
+    )
 
 
 @nox.session(python=DEFAULT)
 def verifiers(session: nox.Session) -> None:
     """Environments of gde under verifiers itself, asked through a fake server."""
     install(session, "-e", ".[dev,verifiers]")
-    session.run("pytest", "tests/framework/bridges/test_verifiers.py", *session.posargs)
+    session.run("pytest", "tests/plugins/verifiers", *session.posargs)
 
 
 @nox.session(python=DEFAULT)

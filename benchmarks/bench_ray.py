@@ -19,8 +19,8 @@ from sizes import size
 from gde import Choice, Plan, evaluate
 from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
-from gde_plugins.ray_executor.cluster import cluster
-from gde_plugins.ray_executor.config import RayConfig
+from gde_plugins.executors.config import RayConfig
+from gde_plugins.executors.ray.cluster import cluster
 
 # After gde, which sets how Ray is to start.
 import ray  # isort: skip

@@ -99,7 +99,7 @@ def view(run: Path) -> None:
     """The list that `gde view` prints."""
     from contextlib import redirect_stdout
 
-    from gde.cli.view_command import command
+    from gde_plugins.viewer.command import command
 
     with redirect_stdout(StringIO()):
         command(run)

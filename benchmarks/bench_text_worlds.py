@@ -228,7 +228,7 @@ def measured(name: str, steps: int) -> dict[str, float]:
     offer, context = OFFERS[environment], PlainContext()
 
     def make() -> SimulatedEnvironment:
-        environment: SimulatedEnvironment = offer.make(
+        environment: SimulatedEnvironment = offer.made(
             build(offer.config, settings, "env"), context
         )
         environment.reset(0)

@@ -69,7 +69,7 @@ def soaked(name: str, episodes: int) -> dict[str, float]:
     config = build(
         offer.config, {**SETTINGS[name], "recycle_megabytes": MEGABYTES}, "env"
     )
-    environment: SimulatedEnvironment = offer.make(config, PlainContext())
+    environment: SimulatedEnvironment = offer.made(config, PlainContext())
     start, turns, largest, replaced, seen = time.monotonic(), 0, 0.0, 0, None
     for episode in range(episodes):
         turns += walk(environment, episode)

@@ -95,7 +95,7 @@ def ranked_right(
 def ranked_unread(name: str, preferences: Sequence[Preference]) -> list[float]:
     """Whether a reward model, by name, ranks each preference correctly; 0.5 for equals."""
     offer = Catalogue.default().find("reward_model", name).offer
-    model: RewardModel = offer.make(build(offer.config, {}, name), OutsideRun())
+    model: RewardModel = offer.made(build(offer.config, {}, name), OutsideRun())
 
     async def ranked() -> list[float]:
         found: list[float] = []

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gde import Agent, Brief, Context, Decision, Observation, Offer, hookimpl
+from gde import Agent, Brief, Decision, Observation, Offer, hookimpl
 from gde.seeding import generator
 
 
@@ -33,14 +33,14 @@ class Leftist:
         return Decision.act("LEFT" if prefers else str(self._rng.choice(actions)))
 
 
-def make(config: LeftistConfig, _: Context) -> Agent:
-    """Make an agent for one episode; the context gives language models."""
-    return Leftist(config)
-
-
 @hookimpl
 def gde_agents() -> Sequence[Offer[LeftistConfig, Agent]]:
     """Offer the agent."""
     return (
-        Offer(name="leftist", summary="prefers LEFT", config=LeftistConfig, make=make),
+        Offer(
+            name="leftist",
+            summary="prefers LEFT",
+            config=LeftistConfig,
+            make="gde_leftist:Leftist",
+        ),
     )

@@ -168,7 +168,7 @@ def gde_environments() -> Sequence[EnvironmentOffer[TunnelConfig, Environment]]:
             name="tunnel",
             summary="a treasure at one end of a tunnel",
             config=TunnelConfig,
-            make=lambda config, _: Tunnel(config),
+            make="gde_tunnel:Tunnel",
         ),
     )
 
@@ -189,7 +189,7 @@ def gde_metrics() -> Sequence[MetricOffer[NoConfig, Metric]]:
             name="leftness",
             summary="share of steps to the left",
             config=NoConfig,
-            make=lambda _, __: leftness,
+            part="gde_tunnel:leftness",
             measures=(steps,),
         ),
     )
@@ -211,7 +211,7 @@ def gde_probes() -> Sequence[ProbeOffer[NoConfig, Probe]]:
             name="treasure",
             summary="at which end the treasure is",
             config=NoConfig,
-            make=lambda _, __: TreasureProbe(),
+            make="gde_tunnel:TreasureProbe",
             needs=frozenset({Capability.ACTIVATIONS}),
             measures=(ends,),
         ),

@@ -4,9 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
+from pkgutil import resolve_name
 from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from gde.errors import GdeError
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -194,8 +198,15 @@ class Offer(Generic[ConfigT, PartT]):
     """A frozen dataclass; a docstring under each field is its help text. A field of
     type `ModelName` names a language model.
     """
-    make: "Callable[[ConfigT, Context], PartT]"
-    """Builds the part; heavy imports happen inside."""
+    make: "str | Callable[[ConfigT, Context], PartT]" = ""
+    """Makes the part: a callable, or the path of one, "package.module:Name", which is
+    imported when the part is made. What a path names is given the configuration and the
+    context if it has parameters `config` and `context`.
+    """
+    part: str = ""
+    """Instead of `make`: the path of the part itself, e.g. of a function that is a
+    metric.
+    """
     version: int = 1
     """Bumped whenever the same configuration gives other results."""
     gives: frozenset[str] = frozenset()
@@ -207,7 +218,7 @@ class Offer(Generic[ConfigT, PartT]):
     ways to do the work.
     """
     imports: tuple[str, ...] = ()
-    """Modules that `make` imports beyond the core's dependencies."""
+    """Modules that the part imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -219,6 +230,32 @@ class Offer(Generic[ConfigT, PartT]):
     another of the same distribution. An agent is always named by the run; an imported
     log of another tool belongs to the default one.
     """
+
+    def made(self, config: ConfigT, context: "Context") -> PartT:
+        """A new part.
+
+        Raises:
+            GdeError: the path of the offer cannot be imported.
+        """
+        if self.part:
+            part: PartT = self._imported(self.part)
+            return part
+        if not isinstance(self.make, str):
+            return self.make(config, context)
+        maker = self._imported(self.make)
+        given = {"config": config, "context": context}
+        taken = given.keys() & signature(maker).parameters.keys()
+        made: PartT = maker(**{name: given[name] for name in taken})
+        return made
+
+    def _imported(self, path: str) -> Any:
+        try:
+            return resolve_name(path)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise GdeError(
+                f"{self.name}: cannot import {path!r} ({error}): "
+                "correct the path in its offer, or install what is missing"
+            ) from error
 
     def missing(self) -> tuple[str, ...]:
         """Packages of `imports` that are not installed; nothing is imported."""

@@ -145,7 +145,11 @@ def test_nano_tells(tmp_path: Path) -> None:
         views=swap.before.views[:3],
     )
     (policy,) = asyncio.run(
-        policies_of(lambda: TextAgent(TextAgentConfig(), model), [scene], 0.05)
+        policies_of(
+            lambda: TextAgent(TextAgentConfig(), PlainContext(models={"nano": model})),
+            [scene],
+            0.05,
+        )
     )
     told = [policy[view.state].sum() for view in scene.views]
     assert 0.8 < np.mean(told) <= 1 + 1e-9

@@ -54,9 +54,6 @@ KNOWN_ANYWAY = {
     ("gde.reporting.page.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
     ("gde.runs.frames", "optimal"): "a column of a frame",
-    ("gde.bridges.verifiers", "success"): "a reward under verifiers",
-    ("gde.bridges.verifiers", "optimal"): "the same",
-    ("gde.bridges.verifiers", "length"): "why a completion ended",
     (
         "gde.store.rows",
         "success",
@@ -69,14 +66,6 @@ KNOWN_ANYWAY = {
     ("gde.runs.plain", "optimal"): "a field of a turn",
     ("gde.runs.exporting", "success"): "the same of a conversation",
     ("gde.runs.examining", "length"): "a field of the kit's corridor",
-    (
-        "gde.bridges.inspect_logs",
-        "success",
-    ): "the score that an episode has in a log: what its last step says",
-    ("gde.bridges.inspect_episodes", "length"): "why a completion ended",
-    ("gde.bridges.inspect_messages", "length"): "the same",
-    ("gde.bridges.inspect_logs", "plan"): "what was asked for, in a log's metadata",
-    ("gde.bridges.inspect", "plan"): "the same, as a task writes it",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a
 user must be shown by example.
@@ -136,7 +125,7 @@ def test_every_metric_and_probe_says_what_its_numbers_mean() -> None:
 
 @pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.offer.name)
 def test_what_a_metric_gives_is_declared_with_its_unit(entry: Entry) -> None:
-    metric = entry.offer.make(
+    metric = entry.offer.made(
         build(entry.offer.config, {}, entry.offer.name), PlainContext()
     )
     for one in metric(sample_evidence()):

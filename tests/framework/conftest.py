@@ -1,32 +1,16 @@
-"""Fixtures of the core's tests."""
+"""The fixtures of the core's tests."""
 
-import os
 import sys
 from pathlib import Path
 
-import pytest
+sys.path.insert(0, str(Path(__file__).parent))
 
-from gde.request.catalogue import Catalogue, load_plugins
-
-MODULES = ("gde.testing.plugin", "odd_parts")
-HERE = str(Path(__file__).parent)
-sys.path.insert(0, HERE)
-
-
-@pytest.fixture(autouse=True)
-def _parts_importable_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(
-        "PYTHONPATH", HERE + os.pathsep + os.environ.get("PYTHONPATH", "")
-    )
-
-
-@pytest.fixture(scope="session")
-def catalogue() -> Catalogue:
-    """Everything installed, the contract kit's parts and the misbehaving ones."""
-    return Catalogue(load_plugins(modules=MODULES))
-
-
-@pytest.fixture(scope="session")
-def asking() -> Catalogue:
-    """The same, and the parts that ask language models."""
-    return Catalogue(load_plugins(modules=(*MODULES, "asking_parts")))
+from core_fixtures import (
+    asking as asking,
+)
+from core_fixtures import (
+    catalogue as catalogue,
+)
+from core_fixtures import (
+    parts_importable_elsewhere as parts_importable_elsewhere,
+)

@@ -10,7 +10,7 @@ from killing import CATALOGUE, SERVER
 
 from gde import Plan, evaluate, report
 from gde.cli.main import main
-from gde.runs.importing import Log, Sample, import_log
+from gde_plugins.exchange.importing import Log, Sample, import_log
 
 EXPORTED = {"csv": "out.csv", "jsonl": "out.jsonl", "parquet": "out.parquet"}
 SAMPLES = 200

@@ -55,14 +55,14 @@ def arenas(config: BaselinesConfig, kind: str) -> Callable[[int], Arena]:
     """
     offer = Catalogue.default().find("environment", "grid").offer
     settings = offer.config(size=config.size, density=KINDS[kind])
-    environment: Environment = offer.make(settings, OutsideRun())
+    environment: Environment = offer.made(settings, OutsideRun())
     if not isinstance(environment, HasMDP):
         raise GdeError(
             "the environment 'grid' gives no model of its worlds, which the walkers walk in"
         )
 
     def begin(seed: int) -> Environment:
-        another: Environment = offer.make(settings, OutsideRun())
+        another: Environment = offer.made(settings, OutsideRun())
         another.reset(seed)
         return another
 

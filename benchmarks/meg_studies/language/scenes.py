@@ -164,7 +164,7 @@ class TabulatedGrid(HasMDP, HasGoals, Environment, Protocol):
 def _made(settings: Mapping[str, Json]) -> TabulatedGrid:
     offer = Catalogue.default().find("environment", GRID).offer
     config = build(offer.config, settings, GRID)
-    environment: TabulatedGrid = offer.make(config, OutsideRun())
+    environment: TabulatedGrid = offer.made(config, OutsideRun())
     if not isinstance(environment, HasMDP) or not isinstance(environment, HasGoals):
         raise GdeError(
             f"the environment {GRID!r} gives no model of its worlds, or no other goals"

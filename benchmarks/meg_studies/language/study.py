@@ -111,7 +111,7 @@ class LanguageStudy:
     def _make(self) -> Agent:
         offer = Catalogue.default().find("agent", self._agent.name).offer
         config = build(offer.config, self._agent.config, "agent")
-        agent: Agent = offer.make(config, self._context)
+        agent: Agent = offer.made(config, self._context)
         return agent
 
     def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:

@@ -98,7 +98,7 @@ def p_values_in(kind: str, sample: int, n_worlds: int) -> Mapping[str, float]:
     config = build(offer.config, WORLDS[kind][1], kind)
 
     def begin(seed: int) -> Environment:
-        environment: Environment = offer.make(config, OutsideRun())
+        environment: Environment = offer.made(config, OutsideRun())
         environment.reset(seed)
         return environment
 

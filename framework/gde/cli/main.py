@@ -34,13 +34,9 @@ COMMANDS = (
     "rescore",
     "probe",
     "report",
-    "view",
-    "export",
-    "import",
     "compare",
     "reproduce",
     "profile",
-    "publish",
     "trust",
     "settings",
     "plugins",
@@ -236,6 +232,15 @@ def _misread(error: Any) -> str:
     reason = " ".join(error.format_message().split())
     if reason.startswith("Usage:"):
         reason = f"{command} wants one of its commands"
+
+    # The command may be one of a plugin.
+    if reason.startswith("No such command"):
+        from gde.request.catalogue import load_plugins
+
+        plugins = load_plugins(offers=False)
+        off = [*plugins.disabled, *(record.name for record in plugins.broken)]
+        if off:
+            reason += f" Plugins that are off: {', '.join(off)}"
 
     # Typer passes on pydantic's errors of its own types, whose messages have many
     # lines.

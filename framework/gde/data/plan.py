@@ -60,12 +60,13 @@ class Choice:
             )
 
         maker = _named(value.make if isinstance(value, Offer) else value)
-        name, label = maker.__qualname__, maker.__name__
+        module, name, label = maker.__module__, maker.__qualname__, maker.__name__
         if isinstance(value, Offer):
             name = label = value.name
-        return cls(
-            name=f"{OBJECT}{maker.__module__}.{name}", alias=alias or label, part=value
-        )
+            path = value.part or value.make
+            if isinstance(path, str):
+                module, _, _ = path.partition(":")
+        return cls(name=f"{OBJECT}{module}.{name}", alias=alias or label, part=value)
 
 
 def _named(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Executors: they run work in this process or in worker processes."""
+"""The executor that runs work in this process; others are plugins."""

@@ -70,7 +70,7 @@ class Chosen:
         """
         if self.absent:
             raise GdeError(self.absent)
-        return self.entry.offer.make(self.config, context)
+        return self.entry.offer.made(self.config, context)
 
     @property
     def whose(self) -> str:

@@ -200,7 +200,6 @@ def self_test() -> Finding:
         environment=Choice(name=f"{KIT}:corridor", config={"length": 5}),
         agent=Choice(name=f"{KIT}:asking"),
         probes=probes,
-        metrics=(Choice(name="scores"),),
         episodes=EPISODES,
     )
     try:

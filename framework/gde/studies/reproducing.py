@@ -201,7 +201,7 @@ def _planned(
     offer = catalogue.find("reproduction", request.name).offer
     context = Resources(catalogue).context("reproduction", request.name)
     config = build(offer.config, request.settings, "study")
-    study: Reproduction = offer.make(config, context)
+    study: Reproduction = offer.made(config, context)
 
     agent = request.agent
     if not agent.name:

@@ -50,4 +50,4 @@ class PlainContext(OutsideRun):
         return self.readouts[probe, fit]
 
     def _made(self, entry: Entry) -> Any:
-        return entry.offer.make(entry.offer.config(), self)
+        return entry.offer.made(entry.offer.config(), self)

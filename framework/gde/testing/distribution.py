@@ -158,7 +158,7 @@ def check_part(
 
     def make() -> Any:
         try:
-            return offer.make(config, PlainContext())
+            return offer.made(config, PlainContext())
         except GdeError as error:
             raise CannotBeMade(str(error)) from error
 
@@ -222,7 +222,7 @@ def _world_for(
     for offer in candidates:
         if needed <= implied(offer.gives) and not offer.missing():
             with suppress(CannotBeMade):
-                return partial(offer.make, _config(offer, {}), PlainContext())
+                return partial(offer.made, _config(offer, {}), PlainContext())
     raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
 
 

@@ -50,12 +50,16 @@ def check_offer(
         not offer.imports or offer.extra,
         f"{name}: `extra` must say how to install {', '.join(offer.imports)}",
     )
+    promise(
+        bool(offer.make) != bool(offer.part),
+        f"{name}: one of `make` and `part` must say where the part is",
+    )
     _check_config(offer)
     if isinstance(offer, ProbeOffer | MetricOffer):
         _check_measures(offer.measures, name)
     if protocol is not None:
         chosen = config if config is not None else build(offer.config, {}, name)
-        promise_protocol(offer.make(chosen, PlainContext()), protocol)
+        promise_protocol(offer.made(chosen, PlainContext()), protocol)
 
 
 def _check_measures(measures: Sequence[Measure], owner: str) -> None:

@@ -1,6 +1,6 @@
 """Offers BabyAI's worlds, questions, agents and metrics, and LLM-BabyBench."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,9 @@ from gde.offers import (
 if TYPE_CHECKING:
     import typer
 
-    from gde.parts.agent import Agent
     from gde.parts.context import Context
     from gde.parts.environment import Environment
-    from gde.parts.metric import Metric
     from gde_plugins.babyai.config import (
-        BabyAIConfig,
-        BlindConfig,
-        OmniBotConfig,
-        PrompterConfig,
         QuestionConfig,
         StudyConfig,
     )
@@ -72,7 +66,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="babyai",
             summary="BabyAI levels in text: a mission, rooms with doors, keys, balls, boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
-            make=_world,
+            make="gde_plugins.babyai.environment:BabyAIEnvironment",
             gives=frozenset(
                 {
                     *both_give,
@@ -102,12 +96,6 @@ def gde_environments() -> Sequence[AnyOffer]:
     return offers
 
 
-def _world(config: "BabyAIConfig", _: "Context") -> "Environment":
-    from gde_plugins.babyai.environment import BabyAIEnvironment
-
-    return BabyAIEnvironment(config)
-
-
 def _question(task: str, config: "QuestionConfig", _: "Context") -> "Environment":
     from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 
@@ -128,7 +116,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="omnibot",
             summary="BabyAI expert with full view that works through subgoals; adjustable skill",
             config=OmniBotConfig,
-            make=_omnibot,
+            make="gde_plugins.babyai.agents.omnibot:OmniBotAgent",
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
             imports=IMPORTS,
             extra=EXTRA,
@@ -137,7 +125,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="babyai-prompter",
             summary="a language model that answers BabyAI questions, with one of four prompting methods",
             config=PrompterConfig,
-            make=_prompter,
+            make="gde_plugins.babyai.agents.prompter:Prompter",
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
             imports=IMPORTS,
@@ -147,7 +135,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="babyai-blind",
             summary="answers to BabyAI questions that do not read the world, as baselines",
             config=BlindConfig,
-            make=_blind,
+            make="gde_plugins.babyai.agents.blind:BlindAnswerer",
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
             extra=EXTRA,
@@ -156,7 +144,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="babyai-scripted",
             summary="the solutions of BabyAI questions",
             config=NoConfig,
-            make=_scripted,
+            make="gde_plugins.babyai.agents.scripted:ScriptedAnswerer",
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
             extra=EXTRA,
@@ -164,51 +152,27 @@ def gde_agents() -> Sequence[AnyOffer]:
     )
 
 
-def _omnibot(config: "OmniBotConfig", _: "Context") -> "Agent":
-    from gde_plugins.babyai.agents.omnibot import OmniBotAgent
-
-    return OmniBotAgent(config)
-
-
-def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":
-    from gde_plugins.babyai.agents.prompter import Prompter
-
-    return Prompter(config, context.model(config.model))
-
-
-def _blind(config: "BlindConfig", _: "Context") -> "Agent":
-    from gde_plugins.babyai.agents.blind import BlindAnswerer
-
-    return BlindAnswerer(config)
-
-
-def _scripted(_: NoConfig, __: "Context") -> "Agent":
-    from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
-
-    return ScriptedAnswerer()
-
-
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """Offer the scores of answers, and bounds of the optimum."""
     from gde_plugins.babyai.measures import BOUNDS, MEASURES
 
-    bounds = MetricOffer(
+    bounds: AnyOffer = MetricOffer(
         name="babyai-bounds",
         summary="certified bounds of accuracy and regret where the optimum is not exact",
         config=NoConfig,
-        make=_bounds,
+        part="gde_plugins.babyai.scoring.bounds:bounds",
         measures=BOUNDS,
         needs=frozenset({BABYAI}),
         group="babybench",
         default=True,
     )
-    scores = tuple(
+    scores: Iterator[AnyOffer] = (
         MetricOffer(
             name=f"babyai-{task}",
             summary=f"answers to {task} questions: success, related scores, unusable answers",
             config=NoConfig,
-            make=partial(_metric, task),
+            part=f"gde_plugins.babyai.scoring.metrics:{task}",
             measures=measures,
             needs=frozenset({f"babyai-{task}"}),
             version=2,
@@ -218,18 +182,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
         for task, measures in MEASURES.items()
     )
     return (bounds, *scores)
-
-
-def _bounds(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.babyai.scoring.bounds import bounds
-
-    return bounds
-
-
-def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.babyai.scoring.metrics import decompose, plan, predict
-
-    return {"predict": predict, "plan": plan, "decompose": decompose}[task]
 
 
 @hookimpl

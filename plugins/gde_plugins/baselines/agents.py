@@ -11,7 +11,7 @@ from gde.numerics.tabular import solve
 from gde.parts.agent import Brief
 from gde.parts.environment import HasDemonstration, HasMDP, HasOptimum, HasState
 from gde.seeding import derive
-from gde_plugins.baselines.config import Ties
+from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
 
 class _Dice:
@@ -49,12 +49,11 @@ class OracleAgent:
     not the observation.
     """
 
-    def __init__(self, *, slip: float = 0.0, ties: Ties = "random") -> None:
-        """Slip with probability `slip`; among several optimal actions choose by
-        `ties`.
-        """
-        self._slip = slip
-        self._ties = ties
+    _slip = 0.0
+    """Probability of a random action."""
+
+    def __init__(self, config: OptimalConfig) -> None:
+        self._ties = config.ties
 
     def begin(self, brief: Brief) -> None:
         """Take hold of the episode's environment.
@@ -92,6 +91,14 @@ class OracleAgent:
         mdp = world.mdp()
         optimal = solve(mdp).optimal[world.state().index]
         return [mdp.actions[action] for action in optimal.nonzero()[0]]
+
+
+class NoisyAgent(OracleAgent):
+    """Slips with a fixed probability."""
+
+    def __init__(self, config: NoisyConfig) -> None:
+        super().__init__(OptimalConfig())
+        self._slip = config.p
 
 
 class ExplorerAgent(OracleAgent):

@@ -1,15 +1,9 @@
 """Offers the behaviour metrics."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.metric import Metric
 
 
 @hookimpl
@@ -19,11 +13,17 @@ def gde_metrics() -> Sequence[AnyOffer]:
     """
     optimum = Capability.OPTIMUM
     return (
-        _offer("success", "share of episodes that reach the goal", default=True),
+        _offer(
+            "success",
+            "share of episodes that reach the goal",
+            module="performance",
+            default=True,
+        ),
         _offer(
             "accuracy",
             "share of optimal actions, averaged over worlds, and pooled",
             optimum,
+            module="performance",
             default=True,
         ),
         _offer(
@@ -43,7 +43,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "shares of usable and of each kind of unusable answer",
             default=True,
         ),
-        _offer("length", "mean turns of an episode", default=True),
+        _offer(
+            "length", "mean turns of an episode", module="performance", default=True
+        ),
         _offer(
             "policy",
             "entropy of the policy and its divergence from optimal ones",
@@ -67,40 +69,17 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _offer(name: str, summary: str, *needs: str, default: bool = False) -> AnyOffer:
+def _offer(
+    name: str, summary: str, *needs: str, module: str = "", default: bool = False
+) -> AnyOffer:
     from gde_plugins.behaviour.measures import MEASURES
 
     return MetricOffer(
         name=name,
         summary=summary,
         config=NoConfig,
-        make=partial(_metric, name),
+        part=f"gde_plugins.behaviour.{module or name}:{name}",
         needs=frozenset(needs),
         measures=MEASURES[name],
         default=default,
     )
-
-
-def _metric(name: str, _: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.behaviour.calibration import calibration
-    from gde_plugins.behaviour.difficulty import difficulty
-    from gde_plugins.behaviour.efficiency import efficiency
-    from gde_plugins.behaviour.outcomes import outcomes
-    from gde_plugins.behaviour.overlap import overlap
-    from gde_plugins.behaviour.performance import accuracy, length, success
-    from gde_plugins.behaviour.policy import policy
-    from gde_plugins.behaviour.references import references
-
-    metrics: dict[str, Metric] = {
-        "success": success,
-        "accuracy": accuracy,
-        "efficiency": efficiency,
-        "references": references,
-        "outcomes": outcomes,
-        "length": length,
-        "policy": policy,
-        "calibration": calibration,
-        "overlap": overlap,
-        "difficulty": difficulty,
-    }
-    return metrics[name]

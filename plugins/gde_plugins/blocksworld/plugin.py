@@ -1,15 +1,9 @@
 """Offers the blocks world."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, EnvironmentOffer
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde_plugins.blocksworld.config import BlocksworldConfig
 
 
 @hookimpl
@@ -22,7 +16,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="blocksworld",
             summary="blocks world: stack blocks with one hand, PDDL or random problems, described in sentences",
             config=BlocksworldConfig,
-            make=_make,
+            make="gde_plugins.blocksworld.environment:BlocksworldEnvironment",
             gives=frozenset(
                 {
                     Capability.STATE,
@@ -37,9 +31,3 @@ def gde_environments() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _make(config: "BlocksworldConfig", _: "Context") -> "Environment":
-    from gde_plugins.blocksworld.environment import BlocksworldEnvironment
-
-    return BlocksworldEnvironment(config)

@@ -1,7 +1,6 @@
 """Offers the grid world, the key worlds, and their metrics."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
@@ -9,10 +8,6 @@ from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoCo
 
 if TYPE_CHECKING:
     from gde.data.measure import Measure
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde.parts.metric import Metric
-    from gde_plugins.grid.config import GridConfig
 
 TABULATED = frozenset(
     {
@@ -43,49 +38,40 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="grid",
             summary="text grid, from maze to open room: reach the goal by the shortest path",
             config=GridConfig,
-            make=_make,
+            make="gde_plugins.grid.composition:compose",
             version=3,
             gives=TABULATED | {Capability.WORLDS},
         ),
         _key_world(
             "key-door",
+            "key_door",
             "rooms with a locked door: take the key, open the door, reach the goal",
             KeyDoorConfig,
         ),
         _key_world(
             "key-no-door",
+            "key_no_door",
             "the rooms of key-door without the door: the key, or another object, is useless",
             KeyNoDoorConfig,
         ),
         _key_world(
             "two-path-key",
+            "two_path_key",
             "two equally short paths to the goal, with a useless key or other object on one of them",
             TwoPathKeyConfig,
         ),
     )
 
 
-def _key_world(name: str, summary: str, config: type[Any]) -> AnyOffer:
+def _key_world(name: str, maker: str, summary: str, config: type[Any]) -> AnyOffer:
     return EnvironmentOffer(
         name=name,
         summary=summary,
         config=config,
-        make=partial(_make_key_world, name),
+        make=f"gde_plugins.grid.keyed.environment:{maker}",
         version=2,
         gives=TABULATED | {KEYS},
     )
-
-
-def _make(config: "GridConfig", _: "Context") -> "Environment":
-    from gde_plugins.grid.composition import compose
-
-    return compose(config)
-
-
-def _make_key_world(name: str, config: Any, _: "Context") -> "Environment":
-    from gde_plugins.grid.keyed.environment import KEY_WORLDS
-
-    return KEY_WORLDS[name](config)
 
 
 @hookimpl
@@ -134,23 +120,8 @@ def _metric(
         name=name,
         summary=summary,
         config=NoConfig,
-        make=partial(_make_metric, name),
+        part=f"gde_plugins.grid.metrics.{name}:{name}",
         measures=measures,
         needs=needs,
         default=default,
     )
-
-
-def _make_metric(name: str, _: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.grid.metrics.equivariance import equivariance
-    from gde_plugins.grid.metrics.exploration import exploration
-    from gde_plugins.grid.metrics.keys import keys
-    from gde_plugins.grid.metrics.recovery import recovery
-
-    metrics: dict[str, Metric] = {
-        "keys": keys,
-        "exploration": exploration,
-        "recovery": recovery,
-        "equivariance": equivariance,
-    }
-    return metrics[name]

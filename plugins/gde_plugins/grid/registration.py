@@ -2,10 +2,8 @@
 gde/KeyNoDoor-v0 and gde/TwoPathKey-v0.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import gymnasium
 
 from gde.data.json import NONE, Json
 from gde_plugins.grid.composition import compose
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gde.bridges.gymnasium import GymEnvironment, Observations
+    from gde.parts.environment import Environment
 
 CONFIGS: Mapping[str, type[Any]] = {
     "gde/Grid-v0": GridConfig,
@@ -42,31 +40,20 @@ MAKERS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def register() -> None:
-    """Make the names known to Gymnasium; `gde.bridges.gymnasium` calls it by the
-    entry-point group gde.gymnasium.
-    """
+def register(add: Callable[..., None]) -> None:
+    """Make the names known to Gymnasium."""
     for name in CONFIGS:
-        if name not in gymnasium.registry:
-            gymnasium.register(
-                id=name, entry_point=f"{__name__}:make", kwargs={"name": name}
-            )
+        add(name, f"{__name__}:make", name=name)
 
 
 def make(
-    name: str,
-    render_mode: str | None = None,
-    observations: "Observations" = "text",
-    **config: Json,
-) -> "GymEnvironment":
-    """The environment that `gymnasium.make` gives.
+    name: str, **config: Json
+) -> "tuple[Environment, Sequence[str], Callable[[], NDArray[np.uint8]]]":
+    """The environment of a name, its actions and what draws it.
 
     Raises:
         ConfigError: an unknown field, or a value out of range.
     """
-    # Imported late: `gde.bridges.gymnasium` calls `register` while it is being
-    # imported.
-    from gde.bridges.gymnasium import GymEnvironment
     from gde.data.cell_map import CellMap
     from gde.request.settings import build
     from gde_plugins.grid.grid import Grid
@@ -86,10 +73,4 @@ def make(
         )
 
     actions = read_actions(getattr(configuration, "actions", NONE))
-    return GymEnvironment(
-        environment,
-        actions,
-        picture=picture,
-        render_mode=render_mode,
-        observations=observations,
-    )
+    return environment, actions, picture

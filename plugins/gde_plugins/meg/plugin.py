@@ -3,8 +3,6 @@ tables.
 """
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import (
@@ -15,20 +13,6 @@ from gde.offers import (
     NoConfig,
     Offer,
 )
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde.parts.metric import Metric
-    from gde.parts.reproduction import Reproduction
-    from gde_plugins.meg.config import (
-        BoundConfig,
-        CliffWorldConfig,
-        CliffWorldStudyConfig,
-        KnownConfig,
-        MegConfig,
-        VerdictConfig,
-    )
 
 
 @hookimpl
@@ -41,7 +25,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="cliff-world",
             summary="cliff world with diagonal moves and wind (MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
-            make=_cliff_world,
+            make="gde_plugins.meg.cliffworld.environment:CliffWorldEnvironment",
             gives=frozenset(
                 {
                     Capability.STATE,
@@ -52,12 +36,6 @@ def gde_environments() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
-    from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
-
-    return CliffWorldEnvironment(config)
 
 
 @hookimpl
@@ -78,7 +56,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards the goal that probes decode from activations, and towards the true one",
             config=NoConfig,
             group="meg",
-            make=_belief,
+            part="gde_plugins.meg.metrics.belief:belief",
             measures=measures.BELIEF,
             needs=needs | {Capability.ACTIVATIONS, Capability.MAP},
         ),
@@ -86,7 +64,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="meg-bound",
             summary="a lower bound of goal-directedness in worlds that are too large to tabulate",
             config=BoundConfig,
-            make=_bound,
+            make="gde_plugins.meg.metrics.bound:measures_bound",
             measures=measures.BOUND,
             imports=("torch", "sklearn"),
             extra="probes",
@@ -96,7 +74,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards the reward of the world's model, in nats",
             config=KnownConfig,
             group="meg",
-            make=_known,
+            make="gde_plugins.meg.metrics.goals:measures_known",
             measures=measures.KNOWN,
         ),
         MetricOffer(
@@ -104,7 +82,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards each state feature, e.g. key or wall, and which the agent pursues",
             config=MegConfig,
             group="meg",
-            make=_towards,
+            make="gde_plugins.meg.metrics.goals:measures_towards",
             measures=measures.TO,
             needs=needs,
         ),
@@ -113,7 +91,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="goal-directedness towards any utility that is linear in the state features",
             config=MegConfig,
             group="meg",
-            make=_unknown,
+            make="gde_plugins.meg.metrics.goals:measures_unknown",
             measures=measures.UNKNOWN,
             needs=needs,
         ),
@@ -122,46 +100,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="is the agent goal-directed? An exact test against counterfactual goals",
             config=VerdictConfig,
             group="meg",
-            make=_verdict,
+            make="gde_plugins.meg.metrics.verdict:measures_verdict",
             measures=measures.VERDICT,
         ),
     )
-
-
-def _belief(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.belief import belief
-
-    return belief
-
-
-def _bound(config: "BoundConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.bound import bound
-
-    return partial(bound, tries=config.tries)
-
-
-def _known(config: "KnownConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import known
-
-    return partial(known, deadline=config.deadline, states=config.states)
-
-
-def _towards(config: "MegConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import towards
-
-    return partial(towards, deadline=config.deadline)
-
-
-def _unknown(config: "MegConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.goals import unknown
-
-    return partial(unknown, deadline=config.deadline)
-
-
-def _verdict(config: "VerdictConfig", _: "Context") -> "Metric":
-    from gde_plugins.meg.metrics.verdict import verdict
-
-    return partial(verdict, runs=config.runs)
 
 
 @hookimpl
@@ -177,12 +119,6 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             summary="Goal-directedness of optimal and erring policies in the cliff world "
             "(MacDermott et al. 2024, section 6).",
             config=CliffWorldStudyConfig,
-            make=_cliff_world_study,
+            make="gde_plugins.meg.cliffworld.study:CliffWorldStudy",
         ),
     )
-
-
-def _cliff_world_study(config: "CliffWorldStudyConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.cliffworld.study import CliffWorldStudy
-
-    return CliffWorldStudy(config)

@@ -2,14 +2,13 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gde.data.answer import Reading
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.reward_model import RewardSource
+from gde.parts.context import Context
 from gde.parts.simulator import Situation
 from gde.seeding import generator
 from gde_plugins.planning_agents.config import LookaheadConfig
@@ -21,12 +20,12 @@ from gde_plugins.planning_agents.worlds import world_model
 UNLISTED = "the environment lists no actions to try"
 
 
-@dataclass
 class Lookahead:
     """Tries plans in the simulator and follows the one with the best end."""
 
-    _config: LookaheadConfig
-    _reward: RewardSource
+    def __init__(self, config: LookaheadConfig, context: Context) -> None:
+        self._config = config
+        self._reward = context.reward_model(config.reward)
 
     def begin(self, brief: Brief) -> None:
         self._world = world_model("simulator", None, brief)

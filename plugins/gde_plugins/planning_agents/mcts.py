@@ -4,7 +4,6 @@ See Shen et al. (2026), appendix C.6.3.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from gde.data.answer import Reading
 from gde.data.completion import Completion
@@ -12,8 +11,7 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.language_model import LanguageModel
-from gde.parts.reward_model import RewardSource
+from gde.parts.context import Context
 from gde.parts.simulator import Situation
 from gde.seeding import generator
 from gde_plugins.planning_agents.answers import Rejected
@@ -30,17 +28,17 @@ from gde_plugins.planning_agents.worlds import world_model
 UNLISTED = "the environment lists no actions: set agent.prior=model and a language model in agent.model"
 
 
-@dataclass
 class Mcts:
     """Plans anew in every turn, from the current state.
 
     Each action is simulated once in a plan.
     """
 
-    _config: MctsConfig
-    _model: LanguageModel | None
-    """Without one the prior is uniform and the world model a simulator."""
-    _reward: RewardSource
+    def __init__(self, config: MctsConfig, context: Context) -> None:
+        self._config = config
+        # Without one the prior is uniform and the world model a simulator.
+        self._model = context.model(config.model) if config.model else None
+        self._reward = context.reward_model(config.reward)
 
     def begin(self, brief: Brief) -> None:
         config = self._config

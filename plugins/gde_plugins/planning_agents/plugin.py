@@ -8,13 +8,8 @@ from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.data.measure import Better, Measure
-    from gde.parts.agent import Agent
-    from gde.parts.context import Context
-    from gde.parts.metric import Metric
     from gde_plugins.planning_agents.config import (
-        LookaheadConfig,
         MctsConfig,
-        ReactConfig,
         ReactRewardConfig,
     )
 
@@ -38,7 +33,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="react",
             summary="ReAct: a language model answers with a thought and an action (Yao et al. 2023)",
             config=ReactConfig,
-            make=_react,
+            make="gde_plugins.planning_agents.react:React",
             version=2,
             gives=ASKING,
         ),
@@ -46,7 +41,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="react-reward",
             summary="ReAct with predicted rewards of candidate actions (Shen et al. 2026, appendix C.6.2)",
             config=ReactRewardConfig,
-            make=_react_reward,
+            make="gde_plugins.planning_agents.react_reward:ReactReward",
             version=2,
             gives=ASKING,
             needs_for=_world,
@@ -55,7 +50,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="mcts",
             summary="Monte Carlo tree search with a reward model for values (Shen et al. 2026, appendix C.6.3)",
             config=MctsConfig,
-            make=_mcts,
+            make="gde_plugins.planning_agents.mcts:Mcts",
             version=2,
             gives=ASKING,
             needs_for=_world,
@@ -64,7 +59,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             name="lookahead",
             summary="the action, or the best of n random plans, at whose end a reward model gives most",
             config=LookaheadConfig,
-            make=_lookahead,
+            make="gde_plugins.planning_agents.lookahead:Lookahead",
             gives=frozenset({PLANNING}),
             needs=frozenset({Capability.SIMULATOR}),
         ),
@@ -79,7 +74,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="planning",
             summary="planning agents: simulator steps, model calls, judged states and unusable answers per turn",
             config=NoConfig,
-            make=_planning,
+            part="gde_plugins.planning_agents.metric:planning",
             needs=frozenset({PLANNING}),
             default=True,
             measures=(
@@ -116,36 +111,3 @@ def _measure(
 def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:
     needs_copy = config.world == "simulator"
     return frozenset({Capability.SIMULATOR}) if needs_copy else frozenset()
-
-
-def _react(config: "ReactConfig", context: "Context") -> "Agent":
-    from gde_plugins.planning_agents.react import React
-
-    return React(config, context.model(config.model))
-
-
-def _react_reward(config: "ReactRewardConfig", context: "Context") -> "Agent":
-    from gde_plugins.planning_agents.react_reward import ReactReward
-
-    return ReactReward(
-        config, context.model(config.model), context.reward_model(config.reward)
-    )
-
-
-def _mcts(config: "MctsConfig", context: "Context") -> "Agent":
-    from gde_plugins.planning_agents.mcts import Mcts
-
-    model = context.model(config.model) if config.model else None
-    return Mcts(config, model, context.reward_model(config.reward))
-
-
-def _lookahead(config: "LookaheadConfig", context: "Context") -> "Agent":
-    from gde_plugins.planning_agents.lookahead import Lookahead
-
-    return Lookahead(config, context.reward_model(config.reward))
-
-
-def _planning(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.planning_agents.metric import planning
-
-    return planning

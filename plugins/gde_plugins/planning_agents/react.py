@@ -2,7 +2,6 @@
 C.6.1).
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 from gde.data.answer import Reading
@@ -10,7 +9,7 @@ from gde.data.completion import Completion
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.parts.agent import Brief
-from gde.parts.language_model import LanguageModel
+from gde.parts.context import Context
 from gde_plugins.planning_agents.answers import Rejected, one_action
 from gde_plugins.planning_agents.asking import Asker
 from gde_plugins.planning_agents.config import ReactConfig
@@ -18,7 +17,6 @@ from gde_plugins.planning_agents.conversation import Conversation
 from gde_plugins.planning_agents.effort import Effort
 
 
-@dataclass
 class React:
     """Asks a language model for a thought and an action.
 
@@ -26,7 +24,10 @@ class React:
     """
 
     _config: ReactConfig
-    _model: LanguageModel
+
+    def __init__(self, config: ReactConfig, context: Context) -> None:
+        self._config = config
+        self._model = context.model(config.model)
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)

@@ -1,14 +1,13 @@
 """ReAct with predicted rewards of its candidates (Shen et al. 2026, appendix C.6.2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gde.data.answer import Reading
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.reward_model import RewardSource
+from gde.parts.context import Context
 from gde.parts.simulator import Situation
 from gde_plugins.planning_agents.answers import Rejected
 from gde_plugins.planning_agents.config import ReactRewardConfig
@@ -22,12 +21,14 @@ Gains = Sequence[tuple[str, float | None]]
 """Candidates, each with its predicted gain in reward; None without a reward."""
 
 
-@dataclass
 class ReactReward(React):
     """Proposes candidates, simulates each, and decides by their gains in reward."""
 
     _config: ReactRewardConfig
-    _reward: RewardSource
+
+    def __init__(self, config: ReactRewardConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._reward = context.reward_model(config.reward)
 
     def begin(self, brief: Brief) -> None:
         super().begin(brief)

@@ -1,24 +1,9 @@
 """Offers the probes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, ProbeOffer
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.metric import Metric
-    from gde.parts.probe import Probe
-    from gde_plugins.probes.config import (
-        CausesConfig,
-        CogmapConfig,
-        DistanceConfig,
-        ErrorsConfig,
-        FollowingConfig,
-        PlacesConfig,
-        PlanConfig,
-    )
 
 
 @hookimpl
@@ -37,7 +22,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             name="cogmap",
             summary="decodes the map of the grid: agent, goal, wall or empty for every cell",
             config=CogmapConfig,
-            make=_cogmap,
+            make="gde_plugins.probes.maps.probe:CogmapProbe",
             version=7,
             measures=measures.MAP,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
@@ -48,7 +33,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             name="distance",
             summary="decodes the number of steps to the goal by the shortest path",
             config=DistanceConfig,
-            make=_distance,
+            make="gde_plugins.probes.distance.probe:DistanceProbe",
             version=6,
             measures=measures.DISTANCE,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MDP}),
@@ -59,7 +44,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             name="places",
             summary="decodes row and column of agent, goal and other things, linearly",
             config=PlacesConfig,
-            make=_places,
+            make="gde_plugins.probes.places.probe:PlacesProbe",
             measures=measures.PLACES,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
@@ -67,7 +52,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             name="plan",
             summary="decodes the plan: the sequence of future actions",
             config=PlanConfig,
-            make=_plan,
+            make="gde_plugins.probes.plans.probe:PlanProbe",
             version=3,
             measures=measures.PLAN,
             needs=frozenset({Capability.ACTIVATIONS}),
@@ -88,7 +73,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="maps",
             summary="decoded maps, scored as published: first turns, true grid cells, no padding",
             config=NoConfig,
-            make=_maps,
+            part="gde_plugins.probes.maps.first_turns:maps",
             version=2,
             measures=measures.FIRST_MAPS,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
@@ -97,7 +82,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="steps",
             summary="steps to the goal, predicted from the decoded places of agent and goal",
             config=NoConfig,
-            make=_steps,
+            part="gde_plugins.probes.distance.from_maps:steps",
             version=2,
             measures=measures.STEPS,
             needs=frozenset(
@@ -108,7 +93,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="beliefs",
             summary="optimality of actions on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
-            make=_beliefs,
+            part="gde_plugins.probes.maps.beliefs:beliefs",
             version=2,
             measures=measures.BELIEFS,
             needs=frozenset(
@@ -119,7 +104,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="updates",
             summary="decoded places of goal and agent after the perturbations move_goal and put_back",
             config=NoConfig,
-            make=_updates,
+            part="gde_plugins.probes.maps.updates:updates",
             measures=measures.UPDATES,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
@@ -127,7 +112,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="stated",
             summary="maps that an agent states in words, against the true and the decoded ones",
             config=NoConfig,
-            make=_stated,
+            part="gde_plugins.probes.maps.stated:stated",
             measures=measures.STATED,
             needs=frozenset({Capability.MAP}),
         ),
@@ -135,7 +120,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="errors",
             summary="why actions were not optimal: belief, statement, goal, plan, slip",
             config=ErrorsConfig,
-            make=_errors,
+            make="gde_plugins.probes.errors.metric:Errors",
             measures=measures.ERRORS,
             needs=frozenset({Capability.OPTIMUM}),
         ),
@@ -143,7 +128,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="following",
             summary="which map actions follow: the true, the decoded or the stated one",
             config=FollowingConfig,
-            make=_following,
+            make="gde_plugins.probes.errors.following:Following",
             measures=measures.FOLLOWING,
             needs=frozenset({Capability.MAP, Capability.OPTIMUM}),
         ),
@@ -151,7 +136,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="causes",
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
-            make=_causes,
+            make="gde_plugins.probes.causes.metric:Causes",
             version=5,
             measures=measures.CAUSES,
             needs=frozenset(
@@ -164,75 +149,3 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _maps(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.maps.first_turns import maps
-
-    return maps
-
-
-def _steps(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.distance.from_maps import steps
-
-    return steps
-
-
-def _beliefs(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.maps.beliefs import beliefs
-
-    return beliefs
-
-
-def _updates(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.maps.updates import updates
-
-    return updates
-
-
-def _stated(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.maps.stated import stated
-
-    return stated
-
-
-def _errors(config: "ErrorsConfig", _: "Context") -> "Metric":
-    from gde_plugins.probes.errors.metric import Errors
-
-    return Errors(config)
-
-
-def _following(config: "FollowingConfig", _: "Context") -> "Metric":
-    from gde_plugins.probes.errors.following import Following
-
-    return Following(config)
-
-
-def _causes(config: "CausesConfig", context: "Context") -> "Metric":
-    from gde_plugins.probes.causes.metric import Causes
-
-    return Causes(config=config, context=context)
-
-
-def _cogmap(config: "CogmapConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.maps.probe import CogmapProbe
-
-    return CogmapProbe(config)
-
-
-def _distance(config: "DistanceConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.distance.probe import DistanceProbe
-
-    return DistanceProbe(config)
-
-
-def _places(config: "PlacesConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.places.probe import PlacesProbe
-
-    return PlacesProbe(config)
-
-
-def _plan(config: "PlanConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.plans.probe import PlanProbe
-
-    return PlanProbe(config)

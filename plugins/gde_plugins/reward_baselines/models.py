@@ -13,6 +13,7 @@ from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
 from gde.numerics.stats import Floats
 from gde.seeding import derive
+from gde_plugins.reward_baselines.config import ConstantConfig
 
 
 def no_progress(trajectory: Trajectory) -> str:
@@ -144,10 +145,10 @@ class Constant:
     progress that varies is sqrt(1/2).
     """
 
-    value: float
+    config: ConstantConfig
 
     async def rewards(self, transcript: Transcript) -> Rewards:
-        return Rewards(values=np.full(len(transcript.steps), self.value))
+        return Rewards(values=np.full(len(transcript.steps), self.config.value))
 
 
 @dataclass(frozen=True)

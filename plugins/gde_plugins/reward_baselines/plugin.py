@@ -9,9 +9,7 @@ from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
-    from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel, TruthReader
-    from gde_plugins.reward_baselines.config import ConstantConfig, FunctionsConfig
 
 
 @hookimpl
@@ -25,7 +23,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             name="constant",
             summary="the same reward in every turn",
             config=ConstantConfig,
-            make=_constant,
+            make="gde_plugins.reward_baselines.models:Constant",
             gives=frozenset({Capability.BASELINE}),
         ),
         _baseline(
@@ -95,12 +93,6 @@ def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel | TruthRea
     return made[name]
 
 
-def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
-    from gde_plugins.reward_baselines.models import Constant
-
-    return Constant(config.value)
-
-
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """Distances of reward models from the truth, and their regrets."""
@@ -112,7 +104,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="epic",
             summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,
-            make=_epic,
+            part="gde_plugins.reward_baselines.epic:epic",
             needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
             default=True,
             measures=(
@@ -159,7 +151,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="reward-functions",
             summary="EPIC (Gleave et al. 2021) and DARD (Wulfe et al. 2022) of reward models as functions",
             config=FunctionsConfig,
-            make=_functions,
+            make="gde_plugins.reward_baselines.functions:Functions",
             needs=frozenset({Capability.REWARD_TRACE, Capability.MDP}),
             measures=(
                 Measure(
@@ -186,7 +178,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="step-order",
             summary="are steps of progress, and harmful ones, told from all others?",
             config=NoConfig,
-            make=_step_order,
+            part="gde_plugins.reward_baselines.step_order:step_order",
             needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
             measures=(
                 Measure(
@@ -213,7 +205,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="reward-regret",
             summary="does the regret that a reward model sees in an episode tell its success?",
             config=NoConfig,
-            make=_reward_regret,
+            part="gde_plugins.reward_baselines.regret:reward_regret",
             needs=frozenset({Capability.REWARD_TRACE}),
             measures=(
                 Measure(
@@ -227,27 +219,3 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _epic(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.reward_baselines.epic import epic
-
-    return epic
-
-
-def _functions(config: "FunctionsConfig", context: "Context") -> "Metric":
-    from gde_plugins.reward_baselines.functions import Functions
-
-    return Functions(config, context)
-
-
-def _step_order(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.reward_baselines.step_order import step_order
-
-    return step_order
-
-
-def _reward_regret(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.reward_baselines.regret import reward_regret
-
-    return reward_regret

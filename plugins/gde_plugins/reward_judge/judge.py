@@ -11,6 +11,7 @@ from gde.data.observation import OBJECTIVE
 from gde.data.reward import Rewards
 from gde.data.transcript import Step, Transcript
 from gde.errors import GdeError, RunFailed, Unavailable
+from gde.parts.context import Context
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
 from gde_plugins.reward_judge.config import JudgeConfig
@@ -52,6 +53,11 @@ class Judge:
             made_by=f"language model {self.config.model}, {memory}, {thinking}, effort {self.config.effort}",
             counts={name: n for name, n in counts.items() if n},
         )
+
+
+def judge(config: JudgeConfig, context: Context) -> Judge:
+    """Make a judge that asks a model of the run."""
+    return Judge(config, context.model(config.model), context.seed)
 
 
 @dataclass

@@ -1,15 +1,9 @@
 """Offers the judge."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.reward_model import RewardModel
-    from gde_plugins.reward_judge.config import JudgeConfig
 
 
 @hookimpl
@@ -22,12 +16,6 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             name="judge",
             summary="a language model scores every turn (Shen et al. 2026, section 3.1.2)",
             config=JudgeConfig,
-            make=_make,
+            make="gde_plugins.reward_judge.judge:judge",
         ),
     )
-
-
-def _make(config: "JudgeConfig", context: "Context") -> "RewardModel":
-    from gde_plugins.reward_judge.judge import Judge
-
-    return Judge(config, context.model(config.model), context.seed)

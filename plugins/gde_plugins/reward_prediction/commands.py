@@ -97,8 +97,6 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write pairs of trajectories with a true reward for every step."""
-    from gde.executors.processes import Processes
-    from gde.executors.serial import Serial
     from gde_plugins.reward_prediction.building import build_domain
 
     if not 0 < share <= 1:
@@ -114,7 +112,7 @@ def build(
     }
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
-    executor = Processes(workers) if workers > 1 else Serial()
+    executor = _executor(workers)
     try:
         if train:
             built = [_trained(order, train, executor, test) for order in orders]
@@ -178,6 +176,21 @@ def _orders(
         )
         orders.append(order)
     return orders
+
+
+def _executor(workers: int) -> "Executor":
+    from gde.parts.context import OutsideRun
+    from gde.request.catalogue import Catalogue
+    from gde.request.settings import build as configure
+
+    name, settings = (
+        ("processes", {"workers": workers}) if workers > 1 else ("serial", {})
+    )
+    offer = Catalogue.default().find("executor", name).offer
+    made: Executor = offer.made(
+        configure(offer.config, settings, "--workers"), OutsideRun()
+    )
+    return made
 
 
 def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:

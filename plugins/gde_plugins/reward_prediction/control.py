@@ -20,7 +20,6 @@ from gde.numerics.episodes import played
 from gde.numerics.leaderboard import OVERALL, Scores, Standing, leaderboard
 from gde.numerics.stats import CONFIDENCE, Finding, spearman
 from gde.offers import Capability
-from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run, scaled
 from gde.seeding import generator
 from gde_plugins.reward_prediction.baselines import (
@@ -62,7 +61,7 @@ class ControlStudy:
 
     agentless = True
 
-    def __init__(self, config: ControlConfig, _: Context) -> None:
+    def __init__(self, config: ControlConfig) -> None:
         """Choose domains and controls.
 
         Raises:

@@ -218,7 +218,7 @@ def opened(domain: Domain, settings: Settings, context: OutsideRun) -> Demonstra
     offer = offer_of(domain)
     config = build(offer.config, settings, domain.name)
     try:
-        environment: Demonstrating = offer.make(config, context)
+        environment: Demonstrating = offer.made(config, context)
     except Exception as error:  # a simulator may fail in any way
         raise GdeError(f"domain {domain.name}: {error}") from error
     return environment

@@ -11,15 +11,6 @@ from gde.offers import AnyOffer, Capability, EnvironmentOffer, Offer
 if TYPE_CHECKING:
     import typer
 
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde.parts.reproduction import Reproduction
-    from gde_plugins.reward_prediction.config import (
-        ControlConfig,
-        RewardBenchConfig,
-        StudyConfig,
-    )
-
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
@@ -31,7 +22,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="rewardbench",
             summary="recorded successes and failures with the true reward of every step, to evaluate reward models",
             config=RewardBenchConfig,
-            make=_make,
+            make="gde_plugins.reward_prediction.environment:RewardBench",
             # Each may hold several simulators.
             at_once=4,
             gives=frozenset(
@@ -57,13 +48,13 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             name="rewardprediction",
             summary="EPIC distance of reward models in five domains (Shen et al. 2026, table 1)",
             config=StudyConfig,
-            make=_study,
+            make="gde_plugins.reward_prediction.study:RewardPredictionStudy",
         ),
         Offer(
             name="reward-control",
             summary="regret of agents that follow a reward model, beside its EPIC distance",
             config=ControlConfig,
-            make=_control,
+            make="gde_plugins.reward_prediction.control:ControlStudy",
         ),
     )
 
@@ -74,21 +65,3 @@ def gde_add_commands(app: "typer.Typer") -> None:
     from gde_plugins.reward_prediction.commands import add_commands
 
     add_commands(app)
-
-
-def _make(config: "RewardBenchConfig", _: "Context") -> "Environment":
-    from gde_plugins.reward_prediction.environment import RewardBench
-
-    return RewardBench(config)
-
-
-def _study(config: "StudyConfig", context: "Context") -> "Reproduction":
-    from gde_plugins.reward_prediction.study import RewardPredictionStudy
-
-    return RewardPredictionStudy(config, context)
-
-
-def _control(config: "ControlConfig", context: "Context") -> "Reproduction":
-    from gde_plugins.reward_prediction.control import ControlStudy
-
-    return ControlStudy(config, context)

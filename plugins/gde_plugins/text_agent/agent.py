@@ -19,7 +19,8 @@ from gde.data.stated_map import noted
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.language_model import HasProbabilities, LanguageModel
+from gde.parts.context import Context
+from gde.parts.language_model import HasProbabilities
 from gde.seeding import derive
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import (
@@ -43,7 +44,8 @@ class TextAgent:
     has read it.
     """
 
-    def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
+    def __init__(self, config: TextAgentConfig, context: Context) -> None:
+        model = context.model(config.model)
         self._config = config
         self._model = model
 

@@ -8,15 +8,7 @@ from gde.offers import Capability, Offer
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
-    from gde.parts.context import Context
     from gde_plugins.text_agent.config import TextAgentConfig
-
-
-def make_text_agent(config: "TextAgentConfig", context: "Context") -> "Agent":
-    """Make an agent for one episode."""
-    from gde_plugins.text_agent.agent import TextAgent
-
-    return TextAgent(config, context.model(config.model))
 
 
 def _needs(config: "TextAgentConfig") -> frozenset[str]:
@@ -34,7 +26,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             name="gpt-oss",
             summary="a language model that reads the world as text and answers with one action (Arghal et al. 2026)",
             config=TextAgentConfig,
-            make=make_text_agent,
+            make="gde_plugins.text_agent.agent:TextAgent",
             version=4,
             needs_for=_needs,
             gives=frozenset(

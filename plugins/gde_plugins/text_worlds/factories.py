@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
+from gde.parts.context import Context
 from gde_plugins.text_worlds.alfworld.files import games, split_folder
 from gde_plugins.text_worlds.config import (
     AlfworldConfig,
@@ -27,10 +27,10 @@ begins every task to list them.
 """
 
 
-def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
-    """Make TextWorld, which keeps its games in the folder."""
+def textworld(config: TextWorldConfig, context: Context) -> SimulatedEnvironment:
+    """Make TextWorld, which keeps its games in the scratch folder."""
     simulator = f"{HERE}.textworld.simulator:TextWorldSimulator"
-    host = Host("textworld", simulator, {"folder": str(folder)}, config)
+    host = Host("textworld", simulator, {"folder": str(context.scratch)}, config)
     # Settings without effect on a kind of game do not change its seeds.
     shape = {}
     for name in ("game", "route", *SHAPES[config.game]):
@@ -38,14 +38,14 @@ def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
     return SimulatedEnvironment(host, Made(shape), horizon=config.horizon)
 
 
-def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
-    """Make ALFWorld, which keeps generated games in the folder.
+def alfworld(config: AlfworldConfig, context: Context) -> SimulatedEnvironment:
+    """Make ALFWorld, which keeps generated games in the scratch folder.
 
     Raises:
         GdeError: the official games of the split are missing.
     """
     simulator = f"{HERE}.alfworld.simulator:AlfworldSimulator"
-    settings = {"folder": str(folder), "play_on": config.play_on}
+    settings = {"folder": str(context.scratch), "play_on": config.play_on}
     host = Host("alfworld", simulator, settings, config)
     found: Made | Listed
     official = split_folder(config)

@@ -1,19 +1,9 @@
 """Offers TextWorld, ALFWorld and ScienceWorld."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, EnvironmentOffer
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde_plugins.text_worlds.config import (
-        AlfworldConfig,
-        ScienceWorldConfig,
-        TextWorldConfig,
-    )
 
 EXTRA = "text-worlds"
 INSTALL_JAVA = "apt install openjdk-17-jre-headless, or install Java 17 another way"
@@ -37,7 +27,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="textworld",
             summary="TextWorld games: cooking, treasure hunt, coin collector, custom quests",
             config=TextWorldConfig,
-            make=_textworld,
+            make="gde_plugins.text_worlds.factories:textworld",
             gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR}),
             imports=("textworld",),
             extra=EXTRA,
@@ -48,7 +38,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="alfworld",
             summary="ALFWorld household tasks, official games or generated ones",
             config=AlfworldConfig,
-            make=_alfworld,
+            make="gde_plugins.text_worlds.factories:alfworld",
             gives=frozenset(
                 {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
             ),
@@ -62,7 +52,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="scienceworld",
             summary="ScienceWorld: elementary science experiments, scored from 0 to 1",
             config=ScienceWorldConfig,
-            make=_scienceworld,
+            make="gde_plugins.text_worlds.factories:scienceworld",
             gives=frozenset(
                 {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
             ),
@@ -79,21 +69,3 @@ def _alfworld_games() -> Sequence[str]:
     from gde_plugins.text_worlds.alfworld.files import at_hand
 
     return at_hand()
-
-
-def _textworld(config: "TextWorldConfig", context: "Context") -> "Environment":
-    from gde_plugins.text_worlds.factories import textworld
-
-    return textworld(config, context.scratch)
-
-
-def _alfworld(config: "AlfworldConfig", context: "Context") -> "Environment":
-    from gde_plugins.text_worlds.factories import alfworld
-
-    return alfworld(config, context.scratch)
-
-
-def _scienceworld(config: "ScienceWorldConfig", _: "Context") -> "Environment":
-    from gde_plugins.text_worlds.factories import scienceworld
-
-    return scienceworld(config)

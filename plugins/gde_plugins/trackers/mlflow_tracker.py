@@ -6,7 +6,7 @@ from pathlib import Path
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde_plugins.trackers.config import MlflowConfig
-from gde_plugins.trackers.tracking import Tracked
+from gde_plugins.trackers.tracking import Tracked, TrackingReporter
 
 STORE = "mlflow.db"
 
@@ -48,3 +48,8 @@ class MlflowTracker:
                 f"reporter mlflow: {error.message}; correct mlflow.uri"
             ) from error
         return {"id": kept, "experiment": name, "store": self._config.uri or STORE}
+
+
+def mlflow_reporter(config: MlflowConfig) -> TrackingReporter:
+    """Make the reporter `mlflow`."""
+    return TrackingReporter(MlflowTracker(config))

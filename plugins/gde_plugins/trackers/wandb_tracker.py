@@ -6,7 +6,7 @@ from pathlib import Path
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde_plugins.trackers.config import WandbConfig
-from gde_plugins.trackers.tracking import Tracked
+from gde_plugins.trackers.tracking import Tracked, TrackingReporter
 
 
 class WandbTracker:
@@ -42,3 +42,8 @@ class WandbTracker:
                 f"reporter wandb: {error}; run `wandb login`, or set wandb.mode=offline"
             ) from error
         return {"id": kept.id, "project": self._config.project, "folder": place.name}
+
+
+def wandb_reporter(config: WandbConfig) -> TrackingReporter:
+    """Make the reporter `wandb`."""
+    return TrackingReporter(WandbTracker(config))

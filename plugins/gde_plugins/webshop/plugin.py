@@ -1,16 +1,9 @@
 """Offers the shop, and the score of its purchases."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig
-
-if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.environment import Environment
-    from gde.parts.metric import Metric
-    from gde_plugins.webshop.config import WebshopConfig
 
 PURCHASE = "purchase"
 """The capability of worlds that end with a purchase."""
@@ -26,7 +19,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             name="webshop",
             summary="WebShop: find and buy the product that a customer wants (Yao et al. 2022)",
             config=WebshopConfig,
-            make=_make,
+            make="gde_plugins.webshop.environment:WebshopEnvironment",
             gives=frozenset(
                 {
                     Capability.STATE,
@@ -53,7 +46,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name=PURCHASE,
             summary="mean score of the purchases, beside the success rate (Yao et al. 2022)",
             config=NoConfig,
-            make=_score,
+            part="gde_plugins.webshop.score:score",
             needs=frozenset({PURCHASE}),
             default=True,
             measures=(
@@ -68,15 +61,3 @@ def gde_metrics() -> Sequence[AnyOffer]:
             ),
         ),
     )
-
-
-def _score(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.webshop.score import score
-
-    return score
-
-
-def _make(config: "WebshopConfig", _: "Context") -> "Environment":
-    from gde_plugins.webshop.environment import WebshopEnvironment
-
-    return WebshopEnvironment(config)

@@ -43,6 +43,14 @@ def test_no_summary_of_a_command_is_cut(
         assert gde(name, "-h").stdout == gde(name, "--help").stdout
 
 
+def test_a_missing_command_is_told_with_the_plugins_that_are_off(
+    monkeypatch: pytest.MonkeyPatch, gde: Gde
+) -> None:
+    monkeypatch.setenv("GDE_DISABLE_PLUGINS", "viewer")
+    said = "No such command 'view'. Plugins that are off: viewer"
+    assert said in refused(gde("view", "run"))
+
+
 def test_shells_complete_commands_and_options(
     monkeypatch: pytest.MonkeyPatch, gde: Gde
 ) -> None:

@@ -79,7 +79,7 @@ def cluster(executor: str) -> Iterator[dict[str, Json]]:
         yield {}
         return
     # It says how Ray is to start workers, which Ray reads when it is imported.
-    import_module("gde_plugins.ray_executor.cluster")
+    import_module("gde_plugins.executors.ray.cluster")
     from ray.cluster_utils import Cluster
 
     nodes = Cluster(

@@ -82,6 +82,7 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
     "two-words": (replace(GOOD, name="two words"), "free of blanks"),
     "a:b": (replace(GOOD, name="a:b"), "colons"),
     "two-lines": (replace(GOOD, summary="two\nlines"), "one line"),
+    "no-part": (replace(GOOD, make=""), "one of `make` and `part`"),
     "version-0": (replace(GOOD, version=0), "must be at least 1"),
     "imports-without-extra": (
         replace(GOOD, imports=("torch",)),

@@ -14,6 +14,7 @@ from gde.data.trajectory import Decision
 from gde.errors import ConfigError
 from gde.parts.agent import Agent, Brief, FunctionAgent
 from gde.testing import check_environment
+from gde.testing.context import PlainContext
 from gde.testing.parts import PlantedModel
 from gde_plugins.babyai.agents.prompter import WAYS, Prompter
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
@@ -277,9 +278,8 @@ def test_the_prompter_hands_the_whole_answer_on(prompting: str) -> None:
         return "I think so.\nThe agent's final state is: ((1, 1), 0)"
 
     config = PrompterConfig(prompting=prompting)  # type: ignore[arg-type]
-    one = episode(
-        "predict", "GoToObj", 1, Prompter(config, PlantedModel(script=answer))
-    )
+    context = PlainContext(models={"nano": PlantedModel(script=answer)})
+    one = episode("predict", "GoToObj", 1, Prompter(config, context))
     assert one.turns[0].decision.status == "ok"
     assert (one.final_state is not None) and one.final_state.facts["scores"]
     assert len(heard) == (7 if prompting == "few_shot" else 1)

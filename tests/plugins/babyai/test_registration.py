@@ -4,12 +4,12 @@ import gymnasium
 import numpy as np
 import pytest
 
-from gde_plugins.babyai.registration import register
+from gde_plugins.gymnasium import register_environments
 
 
 @pytest.mark.parametrize("observations", ["text", "map", "dict"])
 def test_a_level_is_made_by_name(observations: str) -> None:
-    register()
+    register_environments()
     world = gymnasium.make("gde/BabyAI-GoToLocal-v0", observations=observations)
     shown, info = world.reset(seed=3)
     assert world.observation_space.contains(shown)

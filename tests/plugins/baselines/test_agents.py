@@ -68,7 +68,7 @@ class Row:
 
 def begun(name: str, seed: int = 0, world: Row | None = None, **config: Any) -> Agent:
     (offer,) = (offer for offer in gde_agents() if offer.name == name)
-    agent: Agent = offer.make(offer.config(**config), PlainContext())
+    agent: Agent = offer.made(offer.config(**config), PlainContext())
     agent.begin(
         Brief(
             task=Task(objective="", horizon=10), seed=seed, environment=world or Row()
@@ -105,7 +105,7 @@ def test_offers() -> None:
         "noisy",
     }
     assert all(
-        isinstance(offer.make(offer.config(), PlainContext()), Agent)
+        isinstance(offer.made(offer.config(), PlainContext()), Agent)
         for offer in offers.values()
     )
 
@@ -213,7 +213,7 @@ def test_optimal_needs_a_model() -> None:
         GdeError,
         match="needs an environment that knows what is optimal: take the agent random",
     ):
-        offer.make(OptimalConfig(), PlainContext()).begin(
+        offer.made(OptimalConfig(), PlainContext()).begin(
             Brief(task=Task(objective="", horizon=1), seed=0)
         )
 
@@ -243,7 +243,7 @@ def test_refused_configurations(
 
 def expert_in(world: Recipe) -> Agent:
     (offer,) = (offer for offer in gde_agents() if offer.name == "expert")
-    agent: Agent = offer.make(offer.config(), PlainContext())
+    agent: Agent = offer.made(offer.config(), PlainContext())
     agent.begin(Brief(task=world.task(), seed=0, environment=world))
     return agent
 

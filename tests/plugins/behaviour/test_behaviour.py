@@ -180,7 +180,7 @@ def test_the_offers_make_the_metrics_and_what_judges_actions_needs_a_model() -> 
     offers = {offer.name: offer for offer in gde_metrics()}
     made = {metric.__name__: metric for metric in METRICS}
     assert {
-        name: offers[name].make(offers[name].config(), PlainContext()) for name in made
+        name: offers[name].made(offers[name].config(), PlainContext()) for name in made
     } == made
     assert [name for name in made if not offers[name].needs] == [
         "success",

@@ -35,7 +35,7 @@ def test_it_keeps_every_promise(config: dict[str, object]) -> None:
     gives = offer.gives
     assert {Capability.OPTIMUM, Capability.DEMONSTRATION} <= gives
     check_environment(
-        lambda: offer.make(build(offer.config, config, "env"), PlainContext()),
+        lambda: offer.made(build(offer.config, config, "env"), PlainContext()),
         gives=gives,
     )
 

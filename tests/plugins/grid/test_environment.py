@@ -70,7 +70,7 @@ def test_offer() -> None:
         Capability.MAP,
         Capability.WORLDS,
     }
-    environment = offer.make(GridConfig(), PlainContext())
+    environment = offer.made(GridConfig(), PlainContext())
     assert isinstance(environment, Environment)
     assert isinstance(environment, HasMDP)
     assert isinstance(environment, HasWorlds)

@@ -250,7 +250,7 @@ def test_the_fog_is_only_where_it_is_asked_for() -> None:
 def test_gymnasiums_grid_takes_the_same_settings() -> None:
     import gymnasium
 
-    import gde.bridges.gymnasium  # noqa: F401 - makes the name known
+    import gde_plugins.gymnasium  # noqa: F401 - makes the name known
 
     text, _ = gymnasium.make("gde/Grid-v0", view_radius=2, size=9).reset(seed=3)
     assert "*" in text
@@ -306,7 +306,7 @@ def test_a_sweep_of_the_radius_pairs_each_world_with_its_counterfactual(
 def test_the_explorer_does_what_the_belief_oracle_says() -> None:
     offer = Catalogue.default().find("agent", "explorer").offer
     world = begun(4, size=11, density=0.8)
-    agent = offer.make(offer.config(ties="first"), PlainContext())
+    agent = offer.made(offer.config(ties="first"), PlainContext())
     agent.begin(Brief(task=world.task(), seed=0, environment=world))
     steps: Any = world.world().facts["explorer_steps"]
     for turn in range(steps[0]):

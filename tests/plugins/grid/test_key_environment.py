@@ -39,7 +39,7 @@ few = settings(max_examples=40)
 
 def begun(name: str, seed: int = 0, **config: Any) -> KeyEnvironment:
     offer = OFFERS[name]
-    environment: KeyEnvironment = offer.make(
+    environment: KeyEnvironment = offer.made(
         build(offer.config, config, "env"), PlainContext()
     )
     environment.reset(seed)
@@ -317,7 +317,7 @@ def test_foreign_snapshot(snapshot: object) -> None:
 def test_nothing_before_reset() -> None:
     offer = OFFERS["key-door"]
     with pytest.raises(GdeError, match="no episode yet: call reset"):
-        offer.make(offer.config(), PlainContext()).world()
+        offer.made(offer.config(), PlainContext()).world()
 
 
 @pytest.mark.parametrize(

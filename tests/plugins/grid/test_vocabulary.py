@@ -4,11 +4,11 @@ under new names.
 
 from pathlib import Path
 
+import gymnasium
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde.bridges.gymnasium import GymEnvironment
 from gde.data.cell_map import Position
 from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
@@ -21,7 +21,6 @@ from gde.stages.evidence import load_evidence
 from gde.testing import check_environment
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.registration import make
 from gde_plugins.grid.rendering.layout import locate, render_text
 from gde_plugins.grid.rendering.vocabulary import (
     EXAMPLE,
@@ -30,6 +29,7 @@ from gde_plugins.grid.rendering.vocabulary import (
     read_symbols,
 )
 from gde_plugins.grid.solver.dynamics import tabulate
+from gde_plugins.gymnasium import GymEnvironment
 
 COMPASS, PERMUTED, GLYPHS = (
     "NORTH/SOUTH/WEST/EAST",
@@ -148,7 +148,8 @@ def test_counterfactuals_in_other_words_are_variations_of_one_world() -> None:
 
 
 def test_gymnasium_knows_the_names() -> None:
-    environment = make("gde/Grid-v0", actions=COMPASS)
+    made = gymnasium.make("gde_plugins.gymnasium:gde/Grid-v0", actions=COMPASS)
+    environment = made.unwrapped
     assert isinstance(environment, GymEnvironment)
     assert environment.actions == ("NORTH", "SOUTH", "WEST", "EAST")
     assert environment.reset(seed=0)[1]["action_mask"].tolist() == [1, 1, 1, 1]

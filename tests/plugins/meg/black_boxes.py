@@ -11,7 +11,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from gde.bridges.from_gymnasium import from_gymnasium
 from gde.data.mdp import Policy, TabularMDP
 from gde.data.observation import Observation
 from gde.numerics.stats import Estimate
@@ -20,6 +19,7 @@ from gde.parts.environment import Environment, HasMDP
 from gde.parts.snapshots import Played
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.gymnasium import from_gymnasium
 from gde_plugins.meg import unknown_utility
 from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 from gde_plugins.meg.config import CliffWorldConfig
@@ -162,7 +162,7 @@ def lake() -> Box:
     """Gymnasium's slippery lake, put back by replay."""
     actions = ("LEFT", "DOWN", "RIGHT", "UP")
     choice = from_gymnasium("FrozenLake-v1", actions=actions, discount=0.8, horizon=100)
-    environment = choice.part.make(
+    environment = choice.part.made(
         choice.part.config(discount=0.8, actions=actions, horizon=100), OutsideRun()
     )
     environment.reset(0)

@@ -64,27 +64,31 @@ class Cells:
         )
 
 
+def asking(model: AnsweringModel | None, reward: Any = None) -> PlainContext:
+    """The context of an agent with that model and that reward model."""
+    models = {"nano": model} if model else {}
+    return PlainContext(models=models, rewards={"statefactory": reward or Cells()})
+
+
 def react(
     *answers: str | Callable[[ChatRequest], str], **config: Any
 ) -> tuple[React, AnsweringModel]:
     model = AnsweringModel(answers)
-    return React(ReactConfig(**config), model), model
+    return React(ReactConfig(**config), asking(model)), model
 
 
 def rewarded(
     *answers: str | Callable[[ChatRequest], str], reward: Any = None, **config: Any
 ) -> tuple[ReactReward, AnsweringModel]:
     model = AnsweringModel(answers)
-    return ReactReward(ReactRewardConfig(**config), model, reward or Cells()), model
+    return ReactReward(ReactRewardConfig(**config), asking(model, reward)), model
 
 
 def mcts(
     reward: Any = None, model: AnsweringModel | None = None, **config: Any
 ) -> Mcts:
-    named = {"model": "scripted"} if model else {}
-    return Mcts(
-        MctsConfig(**{"budget": 12, **named, **config}), model, reward or Cells()
-    )
+    named = {"model": "nano"} if model else {}
+    return Mcts(MctsConfig(**{"budget": 12, **named, **config}), asking(model, reward))
 
 
 def effort(detail: str) -> Effort:
@@ -104,7 +108,7 @@ def test_the_agents_keep_the_contract_with_a_model_that_talks_nonsense(
     offer: Any,
 ) -> None:
     context = PlainContext()
-    check_agent(lambda: offer.make(offer.config(), context), corridor, turns=3)
+    check_agent(lambda: offer.made(offer.config(), context), corridor, turns=3)
 
 
 def test_a_thought_is_followed_by_its_action() -> None:
@@ -315,7 +319,7 @@ def test_the_imagination_is_searched_one_step_deep() -> None:
 
 
 def lookahead(reward: Any = None, **config: Any) -> Lookahead:
-    return Lookahead(LookaheadConfig(**config), reward or Cells())
+    return Lookahead(LookaheadConfig(**config), asking(None, reward))
 
 
 def test_one_step_ahead_every_action_is_tried_once() -> None:

@@ -156,20 +156,20 @@ def test_they_plan_in_every_world_that_copies_can_stand_in_for(world: str) -> No
         pytest.skip(f"{', '.join(offer.missing())} not installed")
 
     def make() -> Environment:
-        environment: Environment = offer.make(offer.config(), PlainContext())
+        environment: Environment = offer.made(offer.config(), PlainContext())
         return environment
 
-    reward = PlainContext().reward_model("statefactory")
-    decisions = play(Mcts(MctsConfig(budget=3), None, reward), make, turns=2)
+    decisions = play(Mcts(MctsConfig(budget=3), PlainContext()), make, turns=2)
     assert all(decision.action for decision in decisions)
     model = AnsweringModel(["Thought: hm.\nAction 1: no such thing"])
+    context = PlainContext(models={"scripted": model})
     config: dict[str, Any] = {
         "model": "scripted",
         "prior": "model",
         "budget": 2,
         "retries": 0,
     }
-    (decided,) = play(Mcts(MctsConfig(**config), model, reward), make, turns=1)
+    (decided,) = play(Mcts(MctsConfig(**config), context), make, turns=1)
     assert decided.action
     noted = Effort.noted(decided.detail)
     assert noted is not None

@@ -263,7 +263,7 @@ def test_the_estimate_is_a_bound_of_what_is_asked(
 
 
 def test_a_probe_of_all_layers_has_no_estimate() -> None:
-    metric = Causes(config=CausesConfig(), context=cast("Context", None))
+    metric = Causes(CausesConfig(), cast("Context", None))
     every = CogmapProbe(CogmapConfig(layer=("all",)))
     assert metric.most_calls(12, {"cogmap": every}) is None
     assert metric.most_calls(12, {"other": every}) == 0
@@ -308,7 +308,7 @@ def test_without_a_linear_probe_there_is_a_reason(
         (CausesConfig(position="post"), "has read position 'post'"),
     ):
         # No part is asked for before there is a probe.
-        (one,) = Causes(config=config, context=cast("Context", None))(evidence)
+        (one,) = Causes(config, cast("Context", None))(evidence)
         assert one.value is None and reason in one.reason
 
 

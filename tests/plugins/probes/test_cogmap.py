@@ -229,7 +229,7 @@ def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
     assert offers.keys() == {"cogmap", "distance", "places", "plan"}
     for offer in offers.values():
-        assert isinstance(offer.make(offer.config(), PlainContext()), Probe)
+        assert isinstance(offer.made(offer.config(), PlainContext()), Probe)
         assert not offer.missing()
 
 

@@ -19,8 +19,9 @@ FILMS = re.compile(rb'(?<=id="films">)[^<]+')
 SECONDS = re.compile(
     rb'"seconds": [\d.e+-]+'
     rb"|[\d,.]+(?: |\xc2\xa0)s of model time|(?<= tokens, )[\d.]+ s"
+    rb'|(?m:^id = ".*")'
 )
-"""What language models took, which no two runs have in common, and sums over it."""
+"""The id of a run, and what language models took, which no two runs have in common."""
 STEPS = ("run.sqlite", "activations", "probes", "result.json", "report.html")
 """Files and folders of a run, in the order in which they are made."""
 

@@ -14,6 +14,7 @@ from gde.before.preflight import Preflight
 from gde.before.preparing import prepare
 from gde.cli.main import build_app
 from gde.data.evidence import Evidence
+from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
@@ -326,11 +327,12 @@ def test_plans_with_the_settings_that_their_models_need_are_the_agents_own(
     """A served model completes its plans when it is asked; this one is a script's."""
 
     def completed(
-        plans: Mapping[str, Plan], catalogue: Catalogue
+        plans: Mapping[str, Plan], catalogue: Catalogue, how: How
     ) -> dict[str, Preflight]:
         found = {}
         for name, plan in plans.items():
-            found[name] = Preflight(plan=prepare(plan, catalogue).plan)
+            ready = prepare(plan, catalogue, how)
+            found[name] = Preflight(plan=ready.plan, how=ready.how)
         return found
 
     # Some of its plans can be run, so that the first thing refused is the folder.

@@ -16,6 +16,7 @@ from gde.request.settings import build
 from gde.testing import check_reward_model, check_truth_reader, is_causal
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
+from gde_plugins.reward_baselines.config import ConstantConfig
 from gde_plugins.reward_baselines.models import (
     Clock,
     Constant,
@@ -54,7 +55,7 @@ def test_the_offers_keep_the_contract_and_one_alone_reads_ahead(name: str) -> No
     offer = OFFERS[name]
 
     def make() -> Any:
-        return offer.make(build(offer.config, {}, name), PlainContext())
+        return offer.made(build(offer.config, {}, name), PlainContext())
 
     if name == "oracle":
         check_truth_reader(make)
@@ -90,7 +91,10 @@ def test_what_is_seen_again_begins_anew() -> None:
 
 
 def test_a_constant_is_one_number() -> None:
-    assert judged(Constant(-0.5), valued(-3, -2, -1)).values.tolist() == [-0.5] * 3
+    assert (
+        judged(Constant(ConstantConfig(value=-0.5)), valued(-3, -2, -1)).values.tolist()
+        == [-0.5] * 3
+    )
 
 
 def test_chance_is_a_function_of_seed_and_history() -> None:

@@ -137,7 +137,7 @@ def test_the_offer_keeps_the_contract() -> None:
     (offer,) = plugin.gde_reward_models()
     context = PlainContext(models={"m": AnsweringModel(["score: 0.5"])})
     check_reward_model(
-        lambda: offer.make(build(offer.config, {"model": "m"}, "judge"), context)
+        lambda: offer.made(build(offer.config, {"model": "m"}, "judge"), context)
     )
 
 

@@ -8,7 +8,6 @@ import pytest
 from gde import Choice
 from gde.data.trajectory import Trajectory
 from gde.studies.reproducing import Request, reproduce
-from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.config import ControlConfig
 from gde_plugins.reward_prediction.control import (
@@ -80,7 +79,7 @@ def test_the_rank_correlation_has_an_interval_that_few_models_make_wide() -> Non
 
 def test_the_truth_is_compared_where_it_is_certified() -> None:
     config = ControlConfig(compared="random", rewards="mine")
-    plans = ControlStudy(config, PlainContext()).plans(0.1, Choice(name="random"))
+    plans = ControlStudy(config).plans(0.1, Choice(name="random"))
     assert "one-step-blocksworld-oracle" in plans
     assert "one-step-webshop-oracle" not in plans
     # A model of the user's may have settings, which its plans have to take up.

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.errors import GdeError
-from gde.executors.processes import Processes
 from gde.executors.serial import Serial
 from gde.parts.context import OutsideRun
 from gde.request.catalogue import Catalogue
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.processes import Processes
 from gde_plugins.reward_prediction.building import (
     Order,
     build_domain,
@@ -84,7 +85,7 @@ def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
     for index, side in ((1, "negative_0"), (4, "negative_0"), (5, "positive")):
         (parts / "blocksworld" / f"blocksworld-000{index}" / f"{side}.json").unlink()
     assert build_domain(order(parts, n_tasks=12), ALONE, quiet).pairs == 12
-    build_domain(order(spread, n_tasks=12), Processes(2), quiet)
+    build_domain(order(spread, n_tasks=12), Processes(ProcessesConfig(2)), quiet)
     assert contents(whole) == contents(parts) == contents(spread)
 
 
@@ -223,7 +224,7 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(
         assert line["chosen"] != line["rejected"]
     assert len({line["task"] for line in lines}) == 4
     before = path.read_bytes()
-    write_preferences(order(tmp_path), 35, Processes(2), quiet)
+    write_preferences(order(tmp_path), 35, Processes(ProcessesConfig(2)), quiet)
     assert path.read_bytes() == before
 
 
@@ -236,7 +237,7 @@ def test_further_tasks_are_made_until_there_are_as_many_preferences(
     tasks = list(dict.fromkeys(line["task"] for line in preferred(tmp_path / "a")))
     assert len(tasks) > 4
     assert write_preferences(
-        replace(short, folder=tmp_path / "b"), 40, Processes(2), quiet
+        replace(short, folder=tmp_path / "b"), 40, Processes(ProcessesConfig(2)), quiet
     ) == (40, "")
     assert preferred(tmp_path / "b") == preferred(tmp_path / "a")
 

@@ -163,7 +163,7 @@ def test_the_offer_keeps_the_contract_and_refuses_what_is_not_there() -> None:
     check_plugin(plugin)
     (offer,) = plugin.gde_reward_models()
     check_reward_model(
-        lambda: offer.make(build(offer.config, {}, "statefactory"), PlainContext())
+        lambda: offer.made(build(offer.config, {}, "statefactory"), PlainContext())
     )
     with pytest.raises(
         GdeError, match="wanted words, minilm or the folder of a model, got '/no/such'"

@@ -33,6 +33,10 @@ TASK = Task(objective="Move A to G.", horizon=9, rules="Walls stop you.", action
 SEEN = Observation(text=GRID, actions=MOVES)
 
 
+def asking(model: AnsweringModel) -> PlainContext:
+    return PlainContext(models={"nano": model})
+
+
 def play(
     model: AnsweringModel,
     turns: int = 1,
@@ -41,7 +45,7 @@ def play(
     seed: int = 3,
     **config: Any,
 ) -> list[Decision]:
-    agent = TextAgent(TextAgentConfig(**config), model)
+    agent = TextAgent(TextAgentConfig(**config), asking(model))
     agent.begin(Brief(task=task, seed=seed))
 
     async def act() -> list[Decision]:
@@ -61,13 +65,13 @@ def test_the_plugin_keeps_the_contract() -> None:
 
 def test_the_agent_keeps_the_contract() -> None:
     model = AnsweringModel(['{"action": "RIGHT"}'])
-    check_agent(lambda: TextAgent(TextAgentConfig(history=1), model), Corridor)
+    check_agent(lambda: TextAgent(TextAgentConfig(history=1), asking(model)), Corridor)
 
 
 def test_an_agent_that_states_maps_keeps_the_contract() -> None:
     model = AnsweringModel(['{"action": "RIGHT"}'])
     config = TextAgentConfig(map_query=True)
-    check_agent(lambda: TextAgent(config, model), Corridor)
+    check_agent(lambda: TextAgent(config, asking(model)), Corridor)
 
 
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
@@ -78,7 +82,7 @@ def test_the_offer_makes_an_agent_that_gives_activations() -> None:
         Capability.ACTION_PROBS,
         Capability.INTERVENTIONS,
     }
-    assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
+    assert isinstance(offer.made(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 
 
@@ -334,7 +338,7 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
 ):
     up, left = '{"action": "UP"}', '{"action": "LEFT"}'
     model = Telling([up, left, "north", '{"action": "up"}'])
-    agent = TextAgent(TextAgentConfig(), model)
+    agent = TextAgent(TextAgentConfig(), asking(model))
     agent.begin(Brief(task=TASK, seed=3))
     assert isinstance(agent, HasActionProbabilities)
     assert asyncio.run(agent.action_probabilities(SEEN, 0.01)) == {
@@ -347,18 +351,20 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
 
 def test_a_turn_keeps_probabilities_where_they_are_asked_for() -> None:
     model = Telling(['{"action": "UP"}', '{"action": "LEFT"}'])
-    agent = TextAgent(TextAgentConfig(probabilities=True), model)
+    agent = TextAgent(TextAgentConfig(probabilities=True), asking(model))
     agent.begin(Brief(task=TASK, seed=3))
     decision = asyncio.run(agent.act(SEEN))
     assert decision.probabilities == {"UP": 0.5, "LEFT": 0.5}
     assert model.asked[0] == model.asked[1], "both are of the same turn"
-    silent = TextAgent(TextAgentConfig(probabilities=True), AnsweringModel(["{}"]))
+    silent = TextAgent(
+        TextAgentConfig(probabilities=True), asking(AnsweringModel(["{}"]))
+    )
     silent.begin(Brief(task=TASK, seed=3))
     assert "cannot enumerate its answers" in asyncio.run(silent.act(SEEN)).detail
 
 
 def test_a_model_that_does_not_tell_is_named() -> None:
-    agent = TextAgent(TextAgentConfig(), AnsweringModel(["{}"]))
+    agent = TextAgent(TextAgentConfig(), asking(AnsweringModel(["{}"])))
     agent.begin(Brief(task=TASK, seed=3))
     with pytest.raises(
         GdeError, match="model 'answering' cannot enumerate its answers"

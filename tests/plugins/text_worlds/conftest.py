@@ -25,7 +25,7 @@ def fresh(context: PlainContext, name: str, **settings: Any) -> SimulatedEnviron
     offer = OFFERS[name]
     if lacking := (*offer.missing(), *offer.missing_programs()):
         pytest.skip(f"{name} needs {', '.join(lacking)}")
-    environment: SimulatedEnvironment = offer.make(
+    environment: SimulatedEnvironment = offer.made(
         build(offer.config, settings, "env"), context
     )
     return environment

@@ -202,7 +202,7 @@ def test_official_games_are_asked_for_where_there_are_none(
 
     def make(**settings: object) -> object:
         offer = OFFERS["alfworld"]
-        return offer.make(build(offer.config, settings, "env"), PlainContext())  # type: ignore[arg-type]
+        return offer.made(build(offer.config, settings, "env"), PlainContext())  # type: ignore[arg-type]
 
     with pytest.raises(
         GdeError, match=r"needs the official games: set env\.data or ALFWORLD_DATA"

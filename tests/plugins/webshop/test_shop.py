@@ -29,7 +29,7 @@ def test_it_keeps_every_promise(search: str) -> None:
     actions = ("search[water bottle]", "search[]", "water bottle")
     config = build(offer.config, {"search": search}, "env")
     check_environment(
-        lambda: offer.make(config, PlainContext()), gives=offer.gives, actions=actions
+        lambda: offer.made(config, PlainContext()), gives=offer.gives, actions=actions
     )
 
 

@@ -8,7 +8,7 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.language_model import LanguageModel
+from gde.parts.context import Context
 from gde.seeding import derive
 from gde_plugins.babyai.config import PrompterConfig
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
@@ -34,9 +34,9 @@ WAYS: Mapping[str, str] = {
 class Prompter:
     """Passes on the whole answer, which the question parses."""
 
-    def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
+    def __init__(self, config: PrompterConfig, context: Context) -> None:
         self._config = config
-        self._model = model
+        self._model = context.model(config.model)
 
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed

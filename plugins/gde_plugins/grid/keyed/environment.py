@@ -8,7 +8,6 @@ every object, present or not.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -240,11 +239,3 @@ def solvable(
     raise GdeError(
         f"no key world with a shortest way of at most {horizon} steps in {ATTEMPTS} attempts: choose a longer horizon"
     )
-
-
-KEY_WORLDS: Mapping[str, Callable[[Any], KeyEnvironment]] = {
-    "key-door": key_door,
-    "key-no-door": key_no_door,
-    "two-path-key": two_path_key,
-}
-"""Name to the function that makes the world of a configuration."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasMDP, HasOptimum
+from gde.parts.metric import Metric
 from gde.seeding import generator
+from gde_plugins.meg.config import BoundConfig
 from gde_plugins.meg.metrics.recorded import begun, finished_in, missing
 from gde_plugins.meg.trajectories.action_sampling import Inputs, played, try_out
 from gde_plugins.meg.trajectories.black_box import lower_bound
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
 NAME = "meg.bound"
 WORDS = 128
 """Number of inputs that the words of an observation are hashed into."""
+
+
+def measures_bound(config: BoundConfig) -> Metric:
+    """Make the metric `meg-bound`."""
+    return partial(bound, tries=config.tries)
 
 
 def bound(evidence: Evidence, tries: int) -> Sequence[Measurement]:

@@ -14,7 +14,9 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
+from gde.parts.metric import Metric
 from gde.seeding import generator
+from gde_plugins.meg.config import KnownConfig, MegConfig
 from gde_plugins.meg.metrics.recorded import are_tabulated, explored, missing, observed
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import (
@@ -32,6 +34,21 @@ STATES = 5000
 """Most states of a world that is explored."""
 CHANCE = "none"
 """The utility of an agent that pursues nothing."""
+
+
+def measures_known(config: KnownConfig) -> Metric:
+    """Make the metric `meg-known`."""
+    return partial(known, deadline=config.deadline, states=config.states)
+
+
+def measures_towards(config: MegConfig) -> Metric:
+    """Make the metric `meg-to`."""
+    return partial(towards, deadline=config.deadline)
+
+
+def measures_unknown(config: MegConfig) -> Metric:
+    """Make the metric `meg-unknown`."""
+    return partial(unknown, deadline=config.deadline)
 
 
 def known(

@@ -11,13 +11,20 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.parts.environment import Environment
+from gde.parts.metric import Metric
 from gde.seeding import generator
+from gde_plugins.meg.config import VerdictConfig
 from gde_plugins.meg.metrics.recorded import actions_of, begun, finished_in
 from gde_plugins.meg.verdict.pursuits import goals_of
 from gde_plugins.meg.verdict.verdict import Episode, Verdict, judge
 
 NAME = "meg.verdict"
 SWAPPED = "the goal was moved in each world"
+
+
+def measures_verdict(config: VerdictConfig) -> Metric:
+    """Make the metric `meg-verdict`."""
+    return partial(verdict, runs=config.runs)
 
 
 def verdict(evidence: Evidence, runs: int) -> Sequence[Measurement]:

@@ -3,7 +3,7 @@ world.
 
 No model of the environment is needed: it begins an episode from a seed, takes actions,
 and is put back, by snapshots of its own or by replay. So it may be far too large to
-tabulate, or one of Gymnasium (`gde.bridges.from_gymnasium`).
+tabulate, or one of Gymnasium (`gde_plugins.gymnasium.from_gymnasium`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

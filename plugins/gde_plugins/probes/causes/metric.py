@@ -31,7 +31,7 @@ from gde_plugins.probes.maps.probe import CogmapProbe
 NAME = "causes.effect"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Causes:
     """Test the directions of a linear map probe on held-out turns.
 

@@ -22,17 +22,14 @@ from whole_plan import whole_plan
 from fuzzing.damage import altered, altered_cell, damaged
 from gde import evaluate, load_evidence, rescore
 from gde.before.spending import spending
-from gde.bridges.inspect_logs import read_inspect, write_inspect
-from gde.bridges.site.dataset import check as check_dataset
 from gde.comparisons.comparing import compare
 from gde.comparisons.contest import members
 from gde.errors import MissingExtra
-from gde.reporting.viewer.library import state
+from gde.reporting.library import state
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import listed_agents, read_plan
 from gde.request.resolve import resolve
 from gde.runs.exporting import FORMATS, export, summaries
-from gde.runs.importing import import_log
 from gde.runs.verifying import verify
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.folder import RunFolder
@@ -40,6 +37,9 @@ from gde.store.journal import Journal
 from gde.store.manifest import begin
 from gde.store.schema import tables
 from gde.studies.study import read_study
+from gde_plugins.exchange.importing import import_log
+from gde_plugins.exchange.inspect_logs import read_inspect, write_inspect
+from gde_plugins.exchange.site.dataset import check as check_dataset
 
 Reading = Callable[[], object]
 Subject = Callable[["Corpus", Path, Random], Reading]

@@ -1,1 +1,0 @@
-"""gde under the interfaces of other tools."""

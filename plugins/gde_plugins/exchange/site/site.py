@@ -1,0 +1,161 @@
+"""A site of plain files: leaderboards, all runs with their pages, and the dataset.
+
+It works from any web host, and from a folder. Every page lies where it would lie beside
+its runs, so that the links between them hold.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from gde.comparisons.comparing import compare_all
+from gde.comparisons.contest import Contest, read_contest
+from gde.comparisons.differences import Compared
+from gde.errors import GdeError
+from gde.files import new_folder
+from gde.reporting.library import state
+from gde.reporting.page.contest_page import contest_page, ranking_table
+from gde.reporting.page.html import NAME, page
+from gde.reporting.page.study_page import study_page
+from gde.reporting.page.tables import Table
+from gde.reporting.page.templates import content_policy, source, template
+from gde.reporting.page_files import STUDY_PAGE
+from gde.reporting.ranking import ranking
+from gde.request.catalogue import Catalogue
+from gde.stages.evidence import load_evidence
+from gde.store.folder import CONTEST, RunFolder
+from gde.store.rows import to_json
+from gde.studies.study import STUDY_TABLES, read_study
+from gde_plugins.exchange.site.dataset import (
+    DATASET,
+    HERE,
+    INDEX,
+    RUNS,
+    collected,
+    copy_marks,
+    write_dataset,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Runs in the same worlds, ranked."""
+
+    title: str
+    table: Table
+
+
+def publish(
+    sources: Sequence[Path],
+    out: Path,
+    licence: str = "unknown",
+    catalogue: Catalogue | None = None,
+) -> int:
+    """Write a site of the runs in some folders, and return their number.
+
+    Args:
+        sources: folders of runs, contests, studies and profiles.
+        out: the new folder.
+        licence: of the record, as Hugging Face's hub names it, e.g. cc-by-4.0.
+        catalogue: the parts that are offered.
+
+    Raises:
+        ConfigError: `out` exists. RunFolderError: a run is not finished.
+        MissingExtra: pyarrow is not installed.
+    """
+    catalogue = catalogue or Catalogue.default()
+    originals = collected(sources)
+    with new_folder(out) as site:
+        copies = site / DATASET / RUNS
+        for name, path in originals.items():
+            RunFolder.open(path).published(copies / name)
+        copy_marks(sources, copies)
+        runs = {name: copies / name for name in originals}
+        for name, path in runs.items():
+            _write(site / name / NAME, _report(path, catalogue))
+        contests = _contests(copies, catalogue)
+        groups = _write_groups(copies, site, contests)
+
+        states = [state(name, path) for name, path in runs.items()]
+        write_dataset(runs, site / DATASET, states, licence)
+        style, script = source("style.css"), source("site.js", HERE)
+        index = template("index.html.j2", HERE).render(
+            boards=_boards(runs, copies, contests, catalogue),
+            groups=groups,
+            states=states,
+            licence=licence,
+            quote=quote,
+            style=style,
+            script=script,
+            policy=content_policy(style, script),
+        )
+        _write(site / INDEX, index)
+    return len(originals)
+
+
+def _report(path: Path, catalogue: Catalogue) -> str:
+    folder = RunFolder.open(path)
+    return page(folder.plan(), folder.read_result(), load_evidence(path, catalogue))
+
+
+def _contests(copies: Path, catalogue: Catalogue) -> Sequence[Contest]:
+    listed = sorted(copies.rglob(CONTEST))
+    return [read_contest(each.parent, catalogue) for each in listed]
+
+
+def _write_groups(
+    copies: Path, site: Path, contests: Sequence[Contest]
+) -> Mapping[str, str]:
+    """Write the pages of contests, studies and profiles; return addresses by name."""
+    written = {}
+    for found in contests:
+        name = found.folder.relative_to(copies)
+        _write(site / name / NAME, contest_page(found))
+        written[str(name)] = f"{name}/{NAME}"
+    for tables in sorted(copies.rglob(STUDY_TABLES)):
+        name = tables.parent.relative_to(copies)
+        _write(site / name / STUDY_PAGE, study_page(read_study(tables.parent)))
+        written[str(name)] = f"{name}/{STUDY_PAGE}"
+    return written
+
+
+def _boards(
+    runs: Mapping[str, Path],
+    copies: Path,
+    contests: Sequence[Contest],
+    catalogue: Catalogue,
+) -> Sequence[Board]:
+    """Rank the runs that were played in the same worlds."""
+    # The runs of a contest alone are compared already.
+    known: dict[frozenset[Path], Sequence[Compared]] = {}
+    for each in contests:
+        members = frozenset(each.folder / variant for variant in each.results)
+        known[members] = each.compared
+
+    groups: dict[str, list[str]] = {}
+    for name, path in runs.items():
+        plan = RunFolder.open(path).plan()
+        worlds = [plan.environment.name, dict(plan.environment.config), plan.seed]
+        groups.setdefault(to_json(worlds), []).append(name)
+
+    boards = []
+    for names in groups.values():
+        results = {name: RunFolder.open(runs[name]).read_result() for name in names}
+        paths = [runs[name] for name in names]
+        compared = known.get(frozenset(paths), ())
+        # Runs without a common measurement have no leaderboard.
+        if len(names) > 1 and not compared:
+            with suppress(GdeError):
+                compared = compare_all(paths, catalogue)
+        found = Contest(folder=copies, results=results, compared=tuple(compared))
+        ranked = ranking(found) if found.compared else None
+        if ranked is not None:
+            boards.append(Board(title=ranked.title, table=ranking_table(ranked)))
+    return boards
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

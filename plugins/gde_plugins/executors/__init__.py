@@ -1,0 +1,1 @@
+"""Executors that work elsewhere: in other processes, or on a Ray cluster."""

@@ -1,0 +1,208 @@
+"""The executor `processes`.
+
+Each worker has a loky pool of its own, because a worker that dies breaks its pool: loky
+then kills all of its workers.
+"""
+
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from functools import partial
+from gc import collect
+from multiprocessing import Pipe, active_children
+from threading import Lock
+from typing import TypeVar
+
+from loky.backend import get_context
+from loky.process_executor import (
+    BrokenProcessPool,
+    ProcessPoolExecutor,
+    ShutdownExecutorError,
+)
+
+from gde.errors import RunFailed, WorkerDied
+from gde.parts.executor import after_death
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.work import STOPPED, THREADS, opened, pickled, threads
+from gde_plugins.executors.worker import GRACE, begin, work
+
+Item = TypeVar("Item")
+Output = TypeVar("Output")
+
+
+class Processes:
+    """Distribute items over fresh processes.
+
+    Implements `gde.parts.executor.WorksElsewhere`.
+
+    Workers do not load the running script, which therefore needs no main guard.
+    """
+
+    def __init__(self, config: ProcessesConfig) -> None:
+        self.workers = config.workers
+        self._lock = Lock()
+        self._crews: list[_Crew] = []
+        self._stopped = False
+
+    def check(self, work: object) -> None:
+        """Refuse work that cannot be sent, before anything is written.
+
+        Raises:
+            GdeError: the work cannot be pickled, or holds something of the running
+            script.
+        """
+        pickled(work, "processes")
+
+    def map(
+        self, job: Callable[[Item], Output], items: Sequence[Item]
+    ) -> Iterator[Output]:
+        """Yield the job's outputs as they come; a dead worker is replaced.
+
+        Raises:
+            GdeError: job or items cannot be sent to a worker. WorkerDied: a worker has
+            died and the job cannot go on. The other workers are stopped.
+        """
+        if not items:
+            return
+        crew = self._crew(min(self.workers, len(items)))
+
+        def do(item: Item) -> Output:
+            while True:
+                wanted = pickled((job, item), "processes")
+                try:
+                    packed = crew.do(wanted)
+                except WorkerDied as died:
+                    item = after_death(job, item, died)
+                else:
+                    output: Output = opened(packed)
+                    return output
+
+        with ThreadPoolExecutor(
+            self.workers, thread_name_prefix="gde-worker"
+        ) as waiting:
+            done = [waiting.submit(do, item) for item in items]
+            try:
+                for each in as_completed(done):
+                    yield each.result()
+            finally:
+                crew.dismiss()
+                in_good_order = not wait(done, timeout=2 * GRACE).not_done
+                # A dismissed worker takes a moment to end, so all of them are waited
+                # for at once.
+                with ThreadPoolExecutor(self.workers) as closing:
+                    closing.map(
+                        partial(_Worker.close, kill=not in_good_order), crew.workers
+                    )
+                # Python lists children that have ended until somebody asks.
+                active_children()
+                collect()
+
+    def stop(self) -> None:
+        """End all workers, for good."""
+        with self._lock:
+            self._stopped = True
+            for crew in self._crews:
+                crew.dismiss()
+
+    def _crew(self, size: int) -> "_Crew":
+        with self._lock:
+            if self._stopped:
+                raise RunFailed(STOPPED)
+            crew = _Crew(size)
+            self._crews.append(crew)
+            return crew
+
+
+class _Crew:
+    """The workers of one `map`, which share the cores."""
+
+    def __init__(self, size: int) -> None:
+        self._threads = threads(size, os.environ)
+        self._lock = Lock()
+        self._dismissed = False
+        self._free: list[_Worker] = []
+        self.workers: list[_Worker] = []
+
+    def do(self, wanted: bytes) -> bytes:
+        """Have a worker do pickled work and give the packed outcome.
+
+        Raises:
+            WorkerDied: it has died.
+            RunFailed: the crew was dismissed.
+        """
+        worker = self._take()
+        try:
+            packed = worker.do(wanted)
+        except (WorkerDied, ShutdownExecutorError):
+            if self._dismissed:
+                raise RunFailed(STOPPED) from None
+            raise
+        self._free.append(worker)
+        return packed
+
+    def dismiss(self) -> None:
+        """Have every worker end, also in the midst of its work, and start no other."""
+        with self._lock:
+            self._dismissed = True
+            for worker in self.workers:
+                worker.dismiss()
+
+    def _take(self) -> "_Worker":
+        with self._lock:
+            if self._dismissed:
+                raise RunFailed(STOPPED)
+            if self._free:
+                return self._free.pop()
+            worker = _Worker(self._threads)
+            self.workers.append(worker)
+            return worker
+
+
+class _Worker:
+    """This side of a worker process."""
+
+    def __init__(self, threads: int) -> None:
+        other_end, self._wanted = Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            max_workers=1,
+            context=get_context("loky"),
+            initializer=begin,
+            initargs=(other_end,),
+            env={THREADS: str(threads)},
+        )
+
+    def do(self, wanted: bytes) -> bytes:
+        """Do pickled work and give the packed outcome.
+
+        Raises:
+            WorkerDied: the process has ended instead.
+            ShutdownExecutorError: it was killed by `close`.
+        """
+        try:
+            packed: bytes = self._pool.submit(work, wanted).result()
+        except BrokenProcessPool as error:
+            raise WorkerDied(_death(str(error))) from None
+        return packed
+
+    def dismiss(self) -> None:
+        """Tell the process that it is no longer wanted."""
+        self._wanted.close()
+
+    def close(self, kill: bool) -> None:
+        """Wait until the process has ended, and give back what the system lent."""
+        self._pool.shutdown(kill_workers=kill)
+        # Its semaphores are given back when nobody refers to it, which an interrupted
+        # process does not live to see.
+        del self._pool
+
+
+def _death(message: str) -> str:
+    """Say how a worker has ended, from loky's message, e.g. "... are {SIGKILL(-9)}"."""
+    code = re.search(r"\((-?\d+)\)\}", message)
+    if code is None:
+        return "ended before its work was done"
+    if (number := int(code[1])) >= 0:
+        return f"ended with exit code {number} before its work was done"
+    return f"was killed by {signal.Signals(-number).name} before its work was done, perhaps because memory ran out"

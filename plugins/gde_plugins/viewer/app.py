@@ -1,0 +1,314 @@
+"""The pages of the viewer: the list of runs, one run, two runs, a contest.
+
+The viewer answers only GET, only this machine, and writes nothing. The Host header
+exposes a foreign page whose name resolves to this machine, and Sec-Fetch-Site a foreign
+page that sends requests from a reader's browser.
+"""
+
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gde.comparisons.comparing import compare
+from gde.comparisons.contest import Contest, read_contest
+from gde.errors import GdeError
+from gde.reporting.asked import days_text, money, seconds_text
+from gde.reporting.library import group_of, library, state
+from gde.reporting.page.contest_page import contest_page
+from gde.reporting.page.html import page
+from gde.reporting.page.study_page import study_page
+from gde.reporting.page.templates import content_policy, source, template
+from gde.request.catalogue import Catalogue
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RESULT, RunFolder
+from gde.studies.study import read_study
+
+HOSTS = ["127.0.0.1", "localhost"]
+TOKEN = "token"
+"""The parameter of an address with the token."""
+TURNS = 50
+"""Turns in one answer to a live page."""
+PAGES = 16
+"""Rendered reports kept in memory."""
+HEADERS = {
+    # Each page adds a policy with the hashes of its own style and script.
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def create_app(
+    root: Path, catalogue: Catalogue | None = None, token: str = ""
+) -> Starlette:
+    """The viewer of the runs in a folder, as an ASGI application.
+
+    Args:
+        root: the folder.
+        catalogue: the parts that are offered.
+        token: what an address must contain once; empty for none.
+    """
+    pages = Pages(root, catalogue or Catalogue.default())
+    routes = [
+        Route("/", pages.runs),
+        Route("/compare", pages.compare),
+        Route("/live/{name:path}", pages.live),
+        Route("/contest/{name:path}", pages.contest),
+        Route("/study/{name:path}", pages.study),
+        Route("/run/{name:path}", pages.run),
+    ]
+    guards = [
+        Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
+        Middleware(OwnPages),
+        *([Middleware(WithToken, token=token)] if token else []),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=guards,
+        exception_handlers={GdeError: _as_text},
+    )
+
+
+class OwnPages:
+    """Refuse requests from other sites, and add security headers to answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+        # Browsers send "none" for an address typed by a reader. Other clients send
+        # nothing.
+        sent_by = headers.get(b"sec-fetch-site", b"none")
+        if sent_by not in (b"none", b"same-origin"):
+            refusal = PlainTextResponse(
+                "Another site sent this request. Type the address instead.",
+                status_code=403,
+            )
+            await refusal(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class WithToken:
+    """Refuse other users of this machine, who do not know the token.
+
+    An address with it gives the browser a cookie for the other pages.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+        # Cookies do not tell the ports of a machine apart.
+        self._cookie = f"gde-{sha256(token.encode()).hexdigest()[:8]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        given = request.query_params.get(TOKEN, "")
+        known = given or request.cookies.get(self._cookie, "")
+        if not compare_digest(known.encode(), self._token.encode()):
+            refusal = PlainTextResponse(
+                "Open the whole address that `gde view --serve` has printed.",
+                status_code=403,
+            )
+            await refusal(scope, receive, send)
+            return
+
+        async def send_with_cookie(message: Message) -> None:
+            if given and message["type"] == "http.response.start":
+                cookie = f"{self._cookie}={given}; HttpOnly; SameSite=Strict; Path=/"
+                MutableHeaders(scope=message).append("set-cookie", cookie)
+            await send(message)
+
+        await self._app(scope, receive, send_with_cookie)
+
+
+class Pages:
+    """The answers of the viewer.
+
+    Runs are looked up by name among those in the folder, never by a path from a
+    request.
+    """
+
+    def __init__(self, root: Path, catalogue: Catalogue) -> None:
+        self._root = root
+        self._catalogue = catalogue
+        # A cache of this object, not of the class, so that it goes with the viewer.
+        self._report = lru_cache(maxsize=PAGES)(self._rendered)
+
+    def runs(self, _: Request) -> Response:
+        """The list of runs."""
+        states = []
+        for name, path in library(self._root).items():
+            states.append(state(name, path))
+        any_live = any(each.live for each in states)
+        return self._page(
+            "runs",
+            states=states,
+            live=any_live,
+            days_text=days_text,
+            seconds_text=seconds_text,
+            money=money,
+        )
+
+    def run(self, request: Request) -> Response:
+        """The report of a finished run from its record; a live page for a running one."""
+        name = request.path_params["name"]
+        path = self._path_of(name)
+        result = path / RESULT
+        if not result.is_file():
+            return self._page("live", state=state(name, path), live=True)
+
+        # A run that was resumed has a newer result, and needs another page.
+        changed = result.stat().st_mtime_ns
+        return HTMLResponse(self._report(path, changed))
+
+    def live(self, request: Request) -> Response:
+        """The progress of a run and its turns after `after`, as JSON."""
+        name = request.path_params["name"]
+        path = self._path_of(name)
+        after = _number(request.query_params.get("after", "0"))
+        folder = RunFolder.open(path)
+        with closing(folder.journal(write=False)) as journal:
+            last = journal.last_turn()
+            # A page that opens late gets the latest turns, not all of them.
+            first = max(after, last - TURNS)
+            _, turns = journal.turns_since(first)
+            within = journal.under_way()
+
+        rows = []
+        for episode, turn in turns:
+            decision = turn.decision.action or f"none, {turn.decision.status}"
+            row = {
+                "episode": episode,
+                "turn": turn.index + 1,
+                "decision": decision,
+                "best": turn.optimal,
+            }
+            rows.append(row)
+
+        now = state(name, path)
+        is_over = (path / RESULT).is_file()
+        progress = {
+            "done": now.done,
+            "within": within,
+            "total": now.total,
+            "status": now.status,
+            "count": now.turns,
+            "over": is_over,
+            "last": last,
+            "turns": rows,
+        }
+        return JSONResponse(progress)
+
+    def compare(self, request: Request) -> Response:
+        """Two runs side by side, paired by world where they share any."""
+        a = request.query_params.get("a", "")
+        b = request.query_params.get("b", "")
+        path_a = self._path_of(a)
+        path_b = self._path_of(b)
+        if a == b:
+            raise GdeError("A and B are the same run. Choose two different runs.")
+
+        results = {
+            a: RunFolder.open(path_a).read_result(),
+            b: RunFolder.open(path_b).read_result(),
+        }
+        found = Contest(folder=self._root, results=results)
+        # Runs that share no world still have numbers to look at.
+        try:
+            compared = compare(path_a, path_b, self._catalogue)
+            found = replace(found, compared=(compared,))
+        except GdeError as error:
+            found = replace(found, reason=str(error))
+
+        links = {name: f"/run/{quote(name)}" for name in results}
+        return HTMLResponse(contest_page(found, links))
+
+    def contest(self, request: Request) -> Response:
+        """All variants of a contest side by side."""
+        name = request.path_params["name"]
+        found = read_contest(self._group(name, "contest"), self._catalogue)
+        return HTMLResponse(contest_page(found, _links(name, found.results)))
+
+    def study(self, request: Request) -> Response:
+        """The page of a study or profile as it was written."""
+        name = request.path_params["name"]
+        found = read_study(self._group(name, "study"))
+        return HTMLResponse(study_page(found, _links(name, found.results)))
+
+    def _group(self, name: str, kind: str) -> Path:
+        for run, path in library(self._root).items():
+            if group_of(run, path) == (name, kind):
+                return path.parent
+        raise GdeError(f"Unknown {kind} {name!r}. Choose one from the list of runs.")
+
+    def _path_of(self, name: str) -> Path:
+        known = library(self._root)
+        if name not in known:
+            raise GdeError(f"Unknown run {name!r}. Choose one from the list of runs.")
+        return known[name]
+
+    def _rendered(self, path: Path, _: int) -> str:
+        """The report of a run; the age of its result is part of the cache's key."""
+        folder = RunFolder.open(path)
+        return page(
+            folder.plan(), folder.read_result(), load_evidence(path, self._catalogue)
+        )
+
+    def _page(self, kind: str, **values: Any) -> HTMLResponse:
+        style = source("style.css")
+        script = source("viewer.js", __package__)
+        policy = content_policy(style, script, "'self'")
+        text = template(f"{kind}.html.j2", __package__).render(
+            **values,
+            root=str(self._root),
+            style=style,
+            script=script,
+            policy=policy,
+        )
+        return HTMLResponse(text)
+
+
+def _links(group: str, runs: Iterable[str]) -> dict[str, str]:
+    """The addresses of the runs of a contest or study."""
+    return {run: f"/run/{quote(f'{group}/{run}')}" for run in runs}
+
+
+async def _as_text(_: Request, error: Exception) -> Response:
+    """Answer an error with its message."""
+    return PlainTextResponse(str(error), status_code=404)
+
+
+def _number(text: str) -> int:
+    """A small whole number from a request; 0 for anything else."""
+    is_small = len(text) < 12
+    if text.isdecimal() and is_small:
+        return int(text)
+    return 0

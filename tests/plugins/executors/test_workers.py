@@ -1,0 +1,137 @@
+"""Worker processes: what they compute in, how they end, and what comes back of what
+goes wrong in them.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from own_parts import (
+    die_before_its_fork,
+    die_by,
+    end_with,
+    fail,
+    hide_an_interrupt,
+    process_of,
+    share_of_cores,
+    wait_long,
+)
+from processes import started_by, wait_for
+
+from gde import GdeError, RunFailed
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.processes import Processes
+from gde_plugins.executors.work import threads
+
+CORES = (
+    len(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity")
+    else os.cpu_count() or 1
+)
+
+
+@pytest.mark.parametrize(
+    ("workers", "said", "share"),
+    [
+        (1, {}, CORES),
+        (CORES, {}, 1),
+        (10 * CORES, {}, 1),
+        (1, {"OMP_NUM_THREADS": str(CORES + 5)}, CORES),
+        (1, {"OMP_NUM_THREADS": "1"}, 1),
+        (1, {"OMP_NUM_THREADS": "many"}, CORES),
+        (1, {"OMP_NUM_THREADS": "0"}, CORES),
+    ],
+)
+def test_a_worker_computes_in_its_share_of_the_cores(
+    workers: int, said: dict[str, str], share: int
+) -> None:
+    assert threads(workers, said) == share
+
+
+def test_the_share_is_set_before_anything_is_loaded_and_prints_are_no_outcome(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [*Processes(ProcessesConfig(CORES)).map(share_of_cores, range(CORES))] == [
+        "1"
+    ] * CORES
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err.count("said aloud") == CORES
+
+
+def test_a_worker_does_one_item_after_another() -> None:
+    assert len(set(Processes(ProcessesConfig(1)).map(process_of, range(3)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("job", "item", "message"),
+    [
+        (
+            end_with,
+            3,
+            "a worker process ended with exit code 3 before its work was done; .* `gde resume`",
+        ),
+        (
+            die_by,
+            signal.SIGKILL,
+            "a worker process was killed by SIGKILL before its work was done, perhaps because memory ran out",
+        ),
+        (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
+    ],
+)
+def test_a_death_is_told(job: Callable[[int], None], item: int, message: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(RunFailed, match=message):
+        [*Processes(ProcessesConfig(2)).map(job, [item])]
+    assert time.monotonic() - begun < 40
+
+
+def test_what_a_job_raises_comes_back_with_where_it_was_raised() -> None:
+    with pytest.raises(KeyError, match="'odd'") as raised:
+        [*Processes(ProcessesConfig(1)).map(fail, ["odd"])]
+    assert any("own_parts.py" in note for note in raised.value.__notes__)
+    with pytest.raises(GdeError, match=r"unknown agent 'nobody'.* Known: somebody"):
+        [*Processes(ProcessesConfig(1)).map(fail, ["name"])]
+
+
+@pytest.mark.parametrize("job", [wait_long, hide_an_interrupt])
+def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -> None:
+    executor = Processes(ProcessesConfig(2))
+    Timer(1, executor.stop).start()
+    begun = time.monotonic()
+    with pytest.raises(RunFailed):
+        [*executor.map(job, [120, 120])]
+    assert time.monotonic() - begun < 60
+    with pytest.raises(RunFailed, match="the workers were stopped"):
+        [*executor.map(wait_long, [0])]
+
+
+PROGRAM = """
+import sys
+from own_parts import wait_long
+from gde_plugins.executors.config import ProcessesConfig
+from gde_plugins.executors.processes import Processes
+print("begun", flush=True)
+list(Processes(ProcessesConfig(1)).map(wait_long, [120]))
+"""
+
+
+@pytest.mark.extended
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks processes up in /proc")
+def test_workers_end_with_the_process_that_started_them() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    children: list[int] = wait_for(lambda: [*started_by(process.pid)])
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
