@@ -20,7 +20,7 @@ from typing import Any
 
 from sizes import size
 
-from gde import Choice, GdeError, Plan, evaluate
+from gde import Choice, GdeError, How, Plan, evaluate
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.pipeline import Pipeline
 from gde.store import digests
@@ -82,13 +82,12 @@ def microseconds(concurrency: int, folder: Path, catalogue: Catalogue) -> float:
         environment=Choice(name="corridor", config={"length": LENGTH}),
         agent="random",
         metrics=(),
-        reporters=(),
         episodes=EPISODES,
-        concurrency=concurrency,
     )
+    how = How(concurrency=concurrency)
     # A journal without digests is refused by the next stage.
     with Clock() as clock, suppress(GdeError):
-        evaluate(plan, folder, catalogue)
+        evaluate(plan, folder, catalogue, how=how)
     return clock.per_turn
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from sizes import size
 
-from gde import Choice, Evidence, Plan, Result, load_evidence
+from gde import Choice, Evidence, How, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
@@ -65,6 +65,9 @@ class NoPage:
         return folder
 
 
+UNPRINTED = How(reporters=(NoPage,))
+
+
 def plan(episodes: int) -> Plan:
     """A random agent on 15x15 grids, with all behaviour metrics and without a page."""
     grid = Choice(name="grid", config={"size": SIZE})
@@ -73,7 +76,6 @@ def plan(episodes: int) -> Plan:
         agent=Choice(name="random"),
         episodes=episodes,
         metrics=METRICS,
-        reporters=(NoPage,),
     )
 
 
@@ -103,10 +105,9 @@ def slow_steps(run: Path) -> dict[str, float]:
         agent=walker,
         episodes=134,
         metrics=METRICS,
-        reporters=(NoPage,),
     )
     start = time.perf_counter()
-    result = evaluate(plan, run)
+    result = evaluate(plan, run, how=UNPRINTED)
     wall = time.perf_counter() - start
     steps = sum(
         len(trajectory.turns)
@@ -155,13 +156,14 @@ def answered(acting: Coroutine[Any, Any, Decision]) -> Decision:
 def main() -> None:
     """Measure and print."""
     with TemporaryDirectory() as folder:
-        evaluate(
-            plan(2), Path(folder) / "imports"
-        )  # what is loaded once is not a cost of a turn
+        # What is loaded once is not a cost of a turn.
+        evaluate(plan(2), Path(folder) / "imports", how=UNPRINTED)
         took = []
         for number in range(ROUNDS):
             start = time.process_time()
-            result = evaluate(plan(EPISODES), Path(folder) / f"run{number}")
+            result = evaluate(
+                plan(EPISODES), Path(folder) / f"run{number}", how=UNPRINTED
+            )
             took.append(time.process_time() - start)
         cpu = min(took)
         trajectories = load_evidence(Path(result.run)).trajectories

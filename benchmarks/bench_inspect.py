@@ -30,6 +30,7 @@ from gde import (
     Choice,
     EnvironmentOffer,
     Evidence,
+    How,
     ModelOffer,
     NoConfig,
     Plan,
@@ -130,11 +131,10 @@ def run(environment: Choice, episodes: int, folder: Path) -> int:
         environment=environment,
         agent=Choice(name="asking", config={"model": "instant"}),
         metrics=(Choice(name="success"),),
-        reporters=(NoPage,),
         episodes=episodes,
-        concurrency=CONCURRENCY,
     )
-    return evaluate(plan, folder, known()).subject.turns
+    how = How(concurrency=CONCURRENCY, reporters=(NoPage,))
+    return evaluate(plan, folder, known(), how=how).subject.turns
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import Any
 
 from sizes import size
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, How, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.pipeline import Pipeline
 from gde.store.journal import Journal
@@ -84,14 +84,12 @@ def play(
         agent="asking",
         models=[Choice(name="planted")],
         metrics=(),
-        reporters=(),
         episodes=EPISODES,
-        concurrency=concurrency,
-        max_calls=WAYS[way],
     )
+    how = How(concurrency=concurrency, max_calls=WAYS[way])
     ledger = without_ledger() if way == "none" else nullcontext()
     with ledger, timed(taken):
-        evaluate(plan, folder, catalogue)
+        evaluate(plan, folder, catalogue, how=how)
 
 
 def bytes_a_call(run: Path) -> float:

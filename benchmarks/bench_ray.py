@@ -16,7 +16,7 @@ from typing import Any
 
 from sizes import size
 
-from gde import Choice, Plan, evaluate
+from gde import Choice, How, Plan, evaluate
 from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
 from gde_plugins.executors.config import RayConfig
@@ -75,13 +75,11 @@ def episodes(executor: Choice, out: Path, catalogue: Catalogue) -> float:
         environment="corridor",
         agent="scripted",
         metrics=["success"],
-        reporters=[],
         episodes=EPISODES,
-        concurrency=AT_ONCE,
-        executor=executor,
     )
+    how = How(concurrency=AT_ONCE, executor=executor)
     began = time.perf_counter()
-    evaluate(plan, out, catalogue)
+    evaluate(plan, out, catalogue, how=how)
     return EPISODES / (time.perf_counter() - began)
 
 

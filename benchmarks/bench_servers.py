@@ -20,7 +20,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -29,7 +29,7 @@ from typing import Any
 import openai
 from sizes import size
 
-from gde import Catalogue, Choice, Evidence, Plan, Result
+from gde import Catalogue, Choice, Evidence, How, Plan, Result
 from gde.data.completion import ChatRequest, Message
 from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
@@ -210,7 +210,7 @@ def model(server: Server, in_flight: int, seconds: float) -> Figures:
             answers += 1
 
     async def measured() -> None:
-        asked = OpenAIModel(OpenAIConfig(source=f"fixed@{server.url}"))
+        asked = OpenAIModel(OpenAIConfig(source="fixed", url=server.url))
         tasks = [asyncio.create_task(ask(asked)) for _ in range(in_flight)]
         await asyncio.to_thread(window.look)
         for task in tasks:
@@ -235,13 +235,12 @@ def run(
         environment=Choice(name="grid", config=grid),
         agent=Choice(name="asking", config={"model": f"openai:fixed@{server.url}"}),
         metrics=(Choice(name="success"),),
-        reporters=() if workers > 1 else (NoPage,),
-        executor=Choice(name="processes", config={"workers": workers})
-        if workers > 1
-        else "serial",
         episodes=in_flight,
-        concurrency=in_flight // workers,
     )
+    how = How(concurrency=in_flight // workers, reporters=(NoPage,))
+    if workers > 1:
+        processes = Choice(name="processes", config={"workers": workers})
+        how = replace(how, executor=processes, reporters=())
     window = Window(server, in_flight, seconds)
     looking = Thread(target=window.look)
     looking.start()
@@ -251,6 +250,7 @@ def run(
             plan,
             Path(folder) / "run",
             Catalogue(load_plugins(modules=("gde.testing.plugin",))),
+            how=how,
         )
         whole = server.figures(
             in_flight,

@@ -23,7 +23,7 @@ import ray
 from ray.cluster_utils import Cluster
 from sizes import size
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, How, Plan, evaluate, load_evidence
 from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
 
@@ -92,13 +92,11 @@ def main(episodes: str = EPISODES, workers: str = "2", at_once: str = "256") -> 
             environment="corridor",
             agent="scripted",
             metrics=["success"],
-            reporters=[],
             episodes=int(episodes),
-            concurrency=int(at_once),
-            executor=executor,
         )
+        how = How(concurrency=int(at_once), executor=executor)
         began = time.monotonic()
-        result = evaluate(plan, out, catalogue)
+        result = evaluate(plan, out, catalogue, how=how)
         seconds = time.monotonic() - began
         return {
             "seconds": round(seconds, 1),

@@ -12,6 +12,7 @@ import numpy as np
 from gde import (
     Choice,
     FunctionAgent,
+    How,
     Observation,
     Plan,
     Trajectory,
@@ -70,6 +71,7 @@ def main() -> None:
     docs/reward-models.md.
     """
     rng = np.random.default_rng(0)
+    one_by_one = How(concurrency=1)
     with tempfile.TemporaryDirectory() as made:
         plan = Plan(
             environment=Choice(name="grid", config={"size": 9}),
@@ -77,9 +79,8 @@ def main() -> None:
             episodes=40,
             repeats=10,
             metrics=("success", "accuracy", "efficiency"),
-            concurrency=1,
         )
-        for one in evaluate(plan, f"{made}/walker").measurements:
+        for one in evaluate(plan, f"{made}/walker", how=one_by_one).measurements:
             print(f"{one.name:<20} {one.value:.3f} {one.interval}")
         for agent in ("noisy", "random"):
             plan = Plan(

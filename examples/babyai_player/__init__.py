@@ -8,14 +8,12 @@ It acts in the worlds of `babyai` and answers the questions of `babyai-predict`,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from annotated_types import MinLen
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Offer
+from gde.offers import AnyOffer, FilePath, Offer
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 class LearnedConfig:
     """The trained player."""
 
-    source: Annotated[str, MinLen(1)] = "player"
+    source: FilePath = field(default_factory=Path("player").absolute)
     """The folder that the training wrote."""
 
 
@@ -52,4 +50,4 @@ def _make(config: LearnedConfig, _: "Context") -> "Agent":
     from babyai_player.folder import read_player
     from babyai_player.player import Player
 
-    return LearnedPlayer(Player(read_player(Path(config.source))))
+    return LearnedPlayer(Player(read_player(config.source)))

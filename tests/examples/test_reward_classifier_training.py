@@ -117,13 +117,13 @@ def test_adapters_leave_the_base_alone(tmp_path: Path) -> None:
         and (adapted / "adapter_model.safetensors").exists()
     )
     assert found.accuracy is not None and found.accuracy > 0.8
-    scorer = Scorer.load(adapted, "", "cpu")
+    scorer = Scorer.load(adapted, None, "cpu")
     assert np.mean(ranked_right(scorer, PREFERENCES, 8)) > 0.8
     with pytest.raises(
         ConfigError,
         match="wanted the folder of the model that was adapted, got '/no/such'",
     ):
-        Scorer.load(adapted, "/no/such", "cpu")
+        Scorer.load(adapted, Path("/no/such"), "cpu")
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:

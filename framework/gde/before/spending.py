@@ -53,10 +53,10 @@ class Spending:
     models: tuple[ModelUse, ...]
 
 
-def charge(folder: RunFolder, questions: Sequence[Question]) -> None:
+def charge(journal: Journal, questions: Sequence[Question]) -> None:
     """Count questions that were asked before a run as its own."""
 
-    async def write(journal: Journal) -> None:
+    async def write() -> None:
         for one in questions:
             scope = f"{PREFLIGHT} {one.model}"
             identity = one.request.asked_of(one.model)
@@ -64,8 +64,7 @@ def charge(folder: RunFolder, questions: Sequence[Question]) -> None:
             await journal.reserve(scope, identity, one.model, most)
             journal.settle(scope, identity, one.completion)
 
-    with closing(folder.journal()) as journal:
-        asyncio.run(write(journal))
+    asyncio.run(write())
 
 
 def spending(run: Path | str) -> Spending:

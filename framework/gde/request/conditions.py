@@ -1,24 +1,25 @@
 """The conditions of a run: every combination of the swept environment values."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
 from gde.data.goals import GOAL_MOVED
 from gde.data.json import NONE, Json
-from gde.data.plan import Choice
+from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, GdeError
 from gde.request.finding import Finder
 from gde.request.ready import Condition
 from gde.request.settings import dump_what, how_fields, sweep
 
 
-def conditions_of(choice: Choice, find: Finder) -> tuple[tuple[Condition, ...], Choice]:
-    """The conditions of an environment, and its choice with all values.
+def conditions_of(plan: Plan, find: Finder) -> tuple[tuple[Condition, ...], Choice]:
+    """The conditions of a plan, and the choice of its environment with all values.
 
     Raises:
         GdeError: it does not exist, or a value that a field does not take.
     """
+    choice = plan.environment
     try:
         entry = find.entry("environment", choice)
         config = entry.offer.config
@@ -29,7 +30,7 @@ def conditions_of(choice: Choice, find: Finder) -> tuple[tuple[Condition, ...], 
         # Of an environment that is not installed here, the swept fields are
         # unknown.
         only = Condition(labels={}, environment=find.part("environment", choice))
-        return (only,), choice
+        return tuple(_swapped(only)) if plan.goal_swap else (only,), choice
 
     # Fields with one value are no sweep, and label nothing.
     swept = {name: each for name, each in alternatives.items() if len(each) > 1}
@@ -37,24 +38,24 @@ def conditions_of(choice: Choice, find: Finder) -> tuple[tuple[Condition, ...], 
         raise ConfigError(
             f"env.{name} says how a run is done: wanted one value, got several"
         )
-    conditions = []
+    conditions: list[Condition] = []
     for combination in product(*alternatives.values()):
         values = dict(zip(alternatives, combination, strict=True))
         labels = {name: _label(values[name]) for name in swept}
         part = find.part("environment", replace(choice, config=values))
-        conditions.append(Condition(labels=labels, environment=part))
+        one = Condition(labels=labels, environment=part)
+        conditions += _swapped(one) if plan.goal_swap else [one]
 
     # The plan keeps all values of a swept field, and the defaults of the others.
     values = {**dump_what(conditions[0].environment.config), **swept}
     return tuple(conditions), replace(choice, config=values)
 
 
-def swapped(conditions: Iterable[Condition]) -> Iterator[Condition]:
-    """Each condition with the worlds' own goals, and with the goals moved."""
-    for condition in conditions:
-        for moved in (False, True):
-            labels = {**condition.labels, GOAL_MOVED: moved}
-            yield replace(condition, labels=labels, goal_moved=moved)
+def _swapped(condition: Condition) -> Iterator[Condition]:
+    """The condition with the worlds' own goals, and with the goals moved."""
+    for moved in (False, True):
+        labels = {**condition.labels, GOAL_MOVED: moved}
+        yield replace(condition, labels=labels, goal_moved=moved)
 
 
 def _label(value: Json) -> str | int | float | bool:

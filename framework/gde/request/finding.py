@@ -1,27 +1,26 @@
 """The parts of a plan among all offers, each with its typed configuration."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from gde.data.how import How
-from gde.data.json import Json
 from gde.data.plan import OBJECT, Choice
-from gde.errors import ConfigError, GdeError, UnknownName
+from gde.errors import ConfigError, GdeError
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS, MODEL
 from gde.request.names import (
     check_task,
     find_model,
-    model_entry,
+    how_asked,
     model_names,
     models_by_name,
     reward_names,
 )
 from gde.request.objects import object_entry
 from gde.request.ready import Chosen, first_model, setting_of
-from gde.request.settings import build_part, dump_what, field_names
+from gde.request.settings import build_part, dump_what
 
 DEFAULT_HOW = How()
 
@@ -72,7 +71,7 @@ class Finder:
                 whose = f"{part.whose}.{named}"
                 if name not in found:
                     choice = known.get(name, Choice(name=name))
-                    asked = self._asked(choice, own)
+                    asked = how_asked(choice, own, self.how, self.catalogue)
                     find = partial(find_model, choice, self.catalogue, whose, asked)
                     found[name] = self._found(MODEL.name, choice, find)
                 if not self.absent:
@@ -114,30 +113,6 @@ class Finder:
             return Chosen.stand_in(kind, choice, str(error))
         complete = replace(choice, config=dump_what(config))
         return Chosen(kind=kind, choice=complete, entry=entry, config=config)
-
-    def _asked(self, choice: Choice, agents_model: str) -> dict[str, Json]:
-        """How a model is asked, by the settings of the agent's and its own."""
-        settings = self.how.settings
-        values: dict[str, Json] = {}
-        if choice.label == agents_model and MODEL.table in settings:
-            values |= self._of_any_model(settings[MODEL.table], choice)
-        return {**values, **settings.get(choice.label, {})}
-
-    def _of_any_model(
-        self, common: Mapping[str, Json], choice: Choice
-    ) -> dict[str, Json]:
-        """Those settings of the agent's model, whichever it is, that this one has.
-
-        Raises:
-            UnknownName: a field that no model has.
-        """
-        offers = [entry.offer for entry in self.catalogue.entries(MODEL.name)]
-        known = {name for offer in offers for name in field_names(offer.config)}
-        for name in common:
-            if name not in known:
-                raise UnknownName(f"field of {MODEL.table}", name, known)
-        own = field_names(model_entry(choice, self.catalogue).offer.config)
-        return {name: each for name, each in common.items() if name in own}
 
     def entry(self, kind: str, choice: Choice) -> Entry:
         """The offer of a choice.

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_type_hints
 
+from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
-from gde.errors import ConfigError
+from gde.errors import ConfigError, UnknownName
 from gde.offers import ModelOffer, ModelReference, RewardReference
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS, MODEL
@@ -185,6 +186,28 @@ def find_model(
     _, argument = _split(choice.name, catalogue)
     entry = model_entry(choice, catalogue)
     return entry, _configured(entry, argument, choice, whose, how)
+
+
+def how_asked(
+    choice: Choice, agents_model: str, how: How, catalogue: Catalogue
+) -> dict[str, Json]:
+    """How a model is asked: by the settings of the agent's model, and by its own.
+
+    Raises:
+        UnknownName: a setting of the agent's, whichever it is, that no model has.
+    """
+    own = how.settings.get(choice.label, {})
+    common = how.settings.get(MODEL.table, {})
+    if choice.label != agents_model or not common:
+        return dict(own)
+
+    entries = catalogue.entries(MODEL.name)
+    known = {name for each in entries for name in field_names(each.offer.config)}
+    for name in common:
+        if name not in known:
+            raise UnknownName(f"field of {MODEL.table}", name, known)
+    fields = field_names(model_entry(choice, catalogue).offer.config)
+    return {**{name: common[name] for name in common if name in fields}, **own}
 
 
 def model_entry(choice: Choice, catalogue: Catalogue) -> Entry:

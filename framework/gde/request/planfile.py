@@ -208,10 +208,12 @@ def read_recorded(path: Path) -> RecordedPlan:
     """
     tables = read_toml(path)
     identity = tables.get("id")
+    added = _added(tables, path)
+    # A plan of another version has no id, and is told of first.
+    begun = plan_of(tables, str(path))
     if not isinstance(identity, str):
         raise ConfigError(f"plan {path}: wanted the id of a run, got none")
-    added = _added(tables, path)
-    return RecordedPlan(id=identity, begun=plan_of(tables, str(path)), added=added)
+    return RecordedPlan(id=identity, begun=begun, added=added)
 
 
 def _added(tables: dict[str, Any], path: Path) -> Added:

@@ -11,7 +11,7 @@ from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.request.conditions import conditions_of, swapped
+from gde.request.conditions import conditions_of
 from gde.request.defaults import with_defaults, with_members, without_misfits
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.kinds import KINDS, MODEL, REPORTER, SEVERAL, Kind
@@ -44,9 +44,7 @@ def resolve(
     """
     plan, how = without_servers(plan, how, catalogue)
     find = Finder(catalogue, absent, how)
-    conditions, environment = conditions_of(plan.environment, find)
-    if plan.goal_swap:
-        conditions = tuple(swapped(conditions))
+    conditions, environment = conditions_of(plan, find)
     agent = find.part("agent", plan.agent)
     executor = find.part("executor", how.executor)
 

@@ -16,7 +16,6 @@ from gde.errors import GdeError
 from gde.offers import MetricOffer
 from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
-from gde.request.planfile import plan_hash
 from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline, measures_of_probes
@@ -89,7 +88,7 @@ def conclude(
     result = Result(
         run=str(run.folder.path),
         status=_status(measurements, scrubbed, evidence),
-        plan_hash=plan_hash(run.folder.recorded().begun),
+        plan_hash=run.plan_hash,
         measurements=measurements,
         failures=scrubbed,
         provenance=_origin(run, earlier),

@@ -142,11 +142,11 @@ def _evaluate(
     warm(ready)
     path = None if out is None else Path(out)
     folder = RunFolder.create(ready.plan, path, ready.how, label=_label(ready))
-    charge(folder, questions)
     with (
         _writing(folder) as journal,
         closing(Pipeline(ready, folder, journal, watch, stop)) as run,
     ):
+        charge(journal, questions)
         return _complete(run)
 
 

@@ -92,6 +92,12 @@ class Pipeline:
         )
 
     @property
+    def plan_hash(self) -> str:
+        """Of the plan that the run began with."""
+        with decoding("facts"):
+            return str(self.journal.noted("provenance", dict)["plan_hash"])
+
+    @property
     def conditions(self) -> list[Labels]:
         """The swept values of each condition when the run began."""
         noted: list[Labels] | None = self.journal.noted("conditions", list)

@@ -121,9 +121,9 @@ def _written(
         RunFolder.filled(ready.plan, path) as folder,
         only_writer(folder.path),
         folder.writing() as journal,
-        closing(Pipeline(ready, folder, journal, ignore)) as run,
-    ):
         # A log may come from anyone, so nobody trusts the run yet.
+        closing(Pipeline(ready, folder, journal, ignore, trusted=False)) as run,
+    ):
         run.begin(n, "")
         asyncio.run(write(journal))
         result = conclude(run)

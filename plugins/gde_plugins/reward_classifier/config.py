@@ -6,16 +6,17 @@ from typing import Annotated
 from annotated_types import Ge
 
 from gde.data.how import How
+from gde.offers import FilePath
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig:
     """The trained model of a reward model."""
 
-    source: str = ""
+    source: FilePath | None = None
     """The folder of a trained model (`examples/reward_classifier_training`)."""
-    base: str = ""
-    """The folder of the model that an adapter was trained on; empty for where it was in
+    base: FilePath | None = None
+    """The folder of the model that an adapter was trained on; none for where it was in
     training.
     """
     device: Annotated[str, How] = "cpu"

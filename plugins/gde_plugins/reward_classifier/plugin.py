@@ -52,7 +52,7 @@ def _trained(name: str, config: "ClassifierConfig", *, foreign: bool) -> "Reward
     from gde_plugins.reward_classifier.model import Classifier
     from gde_plugins.reward_classifier.scorer import Scorer, read_card
 
-    folder = Path(config.source or "none was named")
+    folder = config.source or Path("none was named")
     card = read_card(folder, f"{name}.source")
     return Classifier(
         name=name,

@@ -25,7 +25,7 @@ class Scorer:
     max_length: int
 
     @classmethod
-    def load(cls, folder: Path, base: str, device: str) -> Self:
+    def load(cls, folder: Path, base: Path | None, device: str) -> Self:
         """Load the folder of a trained model; reads weights as safetensors and runs no
         code of the folder.
 
@@ -35,7 +35,7 @@ class Scorer:
         """
         card = read_card(folder)
         adapted = (folder / ADAPTER).is_file()
-        source = Path(base or card["base"]) if adapted else folder
+        source = (base or Path(card["base"])) if adapted else folder
         if not source.is_dir():
             raise ConfigError(
                 f"base: wanted the folder of the model that was adapted, got {str(source)!r}"

@@ -20,7 +20,7 @@ from gde.reporting.asked import (
 from gde.reporting.wording import SPACE
 
 SERVED = ModelUse(
-    name="openai:gpt-5-mini@https://user:key@api.example.com/v1?key=1",
+    name="openai:gpt-5-mini",
     model="openai:gpt-5-mini@https://user:key@api.example.com/v1?key=1",
     kind="agent",
     part="gpt-oss",
@@ -83,12 +83,12 @@ def test_other_parts_are_named_by_their_kind() -> None:
         ("nano", "nano", (), "nano"),
         ("hf:/models/a", "hf:/models/a", (), "hf:/models/a"),
         (
+            "openai",
             "openai:http://localhost:8000/v1",
-            "",
             ("qwen",),
             "openai:qwen (localhost:8000)",
         ),
-        ("openai:http://localhost:8000/v1", "", (), "openai (localhost:8000)"),
+        ("openai", "openai:http://localhost:8000/v1", (), "openai (localhost:8000)"),
         (
             "big",
             "openai:gpt-5@https://api.example.com/v1",
@@ -97,8 +97,8 @@ def test_other_parts_are_named_by_their_kind() -> None:
         ),
         ("big", "hf:/models/a", (), "big (hf:/models/a)"),
         (
+            "openai",
             "openai:http://localhost:8000/v1",
-            "",
             ("/models/qwen.gguf",),
             "openai:qwen.gguf (localhost:8000)",
         ),
@@ -107,17 +107,18 @@ def test_other_parts_are_named_by_their_kind() -> None:
 def test_a_model_is_named_without_its_address(
     name: str, model: str, answered_by: tuple[str, ...], text: str
 ) -> None:
-    use = replace(SERVED, name=name, model=model or name, answered_by=answered_by)
+    use = replace(SERVED, name=name, model=model, answered_by=answered_by)
     assert model_text(use) == text
 
 
 def test_a_path_by_which_a_model_calls_itself_is_not_repeated() -> None:
     url = "http://localhost:8000/v1"
-    use = replace(SERVED, name=f"openai:/a/b@{url}", answered_by=("/a/b@main",))
-    (line,) = asked_lines([replace(use, model=use.name)])
+    model = f"openai:/a/b@{url}"
+    use = replace(SERVED, name="openai:/a/b", model=model, answered_by=("/a/b@main",))
+    (line,) = asked_lines([use])
     assert line.startswith("gpt-oss with openai:b (localhost:8000)")
     assert "/a" not in line and "calls itself" not in line
-    other = replace(use, model=use.name, answered_by=("/c/d",))
+    other = replace(use, answered_by=("/c/d",))
     assert "which calls itself d;" in asked_lines([other])[0]
 
 
@@ -125,7 +126,7 @@ def test_no_text_has_a_key_of_the_address() -> None:
     of = Subject(agent="gpt-oss", model=SERVED.name)
     for text in (agent_text(of, [SERVED]), agent_text(of, []), *asked_lines([SERVED])):
         assert "key" not in text
-    assert named(SERVED.name) == "openai:gpt-5-mini (api.example.com)"
+    assert named(SERVED.model) == "openai:gpt-5-mini (api.example.com)"
 
 
 def test_what_is_not_known_is_said_to_be_so() -> None:

@@ -43,6 +43,7 @@ def test_a_few_damaged_files_are_refused_or_read(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "state"))
     reader = Reader(corpus, tmp_path, SEED)
     for number in range(A_FEW):
         reader.read(number)
@@ -96,7 +97,8 @@ def read_part(corpus: Path, place: Path, first: int, last: int) -> list[dict[str
             env={
                 **os.environ,
                 "PYTHONPATH": f"{TESTS}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
-                "XDG_STATE_HOME": str(place / "state"),
+                # Nothing that is read is trusted.
+                "GDE_STATE": str(place / "state"),
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
         )

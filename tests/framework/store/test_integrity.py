@@ -17,7 +17,6 @@ from forging import forge
 from whole_plan import whole_plan
 
 from gde import (
-    Choice,
     GdeError,
     How,
     Plan,
@@ -401,7 +400,7 @@ def test_digests_do_not_depend_on_who_writes(
 
     plan = Plan(environment="corridor", agent="random", metrics=["success"], episodes=9)
     evaluate(plan, tmp_path / "one", catalogue)
-    several = replace(plan, executor=Choice(name=executor), concurrency=4)
-    evaluate(several, tmp_path / "several", catalogue)
+    how = How(executor=executor, concurrency=4)
+    evaluate(plan, tmp_path / "several", catalogue, how=how)
     assert ends(tmp_path / "one") == ends(tmp_path / "several")
     assert len(set(ends(tmp_path / "one"))) == 9

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -586,12 +587,19 @@ def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
 def test_a_journal_of_an_earlier_gde_is_refused_by_name(
     received: Path, tmp_path: Path, catalogue: Catalogue
 ) -> None:
+    evaluate(PLAN, tmp_path / "made", catalogue)
+    trust_run(received)
     for run in (received, tmp_path / "made"):
         with closing(sqlite3.connect(run / "run.sqlite")) as connection:
             connection.execute("PRAGMA user_version = 12")
-        for use in (load_evidence, resume, rescore, RunFolder.journal):
+        for use in (
+            load_evidence,
+            partial(resume, catalogue=catalogue),
+            partial(rescore, catalogue=catalogue),
+            lambda run: RunFolder(run).journal(),
+        ):
             with pytest.raises(
                 GdeError, match=r"written by an earlier gde \(schema 12"
             ):
-                use(RunFolder(run) if use is RunFolder.journal else run)
+                use(run)
         assert verify(run) != ()

@@ -32,7 +32,7 @@ def test_a_dataset_is_asked_as_it_stands(task: str, tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
 
-    world = QuestionEnvironment(task, QuestionConfig(dataset=str(path)))
+    world = QuestionEnvironment(task, QuestionConfig(dataset=path))
     assert len(world.worlds()) == 4
     assert world.reset(0).text.startswith("A description of another author.\n\n")
     agent = ScriptedAnswerer()
@@ -55,7 +55,7 @@ def test_a_row_of_another_world_is_refused(tmp_path: Path) -> None:
     path.write_text(
         path.read_text().replace("BabyAI-GoToLocal-v0,1,", "BabyAI-GoTo-v0,1,")
     )
-    world = QuestionEnvironment("predict", QuestionConfig(dataset=str(path)))
+    world = QuestionEnvironment("predict", QuestionConfig(dataset=path))
     with pytest.raises(GdeError, match=r"seed 1: the dataset has .* set env.release"):
         world.reset(0)
 
@@ -64,9 +64,9 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("env_name,seed\nBabyAI-GoTo-v0,1\n")
     with pytest.raises(ConfigError, match="lacks the columns env_description"):
-        QuestionEnvironment("plan", QuestionConfig(dataset=str(path)))
+        QuestionEnvironment("plan", QuestionConfig(dataset=path))
     with pytest.raises(ConfigError, match="cannot be read"):
-        QuestionEnvironment("plan", QuestionConfig(dataset=str(tmp_path / "none.csv")))
+        QuestionEnvironment("plan", QuestionConfig(dataset=tmp_path / "none.csv"))
 
 
 def test_a_folder_for_datasets_holds_the_same_rows(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ PROBLEM = """(define (problem p) (:domain blocksworld-4ops) (:objects a b c d)
 
 def test_planbench_wording_is_that_of_its_translator(tmp_path: Path) -> None:
     (tmp_path / "p.pddl").write_text(PROBLEM)
-    played = world(problems=str(tmp_path), text="planbench")
+    played = world(problems=tmp_path, text="planbench")
     on_table = "the red block is on the table, the orange block is on the table"
     assert played.reset(0).text == (
         "the red block is clear, the blue block is clear, the yellow block is clear, "
@@ -129,7 +129,7 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
     with pytest.raises(
         ValueError, match=r"neither env\.blocks nor env\.goal with env\.problems"
     ):
-        BlocksworldConfig(problems=str(tmp_path), blocks=5)
+        BlocksworldConfig(problems=tmp_path, blocks=5)
 
 
 @pytest.mark.skipif(

@@ -58,7 +58,7 @@ def folder(path: Path, **files: str) -> Path:
 
 
 def environment(path: Path) -> BlocksworldEnvironment:
-    return BlocksworldEnvironment(BlocksworldConfig(problems=str(path)))
+    return BlocksworldEnvironment(BlocksworldConfig(problems=path))
 
 
 def test_what_is_written_is_read_again() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.comparisons.comparing import compare
 from gde.data.result import Result
 from gde.errors import GdeError
@@ -165,13 +165,22 @@ def test_what_the_maker_of_a_log_had_on_the_machine_is_no_part_of_the_plan(
 ) -> None:
     asked(tmp_path / "run")
     log = played(tmp_path / "run")
-    plan = replace(log.plan, cache="/etc/cache", executor=Choice(name="processes"))
-    again = import_log(replace(log, plan=plan), tmp_path / "again", CATALOGUE)
+    asks = Choice(name="poll", config={"model": f"noted:{tmp_path / 'file'}"})
+    served = Choice(name="asking", config={"model": "openai:m@http://10.0.0.1/v1"})
+    plan = replace(log.plan, agent=served, metrics=[*log.plan.metrics, asks])
+    catalogue = Catalogue(
+        load_plugins(modules=("gde.testing.plugin", "odd_parts", "asking_parts"))
+    )
+    again = import_log(replace(log, plan=plan), tmp_path / "again", catalogue)
     folder = RunFolder.open(Path(again.run))
-    kept = folder.plan()
-    assert (kept.cache, kept.executor.name) == ("", "serial")
-    # Nor may its parts read files here.
-    assert (folder.is_own, folder.reads) == (True, ())
+    assert "10.0.0.1" not in (folder.path / "plan.toml").read_text()
+    # Nor may its parts open files here or ask anyone.
+    assert not folder.is_trusted
+    assert not (tmp_path / "file").exists()
+    (failure,) = again.failures
+    assert "poll needs parts of a run that you do not trust" in failure.reason
+    with pytest.raises(GdeError, match="`gde trust"):
+        rescore(folder.path, catalogue=catalogue)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_critic_judges_foreign_trajectories_only(trained: Path) -> None:
 def test_long_texts_keep_their_goal_and_their_end_and_are_counted(
     trained: Path,
 ) -> None:
-    scorer = Scorer.load(trained, "", "cpu")
+    scorer = Scorer.load(trained, None, "cpu")
     long = "<GOAL> place the blocks </GOAL>\n---\n" + "lies " * 100 + "placed"
     ids = scorer.batch([long])["input_ids"][0]
     read = scorer.tokenizer.decode(ids)
@@ -131,9 +131,9 @@ def test_a_model_that_does_not_tell_its_training_is_trained_again(
     path.write_text(json.dumps(card))
     with pytest.raises(ConfigError, match="train it again"):
         offered("supervised", source=str(tmp_path / "model"))
-    for source in ("", str(tmp_path)):
+    for settings in ({}, {"source": str(tmp_path)}):
         with pytest.raises(ConfigError, match="wanted the folder of a trained model"):
-            offered("supervised", source=source)
+            offered("supervised", **settings)
 
 
 def test_the_plugin_keeps_its_contract() -> None:

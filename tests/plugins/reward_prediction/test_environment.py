@@ -47,13 +47,13 @@ def test_made_and_read_trajectories_keep_every_promise(tmp_path: Path) -> None:
         lambda: RewardBench(RewardBenchConfig(share=0.02)), gives=offer.gives
     )
     check_environment(
-        lambda: RewardBench(RewardBenchConfig(data=str(data(tmp_path)))),
+        lambda: RewardBench(RewardBenchConfig(data=data(tmp_path))),
         gives=offer.gives,
     )
 
 
 def test_a_record_is_replayed_with_its_true_rewards(tmp_path: Path) -> None:
-    world = RewardBench(RewardBenchConfig(data=str(data(tmp_path))))
+    world = RewardBench(RewardBenchConfig(data=data(tmp_path)))
     place = next(i for i, name in enumerate(world.worlds()) if "positive" in name)
     shown, seen, rewards = world.reset(place), list[str](), list[object]()
     assert (world.task().objective, world.task().horizon) == ("reach it", 4)
@@ -132,7 +132,7 @@ def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         GdeError, match=r"env.data: wanted a folder with TASK/positive.json"
     ):
-        RewardBench(RewardBenchConfig(data=str(tmp_path)))
+        RewardBench(RewardBenchConfig(data=tmp_path))
     with pytest.raises(
         GdeError,
         match=r"no domain is available: domain webshop: no such folder",
@@ -188,7 +188,7 @@ def test_what_is_no_file_is_an_episode_that_failed(tmp_path: Path) -> None:
 
 
 def test_a_share_of_a_folder_is_its_first_tasks(tmp_path: Path) -> None:
-    folder = str(data(tmp_path))
+    folder = data(tmp_path)
     some, all_ = (
         RewardBench(RewardBenchConfig(data=folder, share=share)).worlds()
         for share in (0.5, 1)
@@ -201,6 +201,6 @@ def test_a_share_of_a_folder_is_its_first_tasks(tmp_path: Path) -> None:
     assert [*some] == [*all_][:4] and len(all_) == 6
     with pytest.raises(
         GdeError,
-        match=r"env\.data: wanted a folder with TASK.*, got none in blocksworld",
+        match=r"env\.data: wanted a folder with TASK.*, got none in .*nowhere.blocksworld",
     ):
-        RewardBench(RewardBenchConfig(data=""))
+        RewardBench(RewardBenchConfig(data=tmp_path / "nowhere"))

@@ -134,7 +134,7 @@ def test_a_build_of_one_kind_is_played_and_is_not_mixed(tmp_path: Path) -> None:
     assert build_domain(order, Serial(), lambda *_: None).pairs == 2
     made = RewardBench(RewardBenchConfig(pairs="hard", share=0.008))
     assert len(made.worlds()) == 2 * 7
-    read = RewardBench(RewardBenchConfig(data=str(tmp_path)))
+    read = RewardBench(RewardBenchConfig(data=tmp_path))
     sides = []
     for seed in range(4):
         read.reset(seed)

@@ -144,9 +144,7 @@ def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(
     played = [
         world
         for name in ("blocksworld", "webshop")
-        for world in RewardBench(
-            RewardBenchConfig(domain=name, data=str(tmp_path))
-        ).worlds()
+        for world in RewardBench(RewardBenchConfig(domain=name, data=tmp_path)).worlds()
     ]
     steps = sum(
         len(json.loads(file.read_text())["trajectory"])

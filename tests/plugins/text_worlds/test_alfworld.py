@@ -264,6 +264,6 @@ def test_official_games_are_won(made: Make, tmp_path: Path) -> None:
             if "valid_seen/pick_heat_then_place_in_recep-Mug-None-Cabinet" in each.name
         ]
         archive.extractall(tmp_path, wanted, filter="data")
-    environment = made("alfworld", data=str(tmp_path), split="valid_seen")
+    environment = made("alfworld", data=tmp_path, split="valid_seen")
     assert followed(environment, 0)[-1].success == 1
     assert environment.world().id in environment.worlds()[0]

@@ -144,7 +144,7 @@ def test_wishes_are_in_the_released_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("search", ["suggested", "free"])
 def test_the_shopper_fulfils_a_human_wish(tmp_path: Path, search: str) -> None:
-    world = WebshopEnvironment(WebshopConfig(data=str(write(tmp_path)), search=search))  # type: ignore[arg-type]
+    world = WebshopEnvironment(WebshopConfig(data=write(tmp_path), search=search))  # type: ignore[arg-type]
     assert len(world.worlds()) == 1
     world.reset(5)
     for action in world.demonstration():
@@ -178,4 +178,4 @@ def test_data_that_cannot_be_used_are_refused(
     if text is not None:
         path.write_text(text)
     with pytest.raises(ConfigError, match=message):
-        WebshopEnvironment(WebshopConfig(data=str(tmp_path)))
+        WebshopEnvironment(WebshopConfig(data=tmp_path))

@@ -20,7 +20,7 @@ from forging import forge
 from whole_plan import whole_plan
 
 from fuzzing.damage import altered, altered_cell, damaged
-from gde import evaluate, load_evidence, rescore
+from gde import evaluate, load_evidence, report
 from gde.before.spending import spending
 from gde.comparisons.comparing import compare
 from gde.comparisons.contest import members
@@ -193,6 +193,9 @@ def _uses(run: Path, corpus: Corpus, rng: Random) -> Sequence[tuple[int, Reading
     def exported() -> None:
         export(run, rng.choice(FORMATS), StringIO())
 
+    def rendered() -> None:
+        report(run, catalogue=corpus.catalogue, out=run.with_name("out"))
+
     return (
         (4, evidence),
         (4, exported),
@@ -202,7 +205,7 @@ def _uses(run: Path, corpus: Corpus, rng: Random) -> Sequence[tuple[int, Reading
         (4, lambda: summaries(run)),
         (4, lambda: spending(run)),
         (2, lambda: compare(run, corpus.folder / RUN, corpus.catalogue)),
-        (1, lambda: rescore(run, catalogue=corpus.catalogue)),
+        (1, rendered),
     )
 
 
