@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from functools import partial
-from multiprocessing import Pipe
+from multiprocessing import Pipe, active_children
 from threading import Lock
 from typing import TypeVar
 
@@ -93,6 +93,8 @@ class Processes:
                     closing.map(
                         partial(_Worker.close, kill=not in_good_order), crew.workers
                     )
+                # Processes that have ended keep their semaphores until then.
+                active_children()
 
     def stop(self) -> None:
         """End all workers, for good."""
