@@ -82,6 +82,8 @@ from .parts.reward_model import RewardSource as RewardSource
 from .parts.reward_model import TruthReader as TruthReader
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
+from .reporting.notebook import plot as plot
+from .reporting.notebook import summary as summary
 from .request.catalogue import Catalogue as Catalogue
 from .request.catalogue import load_plugins as load_plugins
 from .request.planfile import read_plan as read_plan

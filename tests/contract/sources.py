@@ -20,14 +20,37 @@ class Source:
     tree: ast.Module
 
     def imports(self, lazy: bool = True) -> Iterator[str]:
-        """Dotted names of what is imported: anywhere in the module, or only when it is
-        loaded itself.
+        """Dotted names of what is imported: anywhere in the module, also by a function
+        that takes its name, or only when it is loaded itself.
         """
         for node in ast.walk(self.tree) if lazy else self.tree.body:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            elif isinstance(node, ast.Call) and node.args:
+                called = ast.unparse(node.func).rpartition(".")[2]
+                if called == "import_module":
+                    yield from named_by(node.args[0])
+                elif called == "attach_stub":
+                    yield from listed_in(self.path.with_suffix(".pyi"), self.name)
+
+
+def named_by(name: ast.expr) -> Iterator[str]:
+    """The modules that a constant names, or an f-string could."""
+    match name:
+        case ast.Constant(value=str(whole)):
+            yield whole
+        case ast.JoinedStr(values=[ast.Constant(value=str(start)), *_]):
+            yield from (each for each in sources() if each.startswith(start))
+
+
+def listed_in(stub: Path, package: str) -> Iterator[str]:
+    """What a lazy loader's stub lists, from the modules of its package."""
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            module = f"{package}.{node.module}" if node.level else node.module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 @cache

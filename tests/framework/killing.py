@@ -5,7 +5,9 @@ and little else. A run tells when a stage begins; whoever started it kills it so
 seconds later.
 """
 
+import os
 import signal
+import sys
 import time
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -16,6 +18,7 @@ from typing import Any
 from processes import started_by
 
 from gde import GdeError, How, Plan, evaluate, resume
+from gde.cli.main import main
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.howfile import how_of, how_tables
 from gde.request.planfile import plan_of, plan_tables
@@ -139,3 +142,12 @@ def durations(plan: Plan, out: Path, how: How) -> dict[str, float]:
         stage: end - start
         for (stage, start), end in zip(run.began.items(), ends, strict=True)
     }
+
+
+def command(arguments: tuple[str, ...], output: Path) -> None:
+    """Be the command `gde`, with a file for all of its output."""
+    written = os.open(output, os.O_CREAT | os.O_WRONLY)
+    os.dup2(written, 1)
+    os.dup2(written, 2)
+    sys.argv = ["gde", *arguments]
+    main()

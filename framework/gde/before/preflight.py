@@ -5,6 +5,7 @@ it. Models in this process are left alone: they cost nothing, and a run begins b
 loading them.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,6 @@ from gde.request.names import model_names, with_model_settings
 from gde.request.ready import Chosen, Ready
 from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext
-from gde.stages.event_loop import run
 from gde.stages.replaying import problem_of
 from gde.stages.rewarding import Shown
 from gde.stages.rollout import episode_keys, list_worlds, seed_of
@@ -109,7 +109,7 @@ def preflight(
         return Preflight(plan=plan, how=ready.how)
     with closing(Resources(ready)) as resources:
         questions = _Questions(name, plan, ready, resources, served, count(ready))
-        run(questions.ask_all())
+        asyncio.run(questions.ask_all())
     return questions.result()
 
 

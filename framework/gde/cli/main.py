@@ -9,6 +9,7 @@ import sys
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from traceback import format_exception
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -166,10 +167,11 @@ def _run() -> NoReturn:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-    # Windows has no SIGHUP.
+    # A script starts its background jobs with SIGINT ignored. Windows has no SIGHUP.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
+            signal.signal(getattr(signal, name), _interrupt)
     try:
         code = build_app()(
             sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False
@@ -194,6 +196,14 @@ def _run() -> NoReturn:
         leave(INTERRUPTED)
     _flush()
     raise SystemExit(code)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    """Interrupt as Ctrl-C does: where asyncio runs, it cancels its task.
+
+    An exception out of a loop's own code could lose what wakes it up.
+    """
+    signal.raise_signal(signal.SIGINT)
 
 
 def _debug(error: Exception) -> None:

@@ -1,8 +1,7 @@
 """Numbers with their intervals and counts, and the result of a whole run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Interval
@@ -27,7 +26,6 @@ from gde.data.trajectory import Status
 from gde.data.verdict import Verdict
 
 if TYPE_CHECKING:
-    import altair
     import pandas
 
 SCHEMA = 1
@@ -269,22 +267,6 @@ class Result:
         """The measures by the names of measurements."""
         return Measures(self.measures)
 
-    def _repr_html_(self) -> str:
-        """The claim and the headlines, for notebooks."""
-        shown: str = _notebook().as_html(self)
-        return shown
-
-    def plot(self, name: str, by: str | Sequence[str]) -> "altair.Chart":
-        """Draw a number by one, two or three numeric labels, e.g. "size".
-
-        Raises:
-            UnknownName: the result has no such number.
-            GdeError: it has fewer than two values with these labels.
-            MissingExtra: Altair is not installed.
-        """
-        chart: altair.Chart = _notebook().plot(self, name, by)
-        return chart
-
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each measurement, as a frame.
 
@@ -301,11 +283,6 @@ class Result:
             title, _ = meanings[one.name].titled(one.where)
             rows.append(_row(one, title))
         return frame(rows, COLUMNS, "Result.to_frame")
-
-
-def _notebook() -> Any:
-    # Reports stand on results, so that a result asks for them by name.
-    return import_module("gde.reporting.notebook")
 
 
 def _row(one: Measurement, title: str) -> Mapping[str, Any]:

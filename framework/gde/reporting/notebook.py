@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 HEADING = ("", "value", "95 % interval", "n")
 
 
-def as_html(result: Result) -> str:
+class Html(str):
+    """HTML that a notebook shows as such."""
+
+    def _repr_html_(self) -> str:
+        return self
+
+
+def summary(result: Result) -> Html:
     """Show the claim, its cautions and a table of the headlines; all text is escaped."""
     opening = claim(result)
     parts = [f"<p>{escape(opening.behaviour)} {escape(opening.belief)}</p>"]
@@ -34,7 +41,7 @@ def as_html(result: Result) -> str:
     if notice:
         small.insert(0, notice)
     parts += [f"<p><small>{escape(text)}</small></p>" for text in small]
-    return "".join(parts)
+    return Html("".join(parts))
 
 
 def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
@@ -54,7 +61,7 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     try:
         import altair
     except ModuleNotFoundError:
-        raise MissingExtra("Result.plot", ["altair"], "report") from None
+        raise MissingExtra("plot", ["altair"], "report") from None
 
     numbers = [one for one in of_metrics(result) if one.name == name]
     if not numbers:

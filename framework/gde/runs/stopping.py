@@ -7,7 +7,6 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from gde.errors import RunFailed
-from gde.stages.event_loop import run
 
 OutputT = TypeVar("OutputT")
 
@@ -79,4 +78,4 @@ class Stop:
                 self.check()
                 raise
 
-        return run(cancellable())
+        return asyncio.run(cancellable())

@@ -10,7 +10,6 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from functools import partial
-from gc import collect
 from multiprocessing import Pipe, active_children
 from threading import Lock
 from typing import TypeVar
@@ -95,9 +94,8 @@ class Processes:
                     closing.map(
                         partial(_Worker.close, kill=not in_good_order), crew.workers
                     )
-                # Python lists children that have ended until somebody asks.
+                # Processes that have ended keep their semaphores until then.
                 active_children()
-                collect()
 
     def stop(self) -> None:
         """End all workers, for good."""
@@ -191,11 +189,8 @@ class _Worker:
         self._wanted.close()
 
     def close(self, kill: bool) -> None:
-        """Wait until the process has ended, and give back what the system lent."""
+        """Wait until the process has ended."""
         self._pool.shutdown(kill_workers=kill)
-        # Its semaphores are given back when nobody refers to it, which an interrupted
-        # process does not live to see.
-        del self._pool
 
 
 def _death(message: str) -> str:

@@ -1,4 +1,4 @@
-"""A thread that a part leaves behind does not keep the command from ending."""
+"""Signals, and threads that a part leaves behind, and how the command ends."""
 
 import subprocess
 import sys
@@ -36,6 +36,35 @@ def test_the_process_ends_with_its_own_code_after_all_is_said(
         in done.stderr
     )
     assert time.monotonic() - began < 60
+
+
+CANCELLED = """
+import asyncio, os, signal, sys
+from importlib import import_module
+main = import_module("gde.cli.main")
+async def work():
+    try:
+        os.kill(os.getpid(), SENT)
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        print("cancelled", file=sys.stderr)
+        raise
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+main.build_app = lambda: lambda *_, **__: asyncio.run(work())
+main.main()
+"""
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_cancels_what_a_loop_awaits(sent: str) -> None:
+    """An exception at any place of the loop's own code could lose a wakeup. Background
+    jobs of a script have SIGINT ignored.
+    """
+    code = CANCELLED.replace("SENT", f"signal.{sent}")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (130, "cancelled\n")
 
 
 def test_a_program_that_goes_on_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gde import GdeError, Measure, Measurement, Result
+from gde import GdeError, Measure, Measurement, Result, plot, summary
 from gde.data.result import Subject
 
 ACCURACY = Measure(
@@ -42,7 +42,7 @@ def result(*measurements: Measurement) -> Result:
 
 def test_a_notebook_shows_claim_headlines_and_notice_with_all_text_escaped() -> None:
     shown = replace(result(number(0.25)), provenance={"notice": "A <small> model."})
-    html = shown._repr_html_()
+    html = summary(shown)._repr_html_()
     assert "was right in 25" in html
     assert "of &lt;steps&gt;" in html
     assert "<td>Accuracy &lt;b&gt;</td><td>25.0" in html
@@ -51,14 +51,13 @@ def test_a_notebook_shows_claim_headlines_and_notice_with_all_text_escaped() -> 
 
 
 def test_a_number_without_a_value_shows_its_reason() -> None:
-    assert "no &lt;turns&gt;" in result(number(None))._repr_html_()
+    assert "no &lt;turns&gt;" in summary(result(number(None)))
 
 
 def test_one_label_is_a_curve_of_its_values() -> None:
     pytest.importorskip("altair")
-    chart = result(number(0.5), number(0.2, size=7), number(0.4, size=9)).plot(
-        "accuracy", by="size"
-    )
+    swept = result(number(0.5), number(0.2, size=7), number(0.4, size=9))
+    chart = plot(swept, "accuracy", by="size")
     spec = chart.to_dict()
     assert spec["encoding"]["x"]["field"] == "size"
     (rows,) = spec["datasets"].values()
@@ -69,7 +68,7 @@ def test_one_label_is_a_curve_of_its_values() -> None:
 def test_the_other_label_of_a_sweep_makes_it_a_heat_map() -> None:
     pytest.importorskip("altair")
     numbers = [number(0.1 * n, density=float(n % 2), size=n) for n in (1, 2, 3, 4)]
-    spec = result(*numbers).plot("accuracy", by="size").to_dict()
+    spec = plot(result(*numbers), "accuracy", by="size").to_dict()
     assert spec["title"] == "Accuracy <b> by size and density"
 
 
@@ -77,6 +76,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     pytest.importorskip("altair")
     swept = result(number(0.5), number(0.2, size=7), number(0.4, size=9))
     with pytest.raises(GdeError, match=r"unknown number 'acuracy'.*accuracy"):
-        swept.plot("acuracy", by="size")
+        plot(swept, "acuracy", by="size")
     with pytest.raises(GdeError, match=r"accuracy by density: wanted .* of \(size\)"):
-        swept.plot("accuracy", by="density")
+        plot(swept, "accuracy", by="density")

@@ -139,20 +139,30 @@ def test_sigkill_loses_no_finished_turn(
     )  # only what was in flight was lost
 
 
+@pytest.mark.parametrize(
+    ("executor", "sent"),
+    [
+        ("serial", signal.SIGINT),
+        ("serial", signal.SIGTERM),
+        ("processes", signal.SIGTERM),
+    ],
+)
 def test_interrupting_leaves_a_run_that_can_go_on(
-    tmp_path: Path, catalogue: Catalogue
+    executor: str, sent: signal.Signals, tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    request = plan(tmp_path / "log", pause=0.05)
+    request = replace(
+        plan(tmp_path / "log", pause=0.05), executor=Choice(name=executor)
+    )
     process = start(request, tmp_path / "run")
     wait_for_turns(process, tmp_path / "run", 3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors.decode()
     assert (
         f"interrupted; finished turns are kept; resume with `gde resume {tmp_path / 'run'}`".encode()
         in errors
     )
-    assert b"Traceback" not in errors
+    assert b"Traceback" not in errors and b"leaked" not in errors
     assert resume(tmp_path / "run", catalogue).status == "ok"
 
 
