@@ -5,12 +5,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "framework"))
 
-from core_fixtures import (
-    asking as asking,
-)
-from core_fixtures import (
-    catalogue as catalogue,
-)
-from core_fixtures import (
-    parts_importable_elsewhere as parts_importable_elsewhere,
-)
+from core_fixtures import asking, catalogue, parts_importable_elsewhere  # noqa: F401
