@@ -19,6 +19,7 @@ from gde.request.resolve import resolve
 from gde.request.servers import refuse_how
 from gde.runs.conclusion import conclude, render, render_elsewhere
 from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.probing import fit_probes
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
@@ -96,7 +97,7 @@ def probe(
             f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
         )
     with _opened(folder, ready, watch, "probes", anew=not probes) as run:
-        run.probe()
+        fit_probes(run)
         result = conclude(run, _earlier(run, needed=False), _as_before(run))
         _add(run, "probes", probes)
         return result

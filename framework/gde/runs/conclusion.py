@@ -18,7 +18,8 @@ from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
 from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
-from gde.runs.pipeline import Pipeline, measures_of_probes
+from gde.runs.pipeline import Pipeline
+from gde.runs.probing import measures_of_probes
 from gde.stages.context import Resources
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather

@@ -23,6 +23,7 @@ from gde.request.servers import refuse_how
 from gde.runs.conclusion import conclude
 from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.probing import fit_probes
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
@@ -190,7 +191,7 @@ def _writing(folder: RunFolder) -> Iterator[Journal]:
 def _complete(run: Pipeline) -> Result:
     """Go through all stages."""
     run.roll_out()
-    run.probe()
+    fit_probes(run)
     run.reward()
     return conclude(run)
 

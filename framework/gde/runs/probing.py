@@ -1,0 +1,272 @@
+"""The stage of the probes: activations are stored, and probes are fitted to them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from hashlib import sha256
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.measure import Measure, Measures
+from gde.data.probe import Fit
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.offers import ProbeOffer
+from gde.parts.language_model import WhiteBox
+from gde.parts.probe import Probe
+from gde.request.ready import Chosen, Ready
+from gde.request.versions import versions
+from gde.runs.pipeline import Pipeline
+from gde.seeding import derive
+from gde.stages import learning
+from gde.stages.capturing import Sequences, merge, record, record_bags, sequences
+from gde.stages.evidence import Recorded
+from gde.stages.failing import pass_on, reason_of
+from gde.stages.lanes import cores
+from gde.stages.probing import (
+    BAGS,
+    MODEL,
+    ProbeStage,
+    list_fits,
+    of_weights,
+    untrained_sources,
+)
+from gde.stages.progress import Progress
+from gde.stages.replaying import check_weights, identity, retokenize
+from gde.store import manifest
+from gde.store.activations import ActivationStore
+from gde.store.probes import made_by, write_report
+from gde.store.replays import read_replays, unread
+
+_Made = tuple[Chosen, Probe, CaptureRequest]
+"""A probe of the plan, made, and what it reads."""
+
+
+class _CannotInitialise(GdeError):
+    """A control cannot be made, which must not cost the run."""
+
+
+def fit_probes(run: Pipeline) -> None:
+    """Capture missing activations for the probes, and fit the probes.
+
+    Raises:
+        GdeError: a probe's weights are not those of the agent's model.
+    """
+    reading: dict[str, list[Chosen]] = {}
+    for chosen in run.ready.probes:
+        reading.setdefault(run.ready.read_model(chosen), []).append(chosen)
+    reading.pop("", None)
+    for name, probes in reading.items():
+        _fit(run, name, probes)
+
+
+def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
+    """Capture and fit for the probes that read this model."""
+    # A model with known layers is a white box; others have to be made to find out.
+    models = run.resources.models
+    info = models.info(name)
+    if not info.n_layers and not isinstance(models.get(name), WhiteBox):
+        return
+
+    trajectories = Recorded(run.folder.journal_path)
+    made: list[_Made] = []
+    for chosen in chosen_probes:
+        probe = run.resources.make(chosen)
+        made.append((chosen, probe, probe.capture(info)))
+    request = merge([asked for _, _, asked in made])
+    read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
+    not_made = _capture(run, trajectories, request, read)
+    manifest.end(run.journal, "activations")
+
+    # If activations had to be recorded, the model was made anew, perhaps by other
+    # software.
+    work = _fits(run, name, made, trajectories)
+
+    # Fits that depend on the same as those in the journal are kept.
+    known = made_by(run.journal)
+    wanted = []
+    for probe, fit, origin in work:
+        if known.get(fit.name) != origin:
+            wanted.append((probe, fit))
+
+    stage = ProbeStage(
+        trajectories=trajectories,
+        folder=run.folder,
+        seed=run.ready.plan.seed,
+        conditions=run.conditions,
+        threads=min(cores(), run.ready.how.concurrency),
+        initialisations=run.ready.plan.initialisations,
+        model=name,
+        weights=read.weights,
+        not_made=not_made,
+        unread=unread(run.journal, read.weights),
+        learning=run.ready.plan.learning,
+        meanings=Measures(tuple(measures_of_probes(run.ready))),
+    )
+    manifest.begin(run.folder.path, "probes")
+    with closing(stage.fit(wanted)) as fits:
+        for done, (_, fit, origin) in enumerate(work):
+            run.stop.check()
+            run.watch(Progress("probes", done, len(work), fit.name))
+            if known.get(fit.name) != origin:
+                fitted = next(fits)
+                run.journal.keep_traceback(fitted.report.reason, fitted.traceback)
+                write_report(run.journal, run.folder.probes, fitted.report, origin)
+    manifest.end(run.journal, "probes")
+    run.watch(Progress("probes", len(work), len(work)))
+
+
+def _fits(
+    run: Pipeline, name: str, made: Sequence[_Made], trajectories: Recorded
+) -> list[tuple[Probe, Fit, str]]:
+    """All fits of probes that read one model, each with what it depends on."""
+    plan = run.ready.plan
+    info = run.resources.models.info(name)
+    sweeps = len(run.conditions) > 1
+    work = []
+    for chosen, probe, request in made:
+        depends = (
+            versions((chosen, run.ready.models[name])),
+            chosen.choice.config,
+            info.name,
+            dict(info.versions),
+            trajectories.episodes,
+            plan.learning,
+        )
+        for fit in list_fits(chosen.label, probe, request, sweeps):
+            drawn = plan.initialisations if fit.control == "untrained" else 1
+            origin = sha256(repr((*depends, asdict(fit), drawn)).encode()).hexdigest()
+            work.append((probe, fit, origin))
+    return work
+
+
+def _read(
+    run: Pipeline,
+    name: str,
+    info: ModelInfo,
+    whose: str,
+    trajectories: Sequence[Trajectory],
+    request: CaptureRequest,
+) -> "_Read":
+    """Prepare the reading of a model, for which a server's answers need tokens.
+
+    Raises:
+        GdeError: it has other weights than the agent's model.
+    """
+    answering = run.ready.agent_model
+    if name == answering:
+        return _Read(name=name)
+    models = run.resources.models
+    check_weights(f"{whose}.weights", info, models.info(answering))
+    configs = {each.label: each.config for each in run.ready.plan.models}
+    read = _Read(name=name, weights=identity(info, configs[name]))
+    scored = retokenize(
+        trajectories,
+        answering,
+        partial(models.white_box, name),
+        read.weights,
+        request,
+        run.journal,
+    )
+    store = ActivationStore(run.folder.activations, run.journal)
+    store.write(read.source(MODEL), scored)
+    return read
+
+
+def _capture(
+    run: Pipeline,
+    trajectories: Sequence[Trajectory],
+    request: CaptureRequest,
+    read: "_Read",
+) -> Mapping[str, str]:
+    """Store the requested activations; make a model only if some are missing.
+
+    Returns:
+        Why there are no activations of a model with random weights, by source. It
+        is a control, whose failure must not cost the run.
+    """
+    not_made: dict[str, str] = {}
+    store = ActivationStore(run.folder.activations, run.journal)
+    trained = partial(_trained, run, read.name)
+    controls = untrained_sources(run.ready.plan.initialisations)
+
+    def replayable() -> Sequences:
+        replays = partial(read_replays, run.journal, read.weights)
+        return sequences(trajectories, run.ready.agent_model, replays)
+
+    total = 2 + len(controls)
+    run.watch(Progress("activations", 0, total))
+    record(replayable(), trained, read.source(MODEL), request, store)
+    run.watch(Progress("activations", 1, total))
+    bags = read.source(BAGS)
+    record_bags(replayable(), trained, bags, request.positions, store)
+    for done, source in enumerate(controls, start=2):
+        run.watch(Progress("activations", done, total))
+        try:
+            make = partial(_untrained, run, read.name, source)
+            with _made_once(make) as untrained:
+                record(replayable(), untrained, read.source(source), request, store)
+        except _CannotInitialise as error:
+            not_made[source] = str(error)
+    run.watch(Progress("activations", total, total))
+    return not_made
+
+
+def _trained(run: Pipeline, name: str) -> WhiteBox:
+    """Make a model, which must be the one that answered.
+
+    Raises:
+        GdeError: its version is another one.
+    """
+    here = versions((run.ready.models[name],))
+    # Activations may be added by later stages of gde.
+    del here["gde"]
+    run.check_versions("episodes", here)
+    return run.resources.models.white_box(name)
+
+
+def _untrained(run: Pipeline, name: str, source: str) -> WhiteBox:
+    """Make a model with random weights.
+
+    Raises:
+        _CannotInitialise: the model has no way to initialise another.
+    """
+    model = run.resources.models.white_box(name)
+    try:
+        return model.untrained(derive(run.ready.plan.seed, source))
+    except Exception as error:
+        pass_on(error)
+        reason = f"no model with random weights: {reason_of(error)}"
+        raise _CannotInitialise(reason) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """The model whose activations are read."""
+
+    name: str
+    weights: str = ""
+    """Identifies them; empty for the agent's own model."""
+
+    def source(self, name: str) -> str:
+        """The source of its activations."""
+        return of_weights(name, self.weights)
+
+
+@contextmanager
+def _made_once(make: Callable[[], WhiteBox]) -> Iterator[Callable[[], WhiteBox]]:
+    """Make a model when it is first wanted, and close it before another is made."""
+    with ExitStack() as stack:
+        yield cache(lambda: stack.enter_context(closing(make())))
+
+
+def measures_of_probes(ready: Ready) -> list[Measure]:
+    """The meaning of all numbers of probes, which bear the probe's name."""
+    measures = []
+    for probe in ready.probes:
+        offer = probe.entry.offer
+        assert isinstance(offer, ProbeOffer)
+        for measure in (*learning.MEASURES, *offer.measures):
+            measures.append(measure.under(probe.label))
+    return measures
