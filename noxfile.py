@@ -247,8 +247,8 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def mutants(session: nox.Session) -> None:
-    """One change at a time where verdicts are made, which a test must notice: `nox -s
-    mutants -- NAME`.
+    """One change at a time in the modules that have changed, which a test must notice:
+    `nox -s mutants -- --since REVISION`.
     """
     install(session, "-e", ".[dev]", "cosmic-ray")
     session.run("python", "tests/mutants.py", *session.posargs)

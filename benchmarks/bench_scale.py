@@ -50,7 +50,7 @@ def roll_out(run: Path, episodes: int) -> None:
     ready = prepare(
         Plan(environment=grid, agent=Choice(name="noisy"), episodes=episodes)
     )
-    folder = RunFolder.create(ready.plan, run)
+    folder = RunFolder.create(ready.plan, run, ready.how)
     with (
         closing(folder.journal()) as journal,
         closing(Pipeline(ready, folder, journal, ignore)) as pipeline,

@@ -1,11 +1,12 @@
-"""Mutation testing of the modules on which verdicts rest: `nox -s mutants`, or `python
-tests/mutants.py [NAME ...]`.
+"""Mutation testing of the modules that have changed since the last release: `nox -s
+mutants`, or `python tests/mutants.py [--since REVISION] [MODULE ...]`.
 
 Cosmic Ray changes one operator, number or branch of a module at a time in a copy of the
 tree and runs the module's own tests. A mutant that no test notices survives. Each
-target takes a random sample of its mutants, the same every time.
+module takes a random sample of its mutants, the same every time.
 """
 
+import argparse
 import ast
 import contextlib
 import importlib
@@ -15,6 +16,7 @@ import random
 import re
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -31,9 +33,13 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec
 
 ROOT = Path(__file__).parents[1]
-TARGETS = ROOT / "tests" / "mutants.toml"
+BEYOND = ROOT / "tests" / "mutants.toml"
 WANTED = 0.85
-"""Share of mutants that must be killed, those listed as equivalent left out."""
+"""Share of each module's mutants that must be killed, those listed as equivalent left
+out.
+"""
+SAMPLE = 25
+"""Places of a module at which a mutant is tried."""
 SEED = 2
 """Another seed draws other mutants."""
 SECONDS = 90
@@ -59,10 +65,20 @@ class Target:
     """One module and the tests that should notice a change of it."""
 
     module: str
-    tests: str
-    sample: int
+    tests: list[str] = field(default_factory=list)
+    """Those beyond the mirrored ones."""
     equivalent: list[dict[str, str]] = field(default_factory=list)
     """Changes that no test can notice, `LINE -> CHANGED LINE`, each with its reason."""
+
+    def all_tests(self) -> list[str]:
+        """Those named, and `test_NAME.py` in the folder of tests that mirrors the
+        module's.
+        """
+        module = Path(self.module)
+        root, _, *folders = module.parent.parts
+        mirror = Path("tests", root, *folders[:1])
+        mirrored = mirror.rglob(f"test_{module.stem.strip('_')}.py")
+        return sorted({*map(str, mirrored), *self.tests})
 
 
 @dataclass
@@ -73,6 +89,10 @@ class Found:
     equivalent: int = 0
     survived: list[str] = field(default_factory=list)
 
+    @property
+    def is_enough(self) -> bool:
+        return self.killed >= WANTED * (self.killed + len(self.survived))
+
     def row(self, name: str) -> str:
         n = self.killed + len(self.survived)
         share = 100 * self.killed / max(n, 1)
@@ -80,40 +100,55 @@ class Found:
 
 
 def main() -> int:
-    """Test the named targets, or all; the exit code says whether enough mutants were
-    killed.
+    """Test the named modules, or those that changed; the exit code says whether enough
+    mutants of each were killed.
     """
-    rows = tomllib.loads(TARGETS.read_text(encoding="utf-8"))["target"]
-    targets = [Target(**row) for row in rows]
-    names = sys.argv[1:]
-    if names:
-        targets = [
-            each for each in targets if any(name in each.module for name in names)
-        ]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--since", help="revision; default: the last release")
+    parser.add_argument("modules", nargs="*", help="instead of those that changed")
+    asked = parser.parse_args()
 
-    every = Found()
+    modules = asked.modules or changed(asked.since or last_release())
+    rows = tomllib.loads(BEYOND.read_text(encoding="utf-8"))["target"]
+    beyond = {row["module"]: Target(**row) for row in rows}
     table = [
         "| module | mutants | killed | share | equivalent |",
         "|---|---|---|---|---|",
     ]
+    failed = False
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
         with contextlib.chdir(tree):
-            for target in targets:
-                found = run(target)
-                table.append(found.row(target.module))
+            for module in modules:
+                found = run(beyond.get(module, Target(module)))
+                failed = failed or not found.is_enough
+                table.append(found.row(module))
                 print(table[-1], flush=True)
                 for change in found.survived:
                     print(f"    survived: {change}", flush=True)
 
-                every.killed += found.killed
-                every.equivalent += found.equivalent
-                every.survived += found.survived
-
-    table.append(every.row("all"))
     print("", *table, sep="\n")
-    n_mutants = every.killed + len(every.survived)
-    return 0 if every.killed >= WANTED * n_mutants else 1
+    return int(failed)
+
+
+def last_release() -> str:
+    return git("describe", "--tags", "--abbrev=0")[0]
+
+
+def changed(since: str) -> list[str]:
+    """The modules that are other than they were at a revision, or new."""
+    files = git("diff", "--name-only", "--diff-filter=d", since, "framework", "plugins")
+    return [each for each in files if each.endswith(".py")]
+
+
+def git(*arguments: str) -> list[str]:
+    """The lines that it prints; it explains its errors."""
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        sys.exit("give modules, or a revision with --since")
+    return done.stdout.splitlines()
 
 
 def copied(folder: Path) -> Path:
@@ -133,7 +168,7 @@ def copied(folder: Path) -> Path:
 
 
 def run(target: Target) -> Found:
-    """Test a sample of a target's mutants.
+    """Test a sample of a target's mutants; without tests, all survive.
 
     Raises:
         ValueError: its tests fail without any change, or a line of a change that is
@@ -145,18 +180,19 @@ def run(target: Target) -> Found:
     for change in equivalent:
         if change.partition(" -> ")[0] not in lines:
             raise ValueError(f"{target.module} has no such line any more: {change}")
+    tests = target.all_tests()
     # Tests that always fail would kill every mutant. The second time they start as those
     # of mutants do, with all libraries.
-    if not passes(target.tests) or not passes(target.tests):
-        raise ValueError(f"{target.tests}: these tests fail without any change")
+    if tests and not (passes(tests) and passes(tests)):
+        raise ValueError(f"{' '.join(tests)}: these tests fail without any change")
 
     # A second process on the written bytecode of a mutant would test another one.
     sys.dont_write_bytecode = True
     found = Found()
-    for mutation in sampled(module, target.sample):
+    for mutation in sampled(module, SAMPLE):
         operator = get_operator(mutation.operator_name)()
         with use_mutation(module, operator, mutation.occurrence) as (code, mutant):
-            killed = not passes(target.tests)
+            killed = bool(tests) and not passes(tests)
         change = described(code, mutant)
         if killed:
             found.killed += 1
@@ -168,12 +204,12 @@ def run(target: Target) -> Found:
     return found
 
 
-def passes(tests: str) -> bool:
+def passes(tests: list[str]) -> bool:
     """Whether the tests pass in a process of their own, which starts with the libraries
     that earlier ones have imported.
     """
     receiving, sending = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=test, args=(tests.split(), sending))
+    process = FORK.Process(target=test, args=(tests, sending))
     process.start()
     sending.close()
     code, libraries = 1, []
@@ -227,8 +263,8 @@ def sampled(module: Path, size: int) -> list[MutationSpec]:
 
 
 def declarations(module: Path) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations and decorators begin and end, as line and column: they decide
-    nothing.
+    """Where annotations, decorators and questions for a type checker begin and end, as
+    line and column: they decide nothing.
     """
     tree = ast.parse(module.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
@@ -244,6 +280,8 @@ def declarations(module: Path) -> Iterator[tuple[tuple[int, int], tuple[int, int
                 if each not in found[:2]:
                     start = (each.lineno, 0)
                 yield start, (each.end_lineno, each.end_col_offset)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield (node.lineno, 0), (node.lineno + 1, 0)
 
 
 def described(code: str, mutant: str) -> str:

@@ -49,7 +49,8 @@ def listed_in(stub: Path, package: str) -> Iterator[str]:
     """What a lazy loader's stub lists, from the modules of its package."""
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom):
-            module = f"{package}.{node.module}" if node.level else node.module
+            inside = package if node.level else ""
+            module = ".".join(filter(None, (inside, node.module)))
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 

@@ -14,8 +14,10 @@ import pytest
 from sources import ROOT
 
 import gde
+from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.request.catalogue import Catalogue
+from gde.request.howfile import KNOWN, TRUSTED, read_settings
 from gde.request.planfile import read_plan
 from gde.request.resolve import resolve
 from gde.request.settings import build
@@ -160,6 +162,26 @@ def test_the_plan_file_of_the_command_line_page_is_a_plan(tmp_path: Path) -> Non
     path.write_text(plan, encoding="utf-8")
     ready = resolve(read_plan(path), Catalogue.default())
     assert len(ready.conditions) == 9
+
+
+def test_the_settings_page_shows_a_file_of_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shown,) = blocks("settings.md", "toml")
+    (tmp_path / "settings.toml").write_text(shown, encoding="utf-8")
+    monkeypatch.setenv("GDE_SETTINGS", str(tmp_path / "settings.toml"))
+    found = read_settings()
+    assert found.how.executor.config == {"workers": 4}
+    assert found.trusted_folders == (Path("/shared/runs"),)
+    page = (DOCS / "settings.md").read_text(encoding="utf-8")
+    for name in (*KNOWN, TRUSTED):
+        assert f"`{name}`" in page or f"`[{name}." in page, name
+    # What it sets is taken by the parts that it names.
+    agent = Choice(name="gpt-oss", config={"model": "openai:gpt-5-mini"})
+    plan = Plan(environment="grid", agent=agent)
+    settings = resolve(plan, Catalogue.default(), found.how).how.settings
+    assert settings["openai:gpt-5-mini"]["timeout"] == 120.0
+    assert found.how.prices == {"openai:gpt-5-mini": (0.25, 2.0)}
 
 
 def test_the_result_of_the_data_page_has_the_fields_of_a_result() -> None:

@@ -66,6 +66,11 @@ def modules(prefix: str) -> list[str]:
     return found
 
 
+def test_modules_that_are_named_to_a_function_are_seen() -> None:
+    assert "gde.cli.eval_command" in reached_by("gde.cli.main")
+    assert "gde_plugins.meg.solvers.known" in reached_by("gde_plugins.meg")
+
+
 def test_every_folder_has_its_place() -> None:
     folders = {
         path.name

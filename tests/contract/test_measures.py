@@ -47,6 +47,8 @@ KNOWN_ANYWAY = {
     ("gde.request.provenance", "plan"): "the same: what was asked for",
     ("gde.reporting.findings", "plan"): "the same, in the provenance of a result",
     ("gde.runs.pipeline", "plan"): "the same, as the run began with it",
+    ("gde.store.trust", "plan"): "the same, as the user trusts it",
+    ("gde.request.settings", "plan"): "the same, as a file",
     ("gde.reporting.wording", "distance"): "a unit, which is not said behind a number",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.data.answer", "length"): "the same",

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from gde.errors import INTERRUPTED, GdeError
 from gde_plugins.executors.work import outcome
 
-GRACE = 5.0
+GRACE = 2.0
 """Seconds that a worker has to end in good order."""
 
 # A worker is a process of its own, so these are about that one worker.

@@ -1,11 +1,13 @@
 """Results in notebooks: HTML and charts."""
 
+import sys
 from dataclasses import replace
 
 import pytest
 
 from gde import GdeError, Measure, Measurement, Result, plot, summary
 from gde.data.result import Subject
+from gde.errors import MissingExtra
 
 ACCURACY = Measure(
     name="accuracy",
@@ -46,12 +48,19 @@ def test_a_notebook_shows_claim_headlines_and_notice_with_all_text_escaped() -> 
     assert "was right in 25" in html
     assert "of &lt;steps&gt;" in html
     assert "<td>Accuracy &lt;b&gt;</td><td>25.0" in html
-    assert "A &lt;small&gt; model." in html
-    assert "runs/a&lt;b" in html
+    _, _, small = html.partition("<p><small>")
+    assert small.startswith("A &lt;small&gt; model.")
+    assert "runs/a&lt;b" in small
 
 
 def test_a_number_without_a_value_shows_its_reason() -> None:
     assert "no &lt;turns&gt;" in summary(result(number(None)))
+
+
+def test_charts_need_altair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(MissingExtra, match=r"plot needs altair: .*\[report\]"):
+        plot(result(number(0.5)), "accuracy", by="size")
 
 
 def test_one_label_is_a_curve_of_its_values() -> None:

@@ -66,7 +66,7 @@ def n_turns(run: Path) -> int:
             return 0
 
 
-def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
+def start(request: Plan, out: Path, *more: str) -> subprocess.Popen[bytes]:
     """Run the plan in a process of its own."""
     out.parent.mkdir(exist_ok=True)
     file = out.parent / f"{out.name}.toml"
@@ -82,6 +82,7 @@ def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
         str(out),
         "--concurrency",
         str(CONCURRENCY),
+        *more,
     ]
     environment = {**os.environ, "GDE_LOAD_PLUGINS": MODULES}
     return subprocess.Popen(
@@ -150,10 +151,8 @@ def test_sigkill_loses_no_finished_turn(
 def test_interrupting_leaves_a_run_that_can_go_on(
     executor: str, sent: signal.Signals, tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    request = replace(
-        plan(tmp_path / "log", pause=0.05), executor=Choice(name=executor)
-    )
-    process = start(request, tmp_path / "run")
+    request = plan(tmp_path / "log", pause=0.05)
+    process = start(request, tmp_path / "run", "--executor", executor)
     wait_for_turns(process, tmp_path / "run", 3)
     process.send_signal(sent)
     _, errors = process.communicate(timeout=60)

@@ -215,6 +215,20 @@ def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
     )
 
 
+@pytest.mark.parametrize("limits", [{"max_tokens": 10**6}, {"max_cost": 1e9}])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_resumed_run_knows_that_a_model_does_not_tell_its_tokens(
+    limits: dict[str, float], shared: bool, tmp_path: Path
+) -> None:
+    """Its answers of before the stop are in the journal; so they are for a worker."""
+    plan = replace(PLAN, models=PRICED, **limits)  # type: ignore[arg-type]
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        assert spend(Budget(plan, journal), [UNTOLD]) == 1
+        again = Budget(plan, journal, limits if shared else None)
+        (name,) = limits
+        assert f"run.{name} cannot be enforced: " in refusal(again)
+
+
 def test_too_little_for_one_request_is_said() -> None:
     budget = limited(max_tokens=MOST - 1)
     assert f"is spent but for {MOST - 1}, and one request may take {MOST};" in refusal(

@@ -1,5 +1,6 @@
 """Online code lengths and learning curves, against code that knows nothing of theirs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -112,7 +113,9 @@ def dataset(n_worlds: int, n_kinds: int, seed: int = 0) -> ProbeDataset:
     )
 
 
-def learn(train: ProbeDataset, probe: Remembers | None = None) -> Learned:
+def learn(
+    train: ProbeDataset, probe: Remembers | None = None, seed: int = 7
+) -> Learned:
     probe = probe or Remembers()
     rows = [(f"0/{i // 3}/0", i % 3) for i in range(len(train.groups))]
     return Learning(
@@ -122,7 +125,7 @@ def learn(train: ProbeDataset, probe: Remembers | None = None) -> Learned:
         rows=rows,
         test=dataset(10, 30, seed=1),
         readout=probe.fit("v", train, np.random.default_rng(0)),
-        seed=7,
+        seed=seed,
         meanings=MEANINGS,
     ).learn()
 
@@ -238,6 +241,18 @@ def test_the_curve_is_the_score_after_each_fit() -> None:
 def test_fits_of_a_run_share_the_order_of_worlds() -> None:
     one, other = (learn(dataset(35, kinds)) for kinds in (4, 40))
     assert one.coded.rows == other.coded.rows
+
+
+def test_the_worlds_of_the_first_fit_are_drawn_by_the_seed() -> None:
+    train = dataset(8, 5)
+    drawn = []
+    for seed in range(60):
+        coded = list(dict.fromkeys(learn(train, seed=seed).coded.worlds))
+        drawn.append(frozenset(coded[:4]))
+    # 70 sets are possible.
+    assert len(set(drawn)) > 30
+    times = Counter(world for worlds in drawn for world in worlds)
+    assert len(times) == 8 and 20 <= min(times.values()) <= max(times.values()) <= 40
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,10 @@ from transformers import DynamicCache, GptOssForCausalLM
 from gde_plugins.language_models import attention_sinks
 from gde_plugins.language_models.attention_sinks import FUSED_SINKS, fuse_sinks
 
-CLOSE = 1e-5
-"""Largest relative difference of a head's output."""
+ROUNDINGS = 500
+"""Largest relative difference of a head's output, in steps of its floating-point type:
+processors sum in other orders, and 103 was seen in float32, 8 in float64.
+"""
 
 
 def load(folder: Path, dtype: torch.dtype) -> Any:
@@ -83,7 +85,8 @@ def test_every_head_is_the_same(
     assert len(got) == len(wanted) == 3 * model.config.num_hidden_layers
     for one, other in zip(got, wanted, strict=True):
         difference = (one - other).norm(dim=-1)
-        assert (difference <= CLOSE * other.norm(dim=-1)).all()
+        close = ROUNDINGS * torch.finfo(dtype).eps
+        assert (difference <= close * other.norm(dim=-1)).all()
 
 
 def test_16_bits_are_left_to_transformers(tiny_folder: Path) -> None:

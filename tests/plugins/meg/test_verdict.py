@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from meg_studies.validity.agents import ANYWHERE, ON_MAPS, SEEKING, WITH_KEYS
 from meg_studies.validity.study import walk
+from scipy.stats import t as student
 
 from gde.parts.environment import Environment
 from gde_plugins.blocksworld.config import BlocksworldConfig
@@ -151,6 +152,17 @@ def test_the_interval_covers_and_needs_six_clusters() -> None:
         covered += found.interval[0] <= 0.5 <= found.interval[1]
     assert 0.92 <= covered / 500 <= 0.98
     assert ratio(attainable[:5], attainable[:5]).interval is None
+
+
+def test_the_interval_is_that_of_ratios_without_one_cluster_each() -> None:
+    """Also where one cluster has half of all that is attainable."""
+    excess = np.array([0.0, 1.0, 2.0, 1.0, 0.5, 9.0])
+    attainable = np.array([2.0, 2.0, 2.0, 2.0, 2.0, 10.0])
+    found = ratio(excess, attainable)
+    others = ~np.eye(6, dtype=bool)
+    without = (others @ excess) / (others @ attainable)
+    reach = student.ppf(0.975, 5) * np.sqrt(((found.value - without) ** 2).sum())
+    assert found.interval == pytest.approx((found.value - reach, found.value + reach))
 
 
 @pytest.mark.extended

@@ -11,7 +11,7 @@ import pytest
 
 from gde import Choice, How, Plan, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
-from gde.runs import pipeline
+from gde.runs import probing
 from gde_plugins.probes.maps.probe import CogmapProbe
 
 MAPS = {
@@ -52,7 +52,7 @@ def learned(run: Path) -> tuple[dict[str, bytes], list[Any]]:
 @pytest.fixture
 def fitting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Who fits maps, fit by fit, with three cores."""
-    monkeypatch.setattr(pipeline, "cores", lambda: 3)
+    monkeypatch.setattr(probing, "cores", lambda: 3)
     seen, fit = [], CogmapProbe.fit
 
     def noted(self: CogmapProbe, *given: Any) -> Any:

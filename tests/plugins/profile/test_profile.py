@@ -1,7 +1,7 @@
 """A profile: every run that an agent can play, and a reason for the others."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -211,6 +211,78 @@ def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
         beside_it = {name: one.value for name, one in row.others.items()}
         assert beside_it == {"random weights": 0.1, "shuffled labels": 0.2}
         assert f"+40 points against {told}" in claim(rows)[0]
+
+
+def row_of(title: str, measurements: Sequence[Measurement]) -> Comparison:
+    result = replace(sample_result(), measurements=tuple(measurements))
+    run = Run(result=result, evidence=Evidence(trajectories=()))
+    rows = Profile(ProfileConfig()).compare({"beliefs": run})
+    (row,) = (each for each in rows if each.quantity == title)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "control_of", "label"),
+    [
+        ("Agent decoded in its cell", "cogmap.top1.agent", "", "control"),
+        ("Next action decoded", "plan.prefix.1", "", "control"),
+        ("Distance to the goal decoded, error", "distance.mae", "", "control"),
+        (
+            "Actions optimal on the decoded map",
+            "beliefs.accuracy.decoded",
+            "",
+            "fit",
+        ),
+        ("Optimal on the true map", "following.true", "", "fit"),
+        ("Optimal on the decoded map", "following.decoded", "", "fit"),
+        ("Optimal on the stated map", "following.stated", "", "fit"),
+        ("Steps lost, wrong minus right", "beliefs.regret.difference", "", "fit"),
+        (
+            "MEG towards the decoded goal",
+            "meg.belief",
+            "meg.belief.control",
+            "control",
+        ),
+    ],
+)
+def test_what_is_read_stands_beside_the_same_fit_of_each_control(
+    title: str, name: str, control_of: str, label: str
+) -> None:
+    """Other fits, and another goal, come before it in the run."""
+    values = {"none": 0.5, "untrained": 0.1, "shuffled": 0.2}
+    utility = {"utility": "believed"} if control_of else {}
+    place = {"variant": "mlp", "position": "pre", **utility}
+    others = [{**place, "variant": "linear"}, {**place, "position": "post"}]
+    if name.startswith("plan."):
+        # It has one variant.
+        others = others[1:]
+    if control_of:
+        others.append({**place, "utility": "true"})
+    measurements = []
+    for where in (*others, place):
+        for control, value in values.items():
+            named = control_of if control_of and control != "none" else name
+            shown = value if where == place else 0.9
+            measurements.append(measured(named, shown, **where, **{label: control}))
+
+    row = row_of(title, measurements)
+    assert row.ours.value == 0.5
+    assert row.others["random weights"].value == 0.1
+    assert row.others["shuffled labels"].value == 0.2
+
+
+def test_what_chance_gives_stands_beside_what_is_read() -> None:
+    place = {"variant": "mlp", "position": "pre", "fit": "none"}
+    for title, name, chance in (
+        ("Distance to the goal decoded, error", "distance.mae", "distance.mae.mean"),
+        (
+            "Optimal on the decoded map",
+            "following.decoded",
+            "following.decoded.shuffled",
+        ),
+    ):
+        measurements = [measured(name, 0.5, **place), measured(chance, 0.3, **place)]
+        assert row_of(title, measurements).others["by chance"].value == 0.3
 
 
 def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
