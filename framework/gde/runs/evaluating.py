@@ -27,7 +27,7 @@ from gde.runs.probing import fit_probes
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
-from gde.store.folder import RunFolder
+from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
 from gde.store.trust import check_trusted, trust_new
@@ -181,7 +181,8 @@ def _writing(folder: RunFolder) -> Iterator[Journal]:
         error.add_note(str(folder.path))
         raise
     except (GdeError, OSError) as error:
-        if folder.path.is_dir():
+        # A removal may be under way, or something written since.
+        if (folder.path / PLAN).is_file():
             raise
         raise RunFailed(
             f"{folder.path} was removed during the run; no result is left"

@@ -221,10 +221,10 @@ def test_a_resumed_run_knows_that_a_model_does_not_tell_its_tokens(
     limits: dict[str, float], shared: bool, tmp_path: Path
 ) -> None:
     """Its answers of before the stop are in the journal; so they are for a worker."""
-    plan = replace(PLAN, models=PRICED, **limits)  # type: ignore[arg-type]
+    how = How(settings=PRICED, **limits)  # type: ignore[arg-type]
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
-        assert spend(Budget(plan, journal), [UNTOLD]) == 1
-        again = Budget(plan, journal, limits if shared else None)
+        assert spend(Budget(how, journal), [UNTOLD]) == 1
+        again = Budget(how, journal, limits if shared else None)
         (name,) = limits
         assert f"run.{name} cannot be enforced: " in refusal(again)
 
