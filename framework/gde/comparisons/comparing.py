@@ -36,7 +36,7 @@ from gde.offers import MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.provenance import how_noted
-from gde.request.ready import Ready, reads_turns_alone
+from gde.request.ready import Ready, reads_turns_alone, untrusted
 from gde.request.resolve import resolve
 from gde.runs.conclusion import as_offered, subject, unfinished
 from gde.seeding import generator
@@ -289,7 +289,7 @@ def _shared_metrics(
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     sides = (a.side.run, b.side.run)
     foreign = [run for run in sides if not RunFolder(Path(run)).is_trusted]
-    resources = Resources(a.ready, trusted=not foreign)
+    resources = Resources(untrusted(a.ready) if foreign else a.ready)
     metrics: dict[str, Metric] = {}
     declared: list[Measure] = []
     notes: list[str] = []

@@ -12,7 +12,7 @@ from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.ready import Chosen, Ready
+from gde.request.ready import Chosen, Ready, untrusted
 from gde.request.resolve import resolve
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -54,8 +54,7 @@ def rank_contenders(
         baselines: set[str] = set()
         notes: dict[str, str] = {}
         for run, ready, evidence in zip(runs, readies, evidences, strict=True):
-            trusted = RunFolder(run).is_trusted
-            metric = Resources(ready, trusted=trusted).metric(chosen)
+            metric = Resources(ready).metric(chosen)
             found = _scores(ready, evidence, metric, measure)
             # Two runs may give one name to two contenders.
             names = {
@@ -82,15 +81,16 @@ def rank_contenders(
 
 
 def _ready(run: Path, catalogue: Catalogue) -> Ready:
-    return resolve(RunFolder.open(run).plan(), catalogue, absent=True)
+    folder = RunFolder.open(run)
+    ready = resolve(folder.plan(), catalogue, absent=True)
+    return ready if folder.is_trusted else untrusted(ready)
 
 
 def _measures(ready: Ready) -> Iterator[tuple[Measure, Chosen]]:
     """The headlines of a run that have contenders, each with its metric."""
     for chosen in ready.metrics:
         offer = chosen.entry.offer
-        if chosen.absent or not isinstance(offer, MetricOffer):
-            continue
+        assert isinstance(offer, MetricOffer)
         for measure in offer.measures:
             if measure.contender and measure.headline:
                 yield measure, chosen

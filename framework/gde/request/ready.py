@@ -1,7 +1,7 @@
 """A plan whose every part is known and configured."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from gde.data.how import How
@@ -39,7 +39,7 @@ class Chosen:
     entry: Entry
     config: Any
     absent: str = ""
-    """Why it cannot be made here; empty when it can."""
+    """Why it cannot, or must not, be made here; empty when it can."""
 
     @classmethod
     def stand_in(cls, kind: str, choice: Choice, reason: str) -> "Chosen":
@@ -197,3 +197,31 @@ def reads_turns_alone(part: Chosen) -> bool:
         return part.kind == REPORTER.name
     named = (*model_names(part.config), *reward_names(part.config))
     return not named and not paths(part.config) and not part.needs & OF_WORLDS
+
+
+def untrusted(ready: Ready) -> Ready:
+    """A plan of a run that the user does not trust: no part of it is made, but metrics
+    that read turns alone and reports.
+    """
+    conditions = [
+        replace(one, environment=_unmade(one.environment)) for one in ready.conditions
+    ]
+    return replace(
+        ready,
+        conditions=tuple(conditions),
+        agent=_unmade(ready.agent),
+        models={name: _unmade(each) for name, each in ready.models.items()},
+        judges={name: _unmade(each) for name, each in ready.judges.items()},
+        probes=tuple(map(_unmade, ready.probes)),
+        rewards=tuple(map(_unmade, ready.rewards)),
+        metrics=tuple(map(_unmade, ready.metrics)),
+        executor=_unmade(ready.executor),
+    )
+
+
+def _unmade(part: Chosen) -> Chosen:
+    if part.absent or reads_turns_alone(part):
+        return part
+    advice = "look at it and trust it with `gde trust RUN`"
+    reason = f"{part.label} needs parts of a run that you do not trust: {advice}"
+    return replace(part, absent=reason)

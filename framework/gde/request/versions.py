@@ -28,7 +28,7 @@ def versions(parts: Iterable[Chosen]) -> dict[str, str]:
         entry = part.entry
         offered = f"{entry.distribution or entry.plugin}:{entry.offer.name}"
         found[f"{KINDS[part.kind].title} {part.label}"] = (
-            ABSENT if part.absent else f"{offered} v{entry.offer.version}"
+            f"{offered} v{entry.offer.version}" if entry.plugin else ABSENT
         )
     return found
 

@@ -16,7 +16,7 @@ from gde.errors import GdeError
 from gde.offers import MetricOffer
 from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
-from gde.request.ready import Chosen, Ready
+from gde.request.ready import Chosen, Ready, untrusted
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import measures_of_probes
@@ -168,11 +168,12 @@ def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
         GdeError: there is no result, or a report cannot be made.
     """
     result = folder.read_result()
+    ready = ready if folder.is_trusted else untrusted(ready)
     out.mkdir(parents=True, exist_ok=True)
     pages = []
     with (
         closing(folder.journal(write=False)) as journal,
-        closing(Resources(ready, trusted=folder.is_trusted)) as resources,
+        closing(Resources(ready)) as resources,
     ):
         evidence = gather(folder, journal, lambda: ready)
         for chosen in ready.reporters:

@@ -45,14 +45,10 @@ class Pipeline:
     journal: Journal
     watch: Watch
     stop: Stop = field(default_factory=Stop)
-    trusted: bool = True
-    """Whether the user trusts the plan: else, parts make no worlds and ask nobody."""
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
-        self.resources = Resources(
-            self.ready, self.journal, self.folder.probes, trusted=self.trusted
-        )
+        self.resources = Resources(self.ready, self.journal, self.folder.probes)
 
     @property
     def plan_hash(self) -> str:

@@ -22,7 +22,7 @@ from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.names import find_model
-from gde.request.ready import Chosen, Ready, reads_turns_alone
+from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump_what
 from gde.seeding import derive
@@ -50,8 +50,6 @@ class Resources:
         journal: Journal | None = None,
         probes: Path | None = None,
         left: Left | None = None,
-        *,
-        trusted: bool = True,
     ) -> None:
         """Take the parts of a plan, or the whole catalogue where there is no plan.
 
@@ -60,14 +58,11 @@ class Resources:
             journal: of the run; without one, no answer of a model is kept.
             probes: folder of the fitted probes.
             left: the share of one of several processes in the budget.
-            trusted: whether the user trusts the plan. Of another plan, no part is made
-                but metrics that need nothing but recorded turns.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal = journal
         self.probes = probes
-        self._trusted = trusted
         self.secrets = Secrets()
         if journal is not None:
             journal.secrets = self.secrets
@@ -89,18 +84,9 @@ class Resources:
         """Make a new part.
 
         Raises:
-            GdeError: it cannot be made, or must not be, since the user does not trust
-            the plan.
+            GdeError: it cannot be made.
         """
-        return self.make_with(self.context(part.kind, part.label, scope), part)
-
-    def make_with(self, context: "RunContext", part: Chosen) -> Any:
-        """Make a new part with a context, as `make`."""
-        if not self._trusted and not reads_turns_alone(part):
-            raise GdeError(
-                f"{part.label} needs parts of a run that you do not trust: look at it and trust it with `gde trust RUN`"
-            )
-        return part.make(context)
+        return part.make(self.context(part.kind, part.label, scope))
 
     @cached_property
     def scratch(self) -> Path:
@@ -263,7 +249,7 @@ class RunContext:
                 f"agent {chosen.label!r} is given its world, so it cannot be shown turns again"
             )
         context = RunContext(resources, chosen.kind, chosen.label, self._scope, through)
-        agent: Agent = resources.make_with(context, chosen)
+        agent: Agent = chosen.make(context)
         condition = ready.conditions[key.condition]
         environment = resources.make(condition.environment)
         task = _task(environment, trajectory, condition.goal_moved)

@@ -17,7 +17,7 @@ from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
-from gde.request.ready import Condition, Ready
+from gde.request.ready import Condition, Ready, untrusted
 from gde.request.resolve import resolve
 from gde.stages.beginning import begin
 from gde.stages.context import Resources, check_world
@@ -111,8 +111,11 @@ def gather(
     journal: Journal,
     ready: Callable[[], Ready],
 ) -> Evidence:
-    """The evidence of a run, from its folder and its open journal."""
-    worlds = Worlds(ready, trusted=folder.is_trusted)
+    """The evidence of a run, from its folder and its open journal.
+
+    Of a run that the user does not trust, no world is made.
+    """
+    worlds = Worlds(ready if folder.is_trusted else lambda: untrusted(ready()))
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
@@ -160,22 +163,9 @@ def restricted(
 class Worlds:
     """Makes recorded worlds again."""
 
-    def __init__(
-        self,
-        ready: Callable[[], Ready],
-        *,
-        trusted: bool = True,
-    ) -> None:
-        """Make worlds from the parts of a run.
-
-        The parts are looked up at the first request.
-
-        Args:
-            ready: gives the parts.
-            trusted: whether the user trusts the plan; else none is made.
-        """
+    def __init__(self, ready: Callable[[], Ready]) -> None:
+        """Make worlds from the parts of a run, looked up at the first request."""
         self._find = ready
-        self._trusted = trusted
         self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = (
             WeakValueDictionary()
         )
@@ -219,7 +209,7 @@ class Worlds:
 
     @cached_property
     def _resources(self) -> Resources:
-        return Resources(self._ready, trusted=self._trusted)
+        return Resources(self._ready)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
         chosen = self._condition(trajectory).environment

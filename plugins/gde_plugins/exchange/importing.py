@@ -19,7 +19,7 @@ from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.names import model_names
-from gde.request.ready import Ready
+from gde.request.ready import Ready, untrusted
 from gde.request.resolve import resolve
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
@@ -122,7 +122,7 @@ def _written(
         only_writer(folder.path),
         folder.writing() as journal,
         # A log may come from anyone, so nobody trusts the run yet.
-        closing(Pipeline(ready, folder, journal, ignore, trusted=False)) as run,
+        closing(Pipeline(untrusted(ready), folder, journal, ignore)) as run,
     ):
         run.begin(n, "")
         asyncio.run(write(journal))
