@@ -74,7 +74,7 @@ def spending(run: Path | str) -> Spending:
         GdeError: no run folder, or a damaged one.
     """
     folder = RunFolder.open(Path(run))
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         how = folder.last_how()
         spent = cost_before(journal, how.prices)
         left = left_of(how, spent)

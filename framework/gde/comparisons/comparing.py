@@ -260,7 +260,7 @@ def _probed(
 
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         plan = folder.plan()
         noted = how_noted(journal.noted("provenance", dict))
         ready = resolve(plan, catalogue, absent=True)

@@ -6,7 +6,7 @@ can be opened, resumed, probed or sent to somebody by itself.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os.path import islink
 from pathlib import Path
@@ -103,7 +103,7 @@ def contest(
         raise taken(out)
     for name, ready in readies.items():
         folder = RunFolder.create(ready.plan, out / name, ready.how)
-        with closing(folder.journal()) as journal:
+        with folder.writing() as journal:
             charge(journal, questions.get(name, ()))
     write_whole(out / CONTEST, _listed(plans))
 

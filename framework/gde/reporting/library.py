@@ -123,7 +123,7 @@ def state(name: str, path: Path) -> RunState:
     try:
         folder = RunFolder.open(path)
         plan = folder.plan()
-        with closing(folder.journal(write=False)) as journal:
+        with closing(folder.journal()) as journal:
             how = how_noted(journal.noted("provenance", dict))
             models = models_used(journal, plan, how.prices)
             names = dict.fromkeys(map(model_text, models))

@@ -18,12 +18,11 @@ from gde.request.ready import Ready
 from gde.request.resolve import resolve
 from gde.request.servers import refuse_how
 from gde.runs.conclusion import conclude, render, render_elsewhere
-from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 from gde.store.lock import only_writer
 from gde.store.trust import check_trusted
 
@@ -56,7 +55,7 @@ def rescore(
     """
     folder = RunFolder.open(Path(path))
     ready = _ready(folder, "metrics", metrics, catalogue, plan=plan, how=how)
-    with _opened(folder, ready, watch, "metrics") as run:
+    with _opened(folder, ready, watch) as run:
         earlier = _earlier(run, needed=bool(metrics))
         result = conclude(run, earlier, _as_before(run))
         _add(run, "metrics", metrics)
@@ -96,7 +95,10 @@ def probe(
         raise GdeError(
             f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
         )
-    with _opened(folder, ready, watch, "probes", anew=not probes) as run:
+    anew = () if probes else ("activations", "probes")
+    with _opened(folder, ready, watch, *anew) as run:
+        # Fits that are kept must not be taken for what was made now.
+        manifest.check(run.journal, "activations", "probes")
         fit_probes(run)
         result = conclude(run, _earlier(run, needed=False), _as_before(run))
         _add(run, "probes", probes)
@@ -138,7 +140,7 @@ def report(
     ready = resolve(own, catalogue or Catalogue.default(), how, absent=True)
     if out is not None:
         return render_elsewhere(ready, folder, out)
-    with _opened(folder, ready, ignore, "reporters") as run:
+    with _opened(folder, ready, ignore) as run:
         return render(run, run.folder.read_result())
 
 
@@ -176,14 +178,15 @@ def _ready(
 
 @contextmanager
 def _opened(
-    folder: RunFolder, ready: Ready, watch: Watch, kind: str, *, anew: bool = False
+    folder: RunFolder, ready: Ready, watch: Watch, *anew: str
 ) -> Iterator[Pipeline]:
     """The stages of a run whose folder nobody else writes to."""
-    with only_writer(folder.path), folder.writing() as journal:
-        _check_made(journal, kind, makes_anew=anew)
-        checked_hash(folder, journal)
-        with closing(Pipeline(ready, folder, journal, watch)) as run:
-            yield run
+    with (
+        only_writer(folder.path),
+        folder.writing(*anew) as journal,
+        closing(Pipeline(ready, folder, journal, watch)) as run,
+    ):
+        yield run
 
 
 def _add(run: Pipeline, kind: Kind, given: Sequence[Any]) -> None:
@@ -201,18 +204,6 @@ def _add(run: Pipeline, kind: Kind, given: Sequence[Any]) -> None:
         },
         run.ready.how,
     )
-
-
-def _check_made(journal: Journal, kind: str, *, makes_anew: bool) -> None:
-    """Refuse what is damaged of what is read and is not made anew."""
-    manifest.check(journal, "rewards")
-    if kind != "probes":
-        # Arrays are checked as they are read.
-        manifest.check(journal, "probes", only=["probes"])
-    elif makes_anew:
-        manifest.renew(journal, "activations", "probes")
-    else:
-        manifest.check(journal, "activations", "probes")
 
 
 def _check(ready: Ready, kind: Kind) -> None:

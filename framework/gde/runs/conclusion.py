@@ -98,6 +98,7 @@ def conclude(
         models=models_used(run.journal, run.ready.plan, run.ready.how.prices),
     )
     # The numbers are stored before the reports, which may fail.
+    manifest.begin(run.folder.path, "result", "reports")
     run.folder.write_result(result, run.journal)
     result = _with_report_failures(run, result, remarked)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
@@ -157,7 +158,7 @@ def render(run: Pipeline, result: Result) -> list[Path]:
         _rendered(run, label, reporter, result, evidence)
         for label, reporter in reporters
     ]
-    _end_reports(run, pages)
+    _end(run, pages, "reports")
     return pages
 
 
@@ -172,7 +173,7 @@ def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     pages = []
     with (
-        closing(folder.journal(write=False)) as journal,
+        closing(folder.journal()) as journal,
         closing(Resources(ready)) as resources,
     ):
         evidence = gather(folder, journal, lambda: ready)
@@ -182,9 +183,9 @@ def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
     return pages
 
 
-def _end_reports(run: Pipeline, pages: Iterable[Path]) -> None:
+def _end(run: Pipeline, pages: Iterable[Path], *stages: str) -> None:
     inside = [page for page in pages if page.is_relative_to(run.folder.path)]
-    manifest.end(run.journal, "reports", reports=inside)
+    manifest.end(run.journal, *stages, reports=inside)
 
 
 def _with_remarks(
@@ -317,7 +318,6 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
     seconds = run.ready.how.part_seconds
     failures: list[Failure] = []
     pages = []
-    manifest.begin(run.folder.path, "reports")
     for chosen in run.ready.reporters:
         if chosen.absent:
             continue
@@ -330,13 +330,14 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
             pass_on(error)
             failures.append(_failure("report", chosen.label, error))
     if not failures:
-        _end_reports(run, pages)
+        _end(run, pages, "result", "reports")
         return result
 
     scrubbed = run.resources.secrets.scrubbed_failures(failures)
     status: RunStatus = "partial" if result.status == "ok" else result.status
     result = replace(result, status=status, failures=(*result.failures, *scrubbed))
     run.folder.write_result(result, run.journal)
+    manifest.end(run.journal, "result")
     return result
 
 

@@ -22,11 +22,10 @@ from gde.request.ready import Ready
 from gde.request.servers import refuse_how
 from gde.runs.conclusion import conclude
 from gde.runs.finished import finished_result
-from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
-from gde.store import manifest
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
@@ -156,9 +155,7 @@ def _resume(
 ) -> Result:
     if not retry_failed and (found := finished_result(ready, folder)):
         return found
-    with _writing(folder) as journal:
-        checked_hash(folder, journal)
-        manifest.renew(journal, "activations", "probes", "rewards")
+    with _writing(folder, "activations", "probes", "rewards") as journal:
         if retry_failed:
             journal.forget_failed()
         with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
@@ -172,10 +169,10 @@ def _label(ready: Ready) -> str:
 
 
 @contextmanager
-def _writing(folder: RunFolder) -> Iterator[Journal]:
+def _writing(folder: RunFolder, *anew: str) -> Iterator[Journal]:
     """The journal of a run that nobody else writes to; errors name the run to resume."""
     try:
-        with only_writer(folder.path), folder.writing() as journal:
+        with only_writer(folder.path), folder.writing(*anew) as journal:
             yield journal
     except (RunFailed, KeyboardInterrupt) as error:
         error.add_note(str(folder.path))

@@ -26,7 +26,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 def summaries(run: Path | str) -> list[dict[str, Any]]:
     """List every finished episode: key, world, number of turns, ending and labels."""
-    with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
+    with closing(RunFolder.open(Path(run)).journal()) as journal:
         return list(journal.summaries())
 
 
@@ -36,7 +36,7 @@ def one_episode(run: Path | str, key: str) -> Trajectory:
     Raises:
         GdeError: there is none.
     """
-    with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
+    with closing(RunFolder.open(Path(run)).journal()) as journal:
         if key not in journal.finished():
             raise GdeError(
                 f"unknown episode {key!r}: wanted CONDITION/WORLD/REPEAT, as `gde view {run}` lists them"
@@ -115,7 +115,7 @@ def _conversations(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
 
 
 def _calls(run: Path, file: TextIO) -> int:
-    with closing(RunFolder.open(run).journal(write=False)) as journal:
+    with closing(RunFolder.open(run).journal()) as journal:
         return _lines(_asked(journal), file)
 
 

@@ -11,6 +11,7 @@ from gde.stages.models import notes_of
 from gde.stages.rollout import digest, list_worlds
 from gde.store import manifest
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 
 def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
@@ -21,7 +22,7 @@ def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
     """
     if not folder.is_reported:
         return None
-    with closing(folder.journal(write=False)) as journal:
+    with closing(Journal.open(folder.journal_path, write=False)) as journal:
         if any(manifest.faults(journal)):
             return None
         now = provenance(ready, notes_of(journal))

@@ -15,7 +15,6 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.request.catalogue import call_each
-from gde.request.planfile import plan_hash
 from gde.request.provenance import provenance
 from gde.request.ready import Ready
 from gde.request.versions import Versions, check_same, playing, versions
@@ -141,6 +140,7 @@ class Pipeline:
         origin = {**provenance(self.ready, {}), "worlds": worlds}
         known = self.journal.noted("provenance", dict)
         if known is None:
+            manifest.begin(self.folder.path, "episodes")
             conditions = [dict(condition.labels) for condition in self.ready.conditions]
             self.journal.note("conditions", conditions)
             self.journal.note("episodes", total)
@@ -240,21 +240,3 @@ class Pipeline:
     def close(self) -> None:
         """Release the models and other resources."""
         self.resources.close()
-
-
-@decoding("facts")
-def checked_hash(folder: RunFolder, journal: Journal) -> str:
-    """Give the hash of the run's plan.
-
-    Raises:
-        GdeError: plan.toml is no longer the one that the run began with.
-    """
-    now = plan_hash(folder.recorded().begun)
-    begun = journal.noted("provenance", dict)
-    if begun is None or begun["plan_hash"] == now:
-        return now
-
-    raise GdeError(
-        f"{folder.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
-        " restore it, or run the changed plan in a new folder with `gde eval --plan`"
-    )

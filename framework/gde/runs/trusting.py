@@ -63,7 +63,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
     ready = resolve(recorded.plan, catalogue or Catalogue.default(), how, absent=True)
     of_plan = [part for part in ready.parts if not KINDS[part.kind].how]
     lines = [*map(_part, of_plan), *_files(ready), *_models(ready)]
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         ((answers,),) = journal.query("SELECT count(*) FROM calls")
         noted = how_noted(journal.noted("provenance", dict))
     lines.append(f"stored answers that later prompts may quote: {answers}")
@@ -93,7 +93,7 @@ def trust_run(run: Path) -> None:
     folder = _plain(run)
     how = folder.last_how()
     if not folder.is_trusted:
-        with closing(folder.journal(write=False)) as journal:
+        with closing(folder.journal()) as journal:
             how = _limited(how, how_noted(journal.noted("provenance", dict)))
     trust(run, how)
 

@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 from gde.errors import GdeError
-from gde.runs.pipeline import checked_hash
 from gde.store import digests, manifest
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -34,6 +33,6 @@ def _faults(folder: RunFolder, journal: Journal) -> Iterator[str]:
     journal.check_structure()
     for scope in dict.fromkeys(scope for _, scope, _ in journal.damaged()):
         yield str(digests.damaged(scope))
-    checked_hash(folder, journal)
+    folder.check_plan(journal)
     if folder.is_finished:
         folder.read_result()

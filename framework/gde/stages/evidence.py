@@ -102,7 +102,7 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
     def ready() -> Ready:
         return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
 
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         return gather(folder, journal, ready)
 
 

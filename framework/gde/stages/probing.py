@@ -43,6 +43,7 @@ from gde.stages.lanes import in_lanes
 from gde.stages.learning import Learning
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 from gde.store.probes import write_readout
 from gde.store.replays import read_replays
 
@@ -315,7 +316,7 @@ class ProbeStage:
     @cached_property
     def _said(self) -> _Said:
         found = _Said()
-        with closing(self.folder.journal(write=False)) as journal:
+        with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
             for trajectory in self.trajectories:
                 replays = read_replays(journal, self.weights, str(trajectory.key))
                 for turn in trajectory.turns:
@@ -332,7 +333,7 @@ class ProbeStage:
 
     def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         # Opened here, because a connection belongs to one thread.
-        with closing(self.folder.journal(write=False)) as journal:
+        with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
             store = ActivationStore(self.folder.activations, journal)
             return store.table(of_weights(source, self.weights), layer, position)
 

@@ -30,8 +30,15 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.files import is_utf8, umask, write_whole
 from gde.request.howfile import read_settings
-from gde.request.planfile import Added, RecordedPlan, read_recorded, write_recorded
+from gde.request.planfile import (
+    Added,
+    RecordedPlan,
+    plan_hash,
+    read_recorded,
+    write_recorded,
+)
 from gde.store import manifest, received
+from gde.store.damage import decoding
 from gde.store.database import Statement, make
 from gde.store.journal import Journal
 from gde.store.rows import to_json
@@ -225,42 +232,60 @@ class RunFolder:
         entry = entry_of(self.path)
         return entry.how if entry else read_settings().how
 
-    def journal(self, *, write: bool = True) -> Journal:
-        """The run's journal, to be closed by the caller.
+    def journal(self) -> Journal:
+        """The run's journal to be read, and closed by the caller.
 
         Raises:
             RunFolderError: it is damaged, or rows are missing.
         """
-        journal = Journal.open(self.journal_path, write=write)
+        journal = Journal.open(self.journal_path, write=False)
         try:
-            # Turns and answers are checked with their episodes, as these are read.
-            read = ("facts", "codes", "episodes")
-            manifest.check(journal, "notes", "episodes", only=read)
-            if write:
-                manifest.begin(self.path, "notes")
+            manifest.check(journal, only=manifest.READ)
         except RunFolderError:
             journal.close()
             raise
         return journal
 
     @contextmanager
-    def writing(self) -> Iterator[Journal]:
+    def writing(self, *anew: str) -> Iterator[Journal]:
         """The run's journal for a command that makes results.
 
+        Args:
+            *anew: stages whose damaged results are deleted, to be made anew.
+
         Raises:
-            RunFolderError: the record is damaged.
+            RunFolderError: the record is damaged, or plan.toml was changed after the
+            run had begun.
         """
-        with closing(self.journal()) as journal:
-            manifest.check(journal, "episodes")
+        with closing(Journal.open(self.journal_path)) as journal:
+            kept = manifest.TABLES.keys() - anew
+            manifest.check(journal, *kept, only=(*manifest.READ, *manifest.COMPUTED))
             journal.check_structure()
+            self.check_plan(journal)
+            manifest.begin(self.path, "notes")
+            manifest.renew(journal, *anew)
             journal.mend()
             yield journal
-            ended = manifest.TABLES.keys() - {"reports"}
+            ended = manifest.TABLES.keys() - {"result", "reports"}
             manifest.end(journal, *ended)
+
+    @decoding("facts")
+    def check_plan(self, journal: Journal) -> None:
+        """Check that plan.toml is the one that the run began with.
+
+        Raises:
+            RunFolderError: it is another.
+        """
+        begun = journal.noted("provenance", dict)
+        now = plan_hash(self.recorded().begun)
+        if begun is not None and begun["plan_hash"] != now:
+            raise RunFolderError(
+                f"{self.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
+                " restore it, or run the changed plan in a new folder with `gde eval --plan`"
+            )
 
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
-        manifest.begin(self.path, "result")
         statements: list[Statement] = [
             ("DELETE FROM measurements", ()),
             ("DELETE FROM failures", ()),
@@ -273,7 +298,6 @@ class RunFolder:
         journal.write(statements)
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         write_whole(self.path / RESULT, json.dumps(stored, indent=1) + "\n")
-        manifest.end(journal, "result")
 
     def read_result(self) -> Result:
         """The stored result.
@@ -287,7 +311,7 @@ class RunFolder:
             raise RunFolderError(
                 f"{self.path} has no result yet: finish the run with `gde resume {self.path}`"
             )
-        with closing(self.journal(write=False)) as journal:
+        with closing(Journal.open(self.journal_path, write=False)) as journal:
             manifest.check_file(journal, "result", path)
         try:
             stored = json.loads(path.read_bytes())

@@ -32,6 +32,12 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "notes": ("facts", "calls", "requests", "interventions"),
 }
 """By stage. What every stage writes belongs to the notes, which end with a command."""
+READ = ("facts", "episodes", "rewards", "judgements", "probes")
+"""Tables that are checked where a journal is opened. Turns and answers are checked with
+their episodes, as these are read, and arrays likewise.
+"""
+COMPUTED = ("turns", "activations", "replays")
+"""Tables that are checked, too, before anything is computed."""
 FILES = {
     "activations": f"activations/*{ARRAYS}",
     "probes": f"probes/*{ARRAYS}",

@@ -195,7 +195,7 @@ class Pages:
         path = self._path_of(name)
         after = _number(request.query_params.get("after", "0"))
         folder = RunFolder.open(path)
-        with closing(folder.journal(write=False)) as journal:
+        with closing(folder.journal()) as journal:
             last = journal.last_turn()
             # A page that opens late gets the latest turns, not all of them.
             first = max(after, last - TURNS)

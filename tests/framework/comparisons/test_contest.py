@@ -30,6 +30,7 @@ from gde.reporting.terminal.contest_screen import contest_screen
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.trusting import runs_in, trust_run
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 
 def plans(*agents: str, env: str = "corridor", length: int = 12) -> dict[str, Plan]:
@@ -195,7 +196,7 @@ def test_a_run_that_was_rescored_before_it_was_over_goes_on(
     folder = tmp_path / "contest"
     whole = contest(plans("scripted", "random"), folder, parts)
     result = folder / "random" / "result.json"
-    with closing(RunFolder.open(folder / "random").journal()) as journal:
+    with closing(Journal.open(folder / "random" / "run.sqlite")) as journal:
         journal.forget(["0/7/0"])
     interrupted = rescore_contest(folder, catalogue=parts)
     assert interrupted.results["random"].status == interrupted.status == "partial"

@@ -15,7 +15,9 @@ from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.provenance import provenance
 from gde.runs import evaluating
+from gde.store import manifest
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 Made = list[Result]
 
@@ -67,12 +69,13 @@ def change_result(run: Path) -> None:
 
 def note(run: Path) -> None:
     """Write as gde does, and end before the command does."""
-    with closing(RunFolder.open(run).journal()) as journal:
+    manifest.begin(run, "notes")
+    with closing(Journal.open(run / "run.sqlite")) as journal:
         journal.note("anything", 1)
 
 
 def play_less(run: Path) -> None:
-    with closing(RunFolder.open(run).journal()) as journal:
+    with closing(Journal.open(run / "run.sqlite")) as journal:
         journal.forget(["0/1/0"])
 
 

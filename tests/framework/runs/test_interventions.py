@@ -72,7 +72,7 @@ def requests(run: Path) -> set[str]:
 def stored(run: Path, source: str, layer: int, position: str = "pre") -> dict[Row, Any]:
     """(tokens, width) activations of every turn."""
     folder = RunFolder.open(run)
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         table = ActivationStore(folder.activations, journal).table(
             source, layer, position
         )
@@ -290,7 +290,7 @@ from gde.store.folder import RunFolder
 from gde.store.probes import read_reports
 
 folder = RunFolder.open(Path(sys.argv[1]))
-with closing(folder.journal(write=False)) as journal:
+with closing(folder.journal()) as journal:
     resources = Resources(resolve(folder.plan(), Catalogue.default()), journal, folder.probes)
     context = resources.context("metric", "any")
     store = ActivationStore(folder.activations, journal)

@@ -46,7 +46,7 @@ def numbers(result: Result) -> list[tuple[object, ...]]:
 
 
 def sources(result: Result) -> set[str]:
-    with closing(RunFolder.open(Path(result.run)).journal(write=False)) as journal:
+    with closing(RunFolder.open(Path(result.run)).journal()) as journal:
         found = journal.query("SELECT DISTINCT source FROM activations")
         return {row["source"] for row in found}
 
@@ -95,7 +95,7 @@ def test_a_turn_with_other_tokens_is_counted_and_not_read(
     )
     assert result.status == "partial"
     assert [n for *_, n in numbers(result)] != [n for *_, n in numbers(local)]
-    with closing(RunFolder.open(tmp_path / "run").journal(write=False)) as journal:
+    with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
         unread = journal.query("SELECT * FROM replays WHERE status <> 'replayed'")
         (read,) = journal.query(
             "SELECT count(DISTINCT episode || '/' || turn) AS n FROM activations"
@@ -156,7 +156,7 @@ def test_the_record_says_which_weights_were_read(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
     result = evaluate(plan(), tmp_path / "run", catalogue)
-    with closing(RunFolder.open(tmp_path / "run").journal(write=False)) as journal:
+    with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
         rows = journal.query("SELECT report FROM probes")
         reports = [json.loads(row["report"]) for row in rows]
     assert {each["model"] for each in reports} == {"planted"}

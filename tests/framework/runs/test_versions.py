@@ -109,7 +109,7 @@ def begin(tmp_path: Path, install: Install, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def finished(run: Path) -> int:
-    with closing(RunFolder.open(run).journal(write=False)) as journal:
+    with closing(RunFolder.open(run).journal()) as journal:
         return len(journal.finished())
 
 
@@ -267,7 +267,7 @@ def test_fits_of_another_version_are_made_anew(
     run = Path(evaluate(whole_plan(6), tmp_path / "run", catalogue).run)
 
     def fits() -> dict[str, str]:
-        with closing(RunFolder.open(run).journal(write=False)) as journal:
+        with closing(RunFolder.open(run).journal()) as journal:
             return made_by(journal)
 
     before = fits()

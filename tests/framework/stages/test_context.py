@@ -132,7 +132,7 @@ def test_a_readout_is_the_one_that_was_fitted(
     evaluate(plan, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     with (
-        closing(folder.journal(write=False)) as journal,
+        closing(folder.journal()) as journal,
         closing(
             Resources(resolve(folder.plan(), catalogue), journal, folder.probes)
         ) as resources,

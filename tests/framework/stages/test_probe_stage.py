@@ -189,7 +189,7 @@ def store(
             value = np.full((n_tokens, WIDTH), scale * number(episode, turn))
             values = {(layer, position): value.astype(np.float32)}
             records.append(((episode, turn), ActivationRecord(values=values)))
-    with closing(made.folder.journal()) as journal:
+    with closing(Journal.open(made.folder.journal_path)) as journal:
         ActivationStore(made.folder.activations, journal).write(source, records)
 
 

@@ -132,7 +132,7 @@ def test_an_archived_run_is_readable(run: Path) -> None:
 
 def test_a_read_only_connection_cannot_write(run: Path) -> None:
     with (
-        closing(RunFolder.open(run).journal(write=False)) as journal,
+        closing(RunFolder.open(run).journal()) as journal,
         pytest.raises(GdeError, match="readonly"),
     ):
         journal.note("plan", {})
@@ -181,7 +181,8 @@ def test_a_fit_of_no_layer_is_refused(run: Path) -> None:
         name="p.score", value=1.0, unit="share", n=1, where=where, source="p"
     )
     changed = replace(folder.read_result(), measurements=(one,))
-    with closing(folder.journal()) as journal:
+    manifest.begin(folder.path, "result")
+    with folder.writing() as journal:
         folder.write_result(changed, journal)
     with pytest.raises(GdeError, match=r"result\.json is damaged .*deep"):
         folder.read_result()

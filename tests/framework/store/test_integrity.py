@@ -140,7 +140,7 @@ def read(run: Path) -> tuple[object, ...]:
         for one in found.probe_reports
     ]
     arrays = []
-    with closing(RunFolder.open(run).journal(write=False)) as journal:
+    with closing(RunFolder.open(run).journal()) as journal:
         for file in sorted(run.glob("*/*.safetensors")):
             # As stages do.
             manifest.check_file(journal, file.parent.name, file)
@@ -394,7 +394,7 @@ def test_digests_do_not_depend_on_who_writes(
     executor: str, tmp_path: Path, catalogue: Catalogue
 ) -> None:
     def ends(run: Path) -> list[object]:
-        with closing(RunFolder.open(run).journal(write=False)) as journal:
+        with closing(RunFolder.open(run).journal()) as journal:
             query = "SELECT digest FROM episodes ORDER BY world"
             return [row["digest"] for row in journal.query(query)]
 

@@ -564,7 +564,7 @@ def test_a_run_goes_on_without_commits_that_a_power_cut_has_lost(
     run = tmp_path / "run"
     whole = evaluate(PLAN, run, catalogue)
     record = list(load_evidence(run).trajectories)
-    with closing(RunFolder.open(run).journal()) as journal:
+    with closing(Journal.open(run / "run.sqlite")) as journal:
         rows = {
             table: journal.query(f"SELECT * FROM {table} WHERE episode <> '0/0/0'")
             for table in ("turns", "episodes")

@@ -156,7 +156,7 @@ def test_a_served_model_acts_and_activates_as_it_does_here(
 def tables(folder: Path) -> dict[tuple[str, int, str], Any]:
     """The activations of all sources, without what names weights."""
     found = {}
-    with closing(RunFolder.open(folder).journal(write=False)) as journal:
+    with closing(RunFolder.open(folder).journal()) as journal:
         store = ActivationStore(folder / "activations", journal)
         query = "SELECT DISTINCT source, layer, position FROM activations"
         for source, layer, position in map(tuple, journal.query(query)):

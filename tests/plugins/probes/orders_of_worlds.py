@@ -110,7 +110,7 @@ class Verdicts:
 
 def sources(folder: RunFolder, name: str, fit: Fit) -> Iterator[Source]:
     """The model and its initialisations, as far as they are stored."""
-    with closing(folder.journal(write=False)) as journal:
+    with closing(folder.journal()) as journal:
         store = ActivationStore(folder.activations, journal)
         names = [MODEL, *untrained_sources(100)]
         stored = [one for one in names if store.table(one, LAYER, POSITION) is not None]
