@@ -38,7 +38,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.provenance import how_noted
 from gde.request.ready import Ready, reads_turns_alone, untrusted
 from gde.request.resolve import resolve
-from gde.runs.conclusion import as_offered, subject, unfinished
+from gde.runs.conclusion import as_offered, subject
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -270,7 +270,7 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
             models=models_used(journal, plan, noted.prices),
             verdicts=_verdicts(folder),
         )
-        return Opened(ready, side, unfinished(journal))
+        return Opened(ready, side, journal.unfinished())
 
 
 def _verdicts(folder: RunFolder) -> tuple[Measurement, ...]:
@@ -312,7 +312,7 @@ def _shared_metrics(
             configured = f"metric {name!r} is configured differently in {b.side.run}"
             notes.append(f"{configured}: both are measured as in {a.side.run}")
         assert isinstance(offer, MetricOffer)
-        metrics[name] = resources.metric(chosen)
+        metrics[name] = resources.metric_of(chosen)
         declared += offer.measures
 
     if not metrics:

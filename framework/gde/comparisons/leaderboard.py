@@ -54,7 +54,7 @@ def rank_contenders(
         baselines: set[str] = set()
         notes: dict[str, str] = {}
         for run, ready, evidence in zip(runs, readies, evidences, strict=True):
-            metric = Resources(ready).metric(chosen)
+            metric = Resources(ready).metric_of(chosen)
             found = _scores(ready, evidence, metric, measure)
             # Two runs may give one name to two contenders.
             names = {

@@ -24,22 +24,8 @@ PACKAGES = (
 )
 
 
-def provenance(
-    ready: Ready, models: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Json]:
-    """All that is needed to repeat a run.
-
-    Args:
-        ready: the run.
-        models: the journal's notes of the models that answered, by name.
-    """
-    noted: dict[str, Json] = {}
-    notices = dict.fromkeys(_advantages(ready))
-    for name, model in sorted(models.items()):
-        noted[name] = dict(model)
-        if model["notice"]:
-            notices[str(model["notice"])] = None
-
+def provenance(ready: Ready) -> dict[str, Json]:
+    """All that is needed to repeat a run, but for its models."""
     packages: dict[str, Json] = {}
     offering = {part.entry.distribution for part in ready.parts}
     for name in (*PACKAGES, *sorted(offering.difference(PACKAGES))):
@@ -49,21 +35,42 @@ def provenance(
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
         "how": noted_how(ready.how),
-        "exact": _exactness(ready, models),
         "parts": {**versions(ready.parts)},
-        "models": noted,
-        "notice": " ".join(notices),
+        "notice": " ".join(_advantages(ready)),
         "python": platform.python_version(),
         "packages": packages,
         "commit": commit(),
     }
 
 
-def _exactness(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> str:
+def with_models(
+    made_by: Mapping[str, Json], how: How, models: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Json]:
+    """The provenance of a run whose models have answered.
+
+    Args:
+        made_by: the provenance of the run without them.
+        how: the run is done.
+        models: the journal's notes of the models that answered, by name.
+    """
+    noted: dict[str, Json] = {}
+    notices = dict.fromkeys([str(made_by["notice"])])
+    for name, model in sorted(models.items()):
+        noted[name] = dict(model)
+        notices[str(model["notice"])] = None
+    return {
+        **made_by,
+        "models": noted,
+        "notice": " ".join(filter(None, notices)),
+        "exact": _exactness(how, models),
+    }
+
+
+def _exactness(how: How, models: Mapping[str, Mapping[str, Any]]) -> str:
     """Whether the same plan gives the same bytes however it is run: "yes" or why not."""
     for name, note in sorted(models.items()):
         dtype = str(note["versions"].get("dtype", "")).removeprefix("torch.")
-        settings = ready.how.settings.get(name, {})
+        settings = how.settings.get(name, {})
         if dtype not in ("", "float64") and settings.get("batch_size") != 1:
             return f"no: {name} computes in {dtype}, where other requests of a batch can change a token"
     return "yes"

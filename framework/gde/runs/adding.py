@@ -17,9 +17,10 @@ from gde.request.planfile import joined
 from gde.request.ready import Ready
 from gde.request.resolve import resolve
 from gde.request.servers import refuse_how
-from gde.runs.conclusion import conclude, render, render_elsewhere
+from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
+from gde.runs.rendering import render, render_elsewhere
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder

@@ -1,35 +1,28 @@
 """The last stages of a run: measure, store the result, report."""
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
-from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.errors import GdeError
 from gde.offers import MetricOffer
-from gde.parts.metric import RemarksTurns
 from gde.request.catalogue import call_each
-from gde.request.ready import Chosen, Ready, untrusted
+from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
+from gde.runs.failures import failures_before
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import measures_of_probes
-from gde.stages.context import Resources
-from gde.stages.deadlines import interrupting
+from gde.runs.rendering import end_with, render_all
 from gde.stages.evidence import gather
-from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.model_use import models_used
-from gde.stages.scoring import score
+from gde.stages.scoring import remarked, score
 from gde.stages.verdicts import results
 from gde.store import manifest
-from gde.store.folder import RunFolder
-from gde.store.journal import REASON, RETRIED, Journal
+from gde.store.journal import RETRIED, Journal
 
 EARLIER = "keeps its earlier numbers"
 
@@ -69,7 +62,7 @@ def conclude(
         run.watch,
     )
 
-    remarked, speechless = _with_remarks(run, evidence)
+    evidence, speechless = remarked(evidence, run.metrics())
     silent = {failure.subject for failure in failed}
     failed += tuple(one for one in speechless if one.subject not in silent)
 
@@ -80,7 +73,7 @@ def conclude(
         saved = _saved(earlier, failing, (*measured, *decoded), probes)
 
     measurements = (*kept, *measured, *saved, *decoded)
-    failures = _failures(run, evidence)
+    failures = failures_before(run.journal, run.ready, evidence)
     if earlier:
         failures += _kept_failures(run, earlier)
     failures += _with_note(failed, saved)
@@ -100,7 +93,15 @@ def conclude(
     # The numbers are stored before the reports, which may fail.
     manifest.begin(run.folder.path, "result", "reports")
     run.folder.write_result(result, run.journal)
-    result = _with_report_failures(run, result, remarked)
+    pages, unrendered = render_all(run, result, evidence)
+    if unrendered:
+        failed = secrets.scrubbed_failures(unrendered)
+        status: RunStatus = "partial" if result.status == "ok" else result.status
+        result = replace(result, status=status, failures=result.failures + failed)
+        run.folder.write_result(result, run.journal)
+    # Whoever goes on makes all reports again if one is missing.
+    ended = ["result"] if unrendered else ["result", "reports"]
+    end_with(run, pages, *ended)
     hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
     call_each(hook, warnings.warn, result=result)
     return result
@@ -132,102 +133,6 @@ def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
     return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
 
 
-def render(run: Pipeline, result: Result) -> list[Path]:
-    """Render the plan's reports and return the files to open.
-
-    Reporters that are not installed are left out.
-
-    Raises:
-        GdeError: no reporter is installed.
-    """
-    installed = [chosen for chosen in run.ready.reporters if not chosen.absent]
-    if run.ready.reporters and not installed:
-        raise GdeError(run.ready.reporters[0].absent)
-
-    # All reporters are made before the first renders, so that a missing package leaves
-    # no half of the reports.
-    reporters = []
-    for chosen in installed:
-        reporters.append((chosen.label, run.resources.make(chosen)))
-
-    evidence = gather(run.folder, run.journal, lambda: run.ready)
-    # The result tells already which metrics cannot speak.
-    evidence, _ = _with_remarks(run, evidence)
-    manifest.begin(run.folder.path, "reports")
-    pages = [
-        _rendered(run, label, reporter, result, evidence)
-        for label, reporter in reporters
-    ]
-    _end(run, pages, "reports")
-    return pages
-
-
-def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
-    """Render reports of a run into another folder; nothing is written to the run.
-
-    Raises:
-        GdeError: there is no result, or a report cannot be made.
-    """
-    result = folder.read_result()
-    ready = ready if folder.is_trusted else untrusted(ready)
-    out.mkdir(parents=True, exist_ok=True)
-    pages = []
-    with (
-        closing(folder.journal()) as journal,
-        closing(Resources(ready)) as resources,
-    ):
-        evidence = gather(folder, journal, lambda: ready)
-        for chosen in ready.reporters:
-            reporter = resources.make(chosen)
-            pages.append(reporter.render(ready.plan, result, evidence, out))
-    return pages
-
-
-def _end(run: Pipeline, pages: Iterable[Path], *stages: str) -> None:
-    inside = [page for page in pages if page.is_relative_to(run.folder.path)]
-    manifest.end(run.journal, *stages, reports=inside)
-
-
-def _with_remarks(
-    run: Pipeline, evidence: Evidence
-) -> tuple[Evidence, Sequence[Failure]]:
-    """Add what the metrics say of single turns, and give the failures to say it."""
-    remarks: dict[tuple[str, int], str] = {}
-    failures = []
-    for chosen in run.ready.metrics:
-        if chosen.absent:
-            continue
-        try:
-            metric = run.resources.metric(chosen)
-            if isinstance(metric, RemarksTurns):
-                remarks.update(metric.remarks(evidence))
-        except BaseException as error:
-            pass_on(error)
-            failures.append(_failure("metric", chosen.label, error))
-    return replace(evidence, remarks=remarks), failures
-
-
-def _failure(stage: str, subject: str, error: BaseException) -> Failure:
-    return Failure(
-        stage=stage,
-        subject=subject,
-        reason=reason_of(error),
-        traceback=traceback_of(error),
-    )
-
-
-def _rendered(
-    run: Pipeline, label: str, reporter: Any, result: Result, evidence: Evidence
-) -> Path:
-    page = reporter.render(run.ready.plan, result, evidence, run.folder.path)
-    if not (isinstance(page, Path) and page.is_file()):
-        advice = "render(...) writes a file and returns its path"
-        raise GdeError(
-            f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}"
-        )
-    return page
-
-
 def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
     """List the metrics to compute now.
 
@@ -244,7 +149,7 @@ def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
         if not keeps_earlier:
             # Made when it is asked: to make it may fail, and that is a failure of this
             # metric alone.
-            metrics.append((chosen.label, partial(run.resources.metric, chosen)))
+            metrics.append((chosen.label, partial(run.resources.metric_of, chosen)))
     return metrics
 
 
@@ -311,86 +216,6 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
         assert isinstance(offer, MetricOffer)
         measures += offer.measures
     return tuple({measure.name: measure for measure in measures}.values())
-
-
-def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
-    """Render the reports; record failures without losing the numbers."""
-    seconds = run.ready.how.part_seconds
-    failures: list[Failure] = []
-    pages = []
-    for chosen in run.ready.reporters:
-        if chosen.absent:
-            continue
-        try:
-            reporter: Any = run.resources.make(chosen)
-            with interrupting(seconds, f"more than run.part_seconds={seconds}"):
-                page = _rendered(run, chosen.label, reporter, result, evidence)
-            pages.append(page)
-        except BaseException as error:
-            pass_on(error)
-            failures.append(_failure("report", chosen.label, error))
-    if not failures:
-        _end(run, pages, "result", "reports")
-        return result
-
-    scrubbed = run.resources.secrets.scrubbed_failures(failures)
-    status: RunStatus = "partial" if result.status == "ok" else result.status
-    result = replace(result, status=status, failures=(*result.failures, *scrubbed))
-    run.folder.write_result(result, run.journal)
-    manifest.end(run.journal, "result")
-    return result
-
-
-def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
-    """List what failed in the stages before the metrics."""
-    found: list[Failure] = []
-    for episode, reason in run.journal.failed_episodes():
-        found.append(Failure(stage="rollout", subject=episode, reason=reason))
-    if reason := unfinished(run.journal):
-        found.append(Failure(stage="rollout", subject="run", reason=reason))
-
-    for trace in evidence.reward_traces:
-        if trace.failure:
-            judged = f"{trace.model} on {trace.episode}"
-            found.append(Failure(stage="reward", subject=judged, reason=trace.failure))
-
-    for subject_of, reason in _failed_fits(evidence.probe_reports):
-        found.append(Failure(stage="probe", subject=subject_of, reason=reason))
-    fitted = run.journal.probes()
-    for chosen in run.ready.probes:
-        if not chosen.absent and chosen.label not in fitted:
-            reason = "probe not fitted; resume with `gde resume`"
-            found.append(Failure(stage="probe", subject=chosen.label, reason=reason))
-
-    # The first failure with a reason has the traceback of all of them.
-    tracebacks = run.journal.tracebacks()
-    with_tracebacks = []
-    for failure in found:
-        traceback = tracebacks.pop(failure.reason[:REASON], "")
-        with_tracebacks.append(replace(failure, traceback=traceback))
-    return with_tracebacks
-
-
-def _failed_fits(reports: Sequence[ProbeReport]) -> Iterator[tuple[str, str]]:
-    """Yield fits without numbers, and probes that could not read every turn."""
-    measured = {report.fit.probe for report in reports if not report.reason}
-    unread: dict[str, str] = {}
-    for report in reports:
-        is_known = report.absent and report.fit.probe in measured
-        if report.reason and not is_known:
-            yield report.fit.name, report.reason
-        elif report.unread:
-            unread[report.fit.probe] = report.unread
-    yield from unread.items()
-
-
-def unfinished(journal: Journal) -> str:
-    """Say whether episodes of the plan are left; empty if all are finished."""
-    planned = journal.noted("episodes", int)
-    ended = len(journal.finished())
-    if planned is None or ended >= planned:
-        return ""
-    return f"{ended} of {planned} episodes are finished; resume with `gde resume`"
 
 
 def _status(

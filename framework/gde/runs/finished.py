@@ -4,7 +4,7 @@ import json
 from contextlib import closing
 
 from gde.data.result import Result
-from gde.request.provenance import provenance
+from gde.request.provenance import provenance, with_models
 from gde.request.ready import Ready
 from gde.stages.context import Resources
 from gde.stages.models import notes_of
@@ -25,7 +25,7 @@ def finished_result(ready: Ready, folder: RunFolder) -> Result | None:
     with closing(Journal.open(folder.journal_path, write=False)) as journal:
         if any(manifest.faults(journal)):
             return None
-        now = provenance(ready, notes_of(journal))
+        now = with_models(provenance(ready), ready.how, notes_of(journal))
         began = journal.noted("provenance", dict) or {}
     # JSON has no tuples. The notice also tells what happened to the run.
     wanted = json.loads(json.dumps({**now, "notice": ""}))

@@ -15,7 +15,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.request.catalogue import call_each
-from gde.request.provenance import provenance
+from gde.request.provenance import provenance, with_models
 from gde.request.ready import Ready
 from gde.request.versions import Versions, check_same, playing, versions
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
@@ -28,6 +28,7 @@ from gde.stages.progress import Listeners, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
+from gde.stages.scoring import Maker
 from gde.store import manifest
 from gde.store.damage import decoding
 from gde.store.folder import RunFolder
@@ -45,8 +46,11 @@ class Pipeline:
     watch: Watch
     stop: Stop = field(default_factory=Stop)
     resources: Resources = field(init=False)
+    made_by: Mapping[str, Json] = field(init=False)
+    """The provenance of what is made now."""
 
     def __post_init__(self) -> None:
+        self.made_by = provenance(self.ready)
         self.resources = Resources(self.ready, self.journal, self.folder.probes)
 
     @property
@@ -137,7 +141,8 @@ class Pipeline:
             GdeError: the worlds are no longer those that the run began with, or a part
             that plays the episodes that are left has another version.
         """
-        origin = {**provenance(self.ready, {}), "worlds": worlds}
+        begun = with_models(self.made_by, self.ready.how, {})
+        origin = {**begun, "worlds": worlds}
         known = self.journal.noted("provenance", dict)
         if known is None:
             manifest.begin(self.folder.path, "episodes")
@@ -228,7 +233,7 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
         found = {
-            **provenance(self.ready, notes_of(self.journal)),
+            **with_models(self.made_by, self.ready.how, notes_of(self.journal)),
             "rolled_out_with": self.journal.noted("provenance"),
         }
         if resumed := self.journal.noted(RESUMED):
@@ -236,6 +241,14 @@ class Pipeline:
         if retried := self.journal.noted(RETRIED):
             found["retried"] = retried
         return {**found, **reuse_note(self.journal, self.ready.how.cache)}
+
+    def metrics(self) -> list[tuple[str, Maker]]:
+        """The metrics that can be made here, each with its maker."""
+        return [
+            (chosen.label, partial(self.resources.metric_of, chosen))
+            for chosen in self.ready.metrics
+            if not chosen.absent
+        ]
 
     def close(self) -> None:
         """Release the models and other resources."""

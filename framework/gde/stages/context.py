@@ -139,7 +139,7 @@ class Resources:
         model = self.make(chosen, scope or self._reward_scopes[name])
         return Shown(chosen.label, model, chosen.needs)
 
-    def metric(self, chosen: Chosen) -> Metric:
+    def metric_of(self, chosen: Chosen) -> Metric:
         """The metric, made once per process: it keeps nothing between two evidences."""
         if chosen.label not in self._metrics:
             self._metrics[chosen.label] = self.make(chosen)
@@ -219,7 +219,7 @@ class RunContext:
         chosen = self._resources.find_metric(name)
         if chosen.label == self._label and self._kind == "metric":
             raise GdeError(f"metric {name!r} asks for itself")
-        return self._resources.metric(chosen)
+        return self._resources.metric_of(chosen)
 
     def readout(self, probe: str, fit: str) -> Readout:
         resources = self._resources

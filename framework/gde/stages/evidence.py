@@ -96,11 +96,15 @@ class Recorded(Sequence[Trajectory]):
 
 
 def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evidence:
-    """Load everything that a run recorded, for use in one's own code."""
+    """Load everything that a run recorded, for use in one's own code.
+
+    Of a run that the user does not trust, no world is made.
+    """
     folder = RunFolder.open(Path(path))
 
     def ready() -> Ready:
-        return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
+        own = resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
+        return own if folder.is_trusted else untrusted(own)
 
     with closing(folder.journal()) as journal:
         return gather(folder, journal, ready)
@@ -111,11 +115,8 @@ def gather(
     journal: Journal,
     ready: Callable[[], Ready],
 ) -> Evidence:
-    """The evidence of a run, from its folder and its open journal.
-
-    Of a run that the user does not trust, no world is made.
-    """
-    worlds = Worlds(ready if folder.is_trusted else lambda: untrusted(ready()))
+    """The evidence of a run, from its folder and its open journal."""
+    worlds = Worlds(ready)
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),

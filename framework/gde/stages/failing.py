@@ -3,6 +3,7 @@
 import asyncio
 from traceback import TracebackException
 
+from gde.data.result import Failure
 from gde.errors import GdeError
 
 FRAMES = 20
@@ -44,6 +45,12 @@ def reason_of(error: BaseException) -> str:
         if isinstance(error, GdeError)
         else f"{type(error).__name__}: {error}"
     )
+
+
+def failure_of(stage: str, subject: str, error: BaseException) -> Failure:
+    """Give the failure of a part that raised an exception."""
+    reason, traceback = reason_of(error), traceback_of(error)
+    return Failure(stage=stage, subject=subject, reason=reason, traceback=traceback)
 
 
 def traceback_of(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """What a run has asked of its language models, from the journal's calls."""
 
 import json
+from collections.abc import Mapping
 from sqlite3 import Row
 
 from gde.data.completion import Completion
@@ -10,7 +11,7 @@ from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import notes_of
 from gde.store.damage import decoding
-from gde.store.journal import Journal
+from gde.store.journal import ASKED, Journal
 
 BY_PART = """
 SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
@@ -35,7 +36,7 @@ FROM requests GROUP BY 1, model
 def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
     noted = notes_of(journal)
-    days = journal.days_asked()
+    days = _days_asked(journal)
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
     found = []
@@ -54,6 +55,18 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
         )
         found.append(one)
     return tuple(found)
+
+
+def _days_asked(journal: Journal) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """The first and the last day on which a part had answers of a model.
+
+    By the part's scope, which is empty for all episodes, and the model's name.
+    """
+    days: dict[tuple[str, str], list[str]] = {}
+    for row in journal.query(f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"):
+        part, model, day = json.loads(row["name"].removeprefix(ASKED))
+        days.setdefault((part, model), []).append(str(day))
+    return {place: (min(found), max(found)) for place, found in days.items()}
 
 
 def _usage(row: Row, sent: int, prices: Prices) -> Usage:

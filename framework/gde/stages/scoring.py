@@ -14,10 +14,10 @@ from gde.data.result import (
     repeated,
 )
 from gde.errors import GdeError
-from gde.parts.metric import Metric
+from gde.parts.metric import Metric, RemarksTurns
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import restricted
-from gde.stages.failing import pass_on, reason_of, traceback_of
+from gde.stages.failing import failure_of, pass_on
 from gde.stages.progress import Progress, Watch, ignore
 
 Maker = Callable[[], Metric]
@@ -60,7 +60,7 @@ def score(
             metric = make()
         except BaseException as error:
             pass_on(error)
-            failures.append(_failure(name, error))
+            failures.append(failure_of("metric", name, error))
             continue
         for step, (labels, part) in enumerate(parts, start=place * len(parts)):
             watch(Progress("metrics", step, total, name))
@@ -70,20 +70,28 @@ def score(
                 _claim(owners, found, name)
             except BaseException as error:
                 pass_on(error)
-                failures.append(_failure(labelled(name, labels), error))
+                failures.append(failure_of("metric", labelled(name, labels), error))
             else:
                 measurements.extend(found)
     watch(Progress("metrics", total, total))
     return tuple(measurements), tuple(failures)
 
 
-def _failure(subject: str, error: BaseException) -> Failure:
-    return Failure(
-        stage="metric",
-        subject=subject,
-        reason=reason_of(error),
-        traceback=traceback_of(error),
-    )
+def remarked(
+    evidence: Evidence, metrics: Sequence[tuple[str, Maker]]
+) -> tuple[Evidence, tuple[Failure, ...]]:
+    """Add what the metrics say of single turns; collect failures to say it."""
+    remarks: dict[tuple[str, int], str] = {}
+    failures = []
+    for name, make in metrics:
+        try:
+            metric = make()
+            if isinstance(metric, RemarksTurns):
+                remarks.update(metric.remarks(evidence))
+        except BaseException as error:
+            pass_on(error)
+            failures.append(failure_of("metric", name, error))
+    return replace(evidence, remarks=remarks), tuple(failures)
 
 
 def _measured(

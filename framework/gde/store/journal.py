@@ -278,6 +278,14 @@ class Journal(Database):
             )
         }
 
+    def unfinished(self) -> str:
+        """Say whether episodes of the plan are left; empty if all are finished."""
+        planned = self.noted("episodes", int)
+        ended = len(self.finished())
+        if planned is None or ended >= planned:
+            return ""
+        return f"{ended} of {planned} episodes are finished; resume with `gde resume`"
+
     def turns_played(self) -> dict[str, int]:
         """The number of turns of the episodes that have begun and not failed."""
         counted = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
@@ -377,19 +385,6 @@ class Journal(Database):
                 row["name"].removeprefix(TRACEBACK): json.loads(row["value"])
                 for row in known
             }
-
-    def days_asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The first and the last day on which a part had answers of a model.
-
-        By the part's scope, which is empty for all episodes, and the model's name.
-        """
-        days: dict[tuple[str, str], list[str]] = {}
-        query = f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"
-        for row in self.query(query):
-            with decoding("facts"):
-                part, model, day = json.loads(row["name"].removeprefix(ASKED))
-                days.setdefault((part, model), []).append(str(day))
-        return {place: (min(found), max(found)) for place, found in days.items()}
 
     def asked_likeliest(self, model: str) -> bool:
         """Whether all episodes asked a server's model for the likeliest tokens."""

@@ -109,7 +109,7 @@ def measured(
     name: str, evidence: Evidence, catalogue: Catalogue
 ) -> Sequence[Measurement]:
     resources = Resources(catalogue)
-    return resources.metric(resources.find_metric(name))(evidence)
+    return resources.metric_of(resources.find_metric(name))(evidence)
 
 
 def test_default_metrics_keep_no_episodes(
