@@ -26,7 +26,8 @@ from gde.errors import GdeError
 from gde.offers import Capability, ModelOffer
 from gde.parts.language_model import LanguageModel, Served
 from gde.request.catalogue import Catalogue
-from gde.request.names import model_names, with_model_settings
+from gde.request.models import with_model_settings
+from gde.request.names import model_names
 from gde.request.ready import Chosen, Ready
 from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext

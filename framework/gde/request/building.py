@@ -11,7 +11,8 @@ from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.howfile import RUN_HOW, configure_how, with_settings
 from gde.request.kinds import EXECUTOR, KINDS, MODEL, REPORTER, SEVERAL, SINGLE
-from gde.request.names import ALIAS, split_url
+from gde.request.models import ALIAS
+from gde.request.names import split_url
 from gde.request.planfile import RUN, configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
 

@@ -9,7 +9,7 @@ from gde.offers import MetricOffer
 from gde.request.catalogue import Catalogue
 from gde.request.finding import Finder
 from gde.request.kinds import KINDS, Kind
-from gde.request.ready import Chosen, Ready, choices_of
+from gde.request.ready import Chosen, Ready
 
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
@@ -89,7 +89,7 @@ def without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
 def _replaced(ready: Ready, kind: Kind, chosen: tuple[Chosen, ...]) -> Ready:
     """The plan with other parts of a kind."""
     parts: dict[str, Any] = {kind.field: chosen}
-    fields: dict[str, Any] = {kind.field: choices_of(chosen)}
+    fields: dict[str, Any] = {kind.field: tuple(part.choice for part in chosen)}
     if kind.how:
         return replace(ready, how=replace(ready.how, **fields), **parts)
     return replace(ready, plan=replace(ready.plan, **fields), **parts)

@@ -2,25 +2,19 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from gde.data.how import How
+from gde.data.json import NONE, Json, Labels
 from gde.data.plan import OBJECT, Choice
 from gde.errors import ConfigError, GdeError
+from gde.offers import NoConfig
 from gde.request.catalogue import Catalogue, Entry
-from gde.request.kinds import KINDS, MODEL
-from gde.request.names import (
-    check_task,
-    find_model,
-    how_asked,
-    model_names,
-    models_by_name,
-    reward_names,
-)
+from gde.request.kinds import KINDS
+from gde.request.names import reward_names, without_servers
 from gde.request.objects import object_entry
-from gde.request.ready import Chosen, first_model, setting_of
-from gde.request.settings import build_part, dump_what
+from gde.request.ready import Chosen, setting_of
+from gde.request.settings import build_part, combinations, dump_what, how_fields
 
 DEFAULT_HOW = How()
 
@@ -43,40 +37,44 @@ class Finder:
         """
 
         def find() -> tuple[Entry, Any]:
-            entry = self.entry(kind, choice)
-            whose = setting_of(kind, choice.label)
-            own = self.how.settings.get(whose, {})
-            config = build_part(entry.offer.config, choice, own, whose)
-            return entry, config
+            entry = self._entry(kind, choice)
+            return entry, self._config(kind, choice, entry)
 
-        return self._found(kind, choice, find)
+        return self.chosen(kind, choice, find)
 
-    def models(
-        self, parts: Sequence[Chosen], configured: Sequence[Choice]
-    ) -> dict[str, Chosen]:
-        """The language models that the parts name, by name.
+    def environments(
+        self, choice: Choice
+    ) -> tuple[list[tuple[Labels, Chosen]], Choice]:
+        """An environment with each combination of the values of a sweep.
 
-        Args:
-            parts: the agent first.
-            configured: the models of the plan. Those that no part names are left out.
+        Each comes with the values that vary; the choice that is given back has all.
+
+        Raises:
+            GdeError: it does not exist, or a value that a field does not take.
         """
-        agent = parts[0]
-        own = first_model(agent)
-        if agent.absent:
-            configured = [choice for choice in configured if choice.name]
-        known = models_by_name(configured, agent.label, own)
-        found: dict[str, Chosen] = {}
-        for part in parts:
-            for named, name in model_names(part.config).items():
-                whose = f"{part.whose}.{named}"
-                if name not in found:
-                    choice = known.get(name, Choice(name=name))
-                    asked = how_asked(choice, own, self.how, self.catalogue)
-                    find = partial(find_model, choice, self.catalogue, whose, asked)
-                    found[name] = self._found(MODEL.name, choice, find)
-                if not self.absent:
-                    check_task(part.config, named, found[name].entry, whose)
-        return found
+        kind = "environment"
+        try:
+            entry = self._entry(kind, choice)
+            config = entry.offer.config
+            swept, each = combinations(config, choice.config, "env")
+        except GdeError as error:
+            if not self.absent:
+                raise
+            # Of one that is not installed here, the swept fields are unknown.
+            return [({}, _stand_in(kind, choice, str(error)))], choice
+        for name in swept.keys() & how_fields(config):
+            raise ConfigError(
+                f"env.{name} says how a run is done: wanted one value, got several"
+            )
+        found: list[tuple[Labels, Chosen]] = []
+        for values in each:
+            one = replace(choice, config=values)
+            labels = {name: _label(values[name]) for name in swept}
+            config_of_one = self._config(kind, one, entry)
+            found.append((labels, _chosen(kind, one, entry, config_of_one)))
+        # The plan keeps all values of a swept field, and the defaults of the others.
+        _, first = found[0]
+        return found, replace(choice, config={**first.choice.config, **swept})
 
     def judges(
         self, parts: Iterable[Chosen], rewards: Sequence[Chosen]
@@ -102,19 +100,28 @@ class Finder:
         except ConfigError as error:
             raise settable(error, name) from error
 
-    def _found(
+    def chosen(
         self, kind: str, choice: Choice, find: Callable[[], tuple[Entry, Any]]
     ) -> Chosen:
+        """A part that is found by a function, or a stand-in for it.
+
+        Raises:
+            GdeError: it cannot be had here, and no stand-in is wanted.
+        """
         try:
             entry, config = find()
         except GdeError as error:
             if not self.absent:
                 raise
-            return Chosen.stand_in(kind, choice, str(error))
-        complete = replace(choice, config=dump_what(config))
-        return Chosen(kind=kind, choice=complete, entry=entry, config=config)
+            return _stand_in(kind, choice, str(error))
+        return _chosen(kind, choice, entry, config)
 
-    def entry(self, kind: str, choice: Choice) -> Entry:
+    def _config(self, kind: str, choice: Choice, entry: Entry) -> Any:
+        whose = setting_of(kind, choice.label)
+        own = self.how.settings.get(whose, {})
+        return build_part(entry.offer.config, choice, own, whose)
+
+    def _entry(self, kind: str, choice: Choice) -> Entry:
         """The offer of a choice.
 
         Raises:
@@ -132,3 +139,27 @@ class Finder:
 def settable(error: GdeError, judge: str) -> ConfigError:
     """The error of a reward model that only another part names, with its remedy."""
     return ConfigError(f"{error}; add --reward {judge} to set it")
+
+
+def _chosen(kind: str, choice: Choice, entry: Entry, config: Any) -> Chosen:
+    bare, servers = without_servers(config)
+    complete = replace(choice, config=dump_what(bare))
+    return Chosen(kind=kind, choice=complete, entry=entry, config=bare, servers=servers)
+
+
+def _stand_in(kind: str, choice: Choice, reason: str) -> Chosen:
+    """A part of a recorded plan that cannot be had here."""
+    offer = KINDS[kind].offer(name=choice.name, summary=reason, config=NoConfig)
+    entry = Entry(plugin="", module="", offer=offer)
+    return Chosen(
+        kind=kind, choice=choice, entry=entry, config=NoConfig(), absent=reason
+    )
+
+
+def _label(value: Json) -> str | int | float | bool:
+    """A swept value as a label."""
+    if value is None:
+        return NONE
+    if isinstance(value, str | int | float | bool):
+        return value
+    return str(value)

@@ -1,14 +1,14 @@
 """A plan whose every part is known and configured."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gde.data.how import How
 from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
-from gde.offers import Capability, NoConfig
+from gde.offers import Capability
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS, REPORTER
@@ -38,19 +38,10 @@ class Chosen:
     """As in the plan, with all fields on which results depend."""
     entry: Entry
     config: Any
+    servers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Addresses that stood behind names of models, by model."""
     absent: str = ""
     """Why it cannot, or must not, be made here; empty when it can."""
-
-    @classmethod
-    def stand_in(cls, kind: str, choice: Choice, reason: str) -> "Chosen":
-        """A part of a recorded plan that cannot be made here."""
-        offer = KINDS[kind].offer(
-            name=choice.name, summary=reason, config=NoConfig, make=_refuse
-        )
-        entry = Entry(plugin="", module="", offer=offer)
-        return cls(
-            kind=kind, choice=choice, entry=entry, config=NoConfig(), absent=reason
-        )
 
     @property
     def name(self) -> str:
@@ -82,10 +73,6 @@ class Chosen:
         """The capabilities that the part needs with this configuration."""
         offer = self.entry.offer
         return offer.needs | offer.needs_for(self.config)
-
-
-def _refuse(_: NoConfig, __: Context) -> NoReturn:
-    raise GdeError("it is not installed here")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +149,6 @@ class Ready:
         if self.rewards:
             given |= {Capability.REWARD_TRACE}
         return given
-
-
-def choices_of(parts: Iterable[Chosen]) -> tuple[Choice, ...]:
-    """The choices of parts, as a plan has them."""
-    return tuple(part.choice for part in parts)
 
 
 def setting_of(kind: str, label: str) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from gde.data.goals import GOAL_MOVED
 from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.request.conditions import conditions_of
 from gde.request.defaults import with_defaults, with_members, without_misfits
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.kinds import KINDS, MODEL, REPORTER, SEVERAL, Kind
-from gde.request.ready import Chosen, Ready, choices_of
-from gde.request.servers import without_servers
+from gde.request.models import find_models
+from gde.request.ready import Chosen, Condition, Ready
 from gde.request.settings import dump_how
 
 ASKED_FOR = (*(kind for kind in SEVERAL if kind is not MODEL), REPORTER)
@@ -42,9 +42,12 @@ def resolve(
         UnknownName: a name or a field that does not exist.
         ConfigError: a value out of range.
     """
-    plan, how = without_servers(plan, how, catalogue)
     find = Finder(catalogue, absent, how)
-    conditions, environment = conditions_of(plan, find)
+    each, environment = find.environments(plan.environment)
+    conditions = []
+    for labels, part in each:
+        one = Condition(labels=labels, environment=part)
+        conditions += _swapped(one) if plan.goal_swap else [one]
     agent = find.part("agent", plan.agent)
     executor = find.part("executor", how.executor)
 
@@ -61,15 +64,17 @@ def resolve(
     for chosen in several.values():
         parts += chosen
     judges = find.judges(parts, several["rewards"])
-    models = find.models([*parts, *judges.values()], plan.models)
-    choices: dict[str, Any] = {name: choices_of(each) for name, each in several.items()}
+    models = find_models(find, [*parts, *judges.values()], plan.models)
+    found = {**several, MODEL.field: tuple(models.values())}
+    choices: dict[str, Any] = {
+        field: tuple(part.choice for part in chosen) for field, chosen in found.items()
+    }
     reporters = choices.pop(REPORTER.field)
-    choices[MODEL.field] = choices_of(models.values())
     ready = Ready(
         plan=replace(plan, environment=environment, agent=agent.choice, **choices),
         how=replace(how, executor=executor.choice, reporters=reporters),
         catalogue=catalogue,
-        conditions=conditions,
+        conditions=tuple(conditions),
         agent=agent,
         models=models,
         judges=judges,
@@ -83,6 +88,16 @@ def resolve(
             ready = with_defaults(ready, kind, find)
     ready = without_misfits(ready, plan.metrics)
     return replace(ready, how=replace(ready.how, settings=_settings(ready)))
+
+
+def _swapped(condition: Condition) -> list[Condition]:
+    """The condition with the worlds' own goals, and with the goals moved."""
+    return [
+        replace(
+            condition, labels={**condition.labels, GOAL_MOVED: moved}, goal_moved=moved
+        )
+        for moved in (False, True)
+    ]
 
 
 def _settings(ready: Ready) -> dict[str, dict[str, Json]]:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from math import isfinite
 from pathlib import Path
 from types import UnionType
@@ -168,6 +168,21 @@ def sweep(
     for name, value in values.items():
         alternatives[name] = _alternatives(hints[name], value, f"{whose}.{name}")
     return alternatives
+
+
+def combinations(
+    config: type[Any], values: Mapping[str, Json], whose: str
+) -> tuple[dict[str, list[Json]], list[dict[str, Json]]]:
+    """The fields that a sweep varies, each with its values, and every combination of
+    the values of all fields.
+
+    Raises:
+        ConfigError, UnknownName: as `sweep`.
+    """
+    alternatives = sweep(config, values, whose)
+    swept = {name: each for name, each in alternatives.items() if len(each) > 1}
+    crossed = product(*alternatives.values())
+    return swept, [dict(zip(alternatives, each, strict=True)) for each in crossed]
 
 
 def field_names(config: type[Any]) -> tuple[str, ...]:

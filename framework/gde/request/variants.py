@@ -6,7 +6,7 @@ All of them meet the same worlds, so that they can be compared.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 from gde.data.json import Json
@@ -16,17 +16,12 @@ from gde.request.building import Wanted, build_plan, choose, choose_model
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.kinds import KINDS, MODEL
-from gde.request.names import (
-    model_entry,
-    model_names,
-    models_by_name,
-    names_models,
-    split_url,
-)
+from gde.request.models import model_entry, models_by_name
+from gde.request.names import model_names, names_models, split_url
 from gde.request.planfile import listed_agents, read_plan
+from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
-from gde.request.servers import refuse_how
-from gde.request.settings import build, field_names, parse_settings, sweep
+from gde.request.settings import build, combinations, field_names, parse_settings
 
 AGENT = KINDS["agent"].table
 ODD = re.compile(r"[^\w.=+-]+")
@@ -204,10 +199,8 @@ def _crossed(
     config: type[Any], values: Mapping[str, Json], whose: str
 ) -> Iterator[Variant]:
     """Each combination of values, with the text of those that are one of several."""
-    alternatives = sweep(config, values, whose)
-    swept = [name for name, each in alternatives.items() if len(each) > 1]
-    for combination in product(*alternatives.values()):
-        chosen = dict(zip(alternatives, combination, strict=True))
+    swept, each = combinations(config, values, whose)
+    for chosen in each:
         # Of a served model, the address is no difference.
         texts = [split_url(str(chosen[name]))[0] for name in swept]
         yield texts, chosen

@@ -15,8 +15,8 @@ from gde.request.check import lacking
 from gde.request.objects import with_objects
 from gde.request.planfile import joined
 from gde.request.ready import Ready
+from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
-from gde.request.servers import refuse_how
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
@@ -24,7 +24,6 @@ from gde.runs.rendering import render, render_elsewhere
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
-from gde.store.lock import only_writer
 from gde.store.trust import check_trusted
 
 Kind = Literal["metrics", "probes"]
@@ -183,7 +182,6 @@ def _opened(
 ) -> Iterator[Pipeline]:
     """The stages of a run whose folder nobody else writes to."""
     with (
-        only_writer(folder.path),
         folder.writing(*anew) as journal,
         closing(Pipeline(ready, folder, journal, watch)) as run,
     ):

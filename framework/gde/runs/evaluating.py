@@ -19,7 +19,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
 from gde.request.ready import Ready
-from gde.request.servers import refuse_how
+from gde.request.refusing import refuse_how
 from gde.runs.conclusion import conclude
 from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline
@@ -28,7 +28,6 @@ from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
-from gde.store.lock import only_writer
 from gde.store.trust import check_trusted, trust_new
 
 OutputT = TypeVar("OutputT")
@@ -172,7 +171,7 @@ def _label(ready: Ready) -> str:
 def _writing(folder: RunFolder, *anew: str) -> Iterator[Journal]:
     """The journal of a run that nobody else writes to; errors name the run to resume."""
     try:
-        with only_writer(folder.path), folder.writing(*anew) as journal:
+        with folder.writing(*anew) as journal:
             yield journal
     except (RunFailed, KeyboardInterrupt) as error:
         error.add_note(str(folder.path))

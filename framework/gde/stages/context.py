@@ -21,7 +21,7 @@ from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
 from gde.request.finding import DEFAULT_HOW, Finder
-from gde.request.names import find_model
+from gde.request.models import find_model
 from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump_what
@@ -86,7 +86,8 @@ class Resources:
         Raises:
             GdeError: it cannot be made.
         """
-        return part.make(self.context(part.kind, part.label, scope))
+        context = self.context(part.kind, part.label, scope)
+        return part.make(context)
 
     @cached_property
     def scratch(self) -> Path:

@@ -41,6 +41,7 @@ from gde.store import manifest, received
 from gde.store.damage import decoding
 from gde.store.database import Statement, make
 from gde.store.journal import Journal
+from gde.store.lock import only_writer
 from gde.store.rows import to_json
 from gde.store.trust import entry_of, is_trusted, trust_new
 
@@ -248,7 +249,7 @@ class RunFolder:
 
     @contextmanager
     def writing(self, *anew: str) -> Iterator[Journal]:
-        """The run's journal for a command that makes results.
+        """The run's journal for a command that makes results, while no other does.
 
         Args:
             *anew: stages whose damaged results are deleted, to be made anew.
@@ -257,7 +258,10 @@ class RunFolder:
             RunFolderError: the record is damaged, or plan.toml was changed after the
             run had begun.
         """
-        with closing(Journal.open(self.journal_path)) as journal:
+        with (
+            only_writer(self.path),
+            closing(Journal.open(self.journal_path)) as journal,
+        ):
             kept = manifest.TABLES.keys() - anew
             manifest.check(journal, *kept, only=(*manifest.READ, *manifest.COMPUTED))
             journal.check_structure()

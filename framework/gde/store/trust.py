@@ -71,13 +71,13 @@ def trust(folder: Path, how: How) -> None:
     Raises:
         RunFolderError: the list cannot be written.
     """
+    place = _place(folder)
     tables: dict[str, Any] = {
         "path": str(folder.resolve()),
         "day": datetime.now(UTC).date().isoformat(),
         "plan": (folder / PLAN).read_text(encoding="utf-8"),
         "how": how_tables(how),
     }
-    place = _place(folder)
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Readable by the user alone, as mkstemp makes it: limits and servers are his.

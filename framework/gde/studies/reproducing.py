@@ -30,7 +30,8 @@ from gde.parts.reproduction import (
 )
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import read_settings
-from gde.request.names import split_url, with_model_settings
+from gde.request.models import with_model_settings
+from gde.request.names import split_url
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
 from gde.request.settings import build

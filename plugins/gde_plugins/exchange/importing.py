@@ -28,7 +28,6 @@ from gde.stages.models import NOTED
 from gde.stages.progress import ignore
 from gde.store.folder import RunFolder, free_name
 from gde.store.journal import Journal
-from gde.store.lock import only_writer
 
 SCORES = "scores"
 """The metric that gives the logged scores, and the fact of the last state that holds
@@ -119,7 +118,6 @@ def _written(
     path = out or free_name(Path("runs"), "run")
     with (
         RunFolder.filled(ready.plan, path) as folder,
-        only_writer(folder.path),
         folder.writing() as journal,
         # A log may come from anyone, so nobody trusts the run yet.
         closing(Pipeline(untrusted(ready), folder, journal, ignore)) as run,

@@ -12,7 +12,8 @@ from gde.data.plan import NOTHING, Choice
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelName
 from gde.request.catalogue import Catalogue, Entry, load_plugins
-from gde.request.names import find_model, model_names, models_by_name
+from gde.request.models import find_model, models_by_name
+from gde.request.names import model_names
 
 
 @dataclass(frozen=True)

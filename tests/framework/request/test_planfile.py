@@ -13,8 +13,8 @@ from gde import Choice, ConfigError, How, Plan, UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import configure_how
 from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
+from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
-from gde.request.servers import refuse_how
 
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""

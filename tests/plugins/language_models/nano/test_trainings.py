@@ -11,7 +11,7 @@ from transformers import AutoConfig
 from gde import Choice, How, Plan, evaluate, load_evidence
 from gde.reporting.claim import claim
 from gde.request.catalogue import Catalogue
-from gde.request.names import find_model
+from gde.request.models import find_model
 from gde.testing.context import PlainContext
 from gde_plugins.language_models import nano
 from gde_plugins.language_models.config import NanoConfig
