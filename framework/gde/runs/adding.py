@@ -12,19 +12,17 @@ from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
-from gde.request.objects import with_objects
 from gde.request.planfile import joined
 from gde.request.ready import Ready
-from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.runs.rendering import render, render_elsewhere
+from gde.runs.reopening import reopen
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
-from gde.store.trust import check_trusted
 
 Kind = Literal["metrics", "probes"]
 """The field of a plan to which parts are added."""
@@ -54,7 +52,9 @@ def rescore(
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     folder = RunFolder.open(Path(path))
-    ready = _ready(folder, "metrics", metrics, catalogue, plan=plan, how=how)
+    catalogue = catalogue or Catalogue.default()
+    own, how = reopen(folder, catalogue, plan, how)
+    ready = _with(own, how, catalogue, "metrics", metrics)
     with _opened(folder, ready, watch) as run:
         earlier = _earlier(run, needed=bool(metrics))
         result = conclude(run, earlier, _as_before(run))
@@ -90,7 +90,10 @@ def probe(
         is given, and the run has none.
     """
     folder = RunFolder.open(Path(path))
-    ready = _ready(folder, "probes", probes, catalogue, models, plan=plan, how=how)
+    catalogue = catalogue or Catalogue.default()
+    own, how = reopen(folder, catalogue, plan, how)
+    own = replace(own, models=joined(own.models, models))
+    ready = _with(own, how, catalogue, "probes", probes)
     if not ready.probes:
         raise GdeError(
             f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
@@ -131,46 +134,27 @@ def report(
         run and names no other folder.
     """
     folder = RunFolder.open(Path(path))
-    if out is None:
-        check_trusted(folder.path)
-    how = how or folder.last_how()
+    catalogue = catalogue or Catalogue.default()
+    own, how = reopen(folder, catalogue, plan, how, writes=out is None)
     if reporters:
         how = replace(how, reporters=reporters)
-    own = folder.plan() if plan is None else with_objects(folder.plan(), plan)
-    ready = resolve(own, catalogue or Catalogue.default(), how, absent=True)
+    ready = resolve(own, catalogue, how, absent=True)
     if out is not None:
         return render_elsewhere(ready, folder, out)
     with _opened(folder, ready, ignore) as run:
         return render(run, run.folder.read_result())
 
 
-def _ready(
-    folder: RunFolder,
-    kind: Kind,
-    choices: Sequence[Any],
-    catalogue: Catalogue | None,
-    models: Sequence[Choice] = (),
-    *,
-    plan: Plan | None,
-    how: How | None,
+def _with(
+    own: Plan, how: How, catalogue: Catalogue, kind: Kind, choices: Sequence[Any]
 ) -> Ready:
     """A run with the given parts in place of those of their kind, or with its own.
 
     Wanted parts must be installed. Others of the run may be missing, e.g. its objects
     without `plan`.
     """
-    check_trusted(folder.path)
-    catalogue = catalogue or Catalogue.default()
-    known = folder.plan()
-    refuse_how(known, catalogue, f"plan of {folder.path}")
-    if plan is not None:
-        known = with_objects(known, plan)
-    changed = replace(known, models=joined(known.models, models))
-    if choices:
-        asked: Any = {kind: choices}
-        changed = replace(changed, **asked)
-    how = how or folder.last_how()
-    ready = resolve(changed, catalogue, how, absent=True)
+    asked: Any = {kind: choices} if choices else {}
+    ready = resolve(replace(own, **asked), catalogue, how, absent=True)
     if choices:
         _check(ready, kind)
     return ready

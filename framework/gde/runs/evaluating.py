@@ -16,19 +16,18 @@ from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, RunFailed
 from gde.request.catalogue import Catalogue
-from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
 from gde.request.ready import Ready
-from gde.request.refusing import refuse_how
 from gde.runs.conclusion import conclude
 from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
+from gde.runs.reopening import reopen
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
-from gde.store.trust import check_trusted, trust_new
+from gde.store.trust import trust_new
 
 OutputT = TypeVar("OutputT")
 
@@ -109,13 +108,9 @@ def resume(
         `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    check_trusted(folder.path)
-    how = how or folder.last_how()
-    recorded = folder.plan()
     catalogue = catalogue or Catalogue.default()
-    refuse_how(recorded, catalogue, f"plan of {path}")
+    recorded, how = reopen(folder, catalogue, plan, how)
     if plan is not None:
-        recorded = with_objects(recorded, plan)
         begun = plan_hash(folder.recorded().begun)
         _check_same(path, begun, prepare(plan, catalogue, how))
     ready = prepare(recorded, catalogue, how)
