@@ -75,7 +75,8 @@ def trust(folder: Path, how: How) -> None:
     tables: dict[str, Any] = {
         "path": str(folder.resolve()),
         "day": datetime.now(UTC).date().isoformat(),
-        "plan": (folder / PLAN).read_text(encoding="utf-8"),
+        # For a difference to be shown; whether it can be read is said by who reads it.
+        "plan": (folder / PLAN).read_text(encoding="utf-8", errors="replace"),
         "how": how_tables(how),
     }
     try:
