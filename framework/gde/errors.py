@@ -73,3 +73,19 @@ class WorkerDied(RunFailed):
 
     def __reduce__(self) -> tuple[type["WorkerDied"], tuple[str]]:
         return WorkerDied, (self.death,)
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether an exception is a KeyboardInterrupt, or was made of one.
+
+    A signal may come anywhere, e.g. while a library is imported, and Python makes a
+    RuntimeError of an interrupt in a `__set_name__`.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        if isinstance(cause, BaseExceptionGroup) and cause.subgroup(KeyboardInterrupt):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

@@ -19,7 +19,7 @@ from gde.cli.descriptors import hold_standard
 from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import one_line, shown
 from gde.cli.output import DEBUG
-from gde.errors import INTERRUPTED, GdeError, UnknownName
+from gde.errors import INTERRUPTED, GdeError, UnknownName, is_interruption
 
 STOPPED = 3
 """The exit code of a disk or output that takes no more."""
@@ -173,9 +173,7 @@ def _run() -> NoReturn:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _interrupt)
     try:
-        code = build_app()(
-            sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False
-        )
+        code = _answered(sys.argv[1:] or ["--help"])
     except GdeError as error:
         _debug(error)
         notes = getattr(error, "__notes__", [])
@@ -196,6 +194,16 @@ def _run() -> NoReturn:
         leave(INTERRUPTED)
     _flush()
     raise SystemExit(code)
+
+
+def _answered(words: list[str]) -> Any:
+    """Do what a command line says, and give its exit code."""
+    try:
+        return build_app()(words, prog_name="gde", standalone_mode=False)
+    except Exception as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

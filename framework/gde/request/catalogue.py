@@ -12,7 +12,7 @@ from types import ModuleType
 import pluggy
 
 from gde import hookspecs
-from gde.errors import FAULTS, GdeError, UnknownName
+from gde.errors import FAULTS, GdeError, UnknownName, is_interruption
 from gde.offers import AnyOffer, MetricOffer
 from gde.request.kinds import KINDS, Kind
 
@@ -137,8 +137,8 @@ def _load(
     except BaseException as reason:
         if manager.get_plugin(entry.name) is not None:
             manager.unregister(name=entry.name)
-        if isinstance(reason, KeyboardInterrupt):
-            raise
+        if is_interruption(reason):
+            raise KeyboardInterrupt from reason
         lines = f"{type(reason).__name__}: {reason}".splitlines()
         error = lines[0]
 

@@ -4,7 +4,7 @@ import asyncio
 from traceback import TracebackException
 
 from gde.data.result import Failure
-from gde.errors import GdeError
+from gde.errors import GdeError, is_interruption
 
 FRAMES = 20
 """Innermost calls of a traceback that are kept."""
@@ -18,13 +18,11 @@ def pass_on(error: BaseException) -> None:
     Any other exception is the failure of the part that raised it.
 
     Raises:
-        KeyboardInterrupt: the error is one, or a group that holds one.
+        KeyboardInterrupt: the error is one, or was made of one.
         CancelledError: the current task is being cancelled.
     """
-    if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt):
+    if is_interruption(error):
         raise KeyboardInterrupt from error
-    if isinstance(error, KeyboardInterrupt):
-        raise error
     if isinstance(error, asyncio.CancelledError) and _cancelled():
         raise error
 
