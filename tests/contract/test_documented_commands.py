@@ -63,6 +63,7 @@ EXAMPLES = {
     "gde_leftist": "examples/third_party",
     "own_executor": "examples",
     "meg_studies": "benchmarks",
+    "reward_control": "benchmarks",
 }
 """Where modules are that a line loads by name."""
 FINISHED, WITH_FAILURES = 0, 3

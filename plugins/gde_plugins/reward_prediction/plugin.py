@@ -40,8 +40,8 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """The study of its tables, and of what reward models are worth for control."""
-    from gde_plugins.reward_prediction.config import ControlConfig, StudyConfig
+    """The study of its table."""
+    from gde_plugins.reward_prediction.config import StudyConfig
 
     return (
         Offer(
@@ -49,12 +49,6 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             summary="EPIC distance of reward models in five domains (Shen et al. 2026, table 1)",
             config=StudyConfig,
             make="gde_plugins.reward_prediction.study:RewardPredictionStudy",
-        ),
-        Offer(
-            name="reward-control",
-            summary="regret of agents that follow a reward model, beside its EPIC distance",
-            config=ControlConfig,
-            make="gde_plugins.reward_prediction.control:ControlStudy",
         ),
     )
 

@@ -4,20 +4,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from gde import Choice
-from gde.data.trajectory import Trajectory
-from gde.studies.reproducing import Request, reproduce
-from gde.testing.samples import sample_evidence
-from gde_plugins.reward_prediction.config import ControlConfig
-from gde_plugins.reward_prediction.control import (
+from reward_control.config import ControlConfig
+from reward_control.figure import Point
+from reward_control.study import (
     BESIDE_RANDOM,
     PREDICTS,
     ControlStudy,
     rank_correlation,
     regret,
 )
-from gde_plugins.reward_prediction.control_figure import Point
+
+from gde import Choice
+from gde.data.trajectory import Trajectory
+from gde.request.catalogue import Catalogue, load_plugins
+from gde.studies.reproducing import Request, reproduce
+from gde.testing.samples import sample_evidence
 from gde_plugins.reward_prediction.measured import BESIDE
 
 EPISODE = next(one for one in sample_evidence(6).trajectories if one.turns)
@@ -98,6 +99,7 @@ def test_the_truth_has_no_regret_and_the_verdicts_say_so(tmp_path: Path) -> None
     found = reproduce(
         Request(name="reward-control", settings=settings, scale=0.16, rewards=(mine,)),
         tmp_path / "study",
+        Catalogue(load_plugins(modules=("reward_control",))),
     )
     assert found.status == "ok" and len(found.figures) == 1
     rows = {(row.table, row.quantity): row for row in found.rows}

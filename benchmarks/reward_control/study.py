@@ -26,10 +26,10 @@ from gde_plugins.reward_prediction.baselines import (
     READING_NOTHING,
     listed,
 )
-from gde_plugins.reward_prediction.config import ControlConfig
-from gde_plugins.reward_prediction.control_figure import Point, figure
 from gde_plugins.reward_prediction.domains import Domain, find_domain, offer_of
 from gde_plugins.reward_prediction.measured import BESIDE
+from reward_control.config import ControlConfig
+from reward_control.figure import Point, figure
 
 RANDOM = "random actions"
 ORACLE = "oracle"
