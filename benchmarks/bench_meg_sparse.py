@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from random_models import random_mdp, random_policy
 from sizes import size
 from sparse_peers import Endless, Sparse, fit, rationality
 
@@ -29,8 +30,6 @@ from gde_plugins.meg.worlds import (
     cliff_world,
     epsilon_greedy,
     greedy,
-    random_mdp,
-    random_policy,
 )
 
 HERE = Path(__file__).parent

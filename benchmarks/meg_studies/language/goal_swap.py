@@ -10,11 +10,13 @@ need not generalise outside of the distribution). So the goal is put elsewhere, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gde.data.mdp import Floats
-from gde_plugins.meg.trajectories.placebo import TARGET, Place, ending_at
-from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
+import numpy as np
+
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.trajectories.placebo import TARGET, Place
 from gde_plugins.meg.trajectories.utilities import Feature
 from meg_studies.language.scenes import Swap
+from meg_studies.language.tabular_agent import Tabulated, expected
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,3 +104,14 @@ def _towards(agent: Tabulated, place: Place, other: Place) -> Tabulated:
 
 def _signed(agents: Sequence[Tabulated]) -> float:
     return expected(agents, Feature(TARGET)).signed
+
+
+def ending_at(world: TabularMDP, place: Place, goal: Place) -> TabularMDP:
+    """Return the world that ends at the place instead of at its goal, and has it as the
+    feature `TARGET`.
+    """
+    terminal = place
+    if world.terminal is not None:
+        terminal = place | (world.terminal & ~goal)
+    labels = {TARGET: place.astype(np.float64)}
+    return replace(world, terminal=terminal, labels=labels)

@@ -25,11 +25,11 @@ from gde.request.settings import build
 from gde.seeding import generator
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 from meg_studies.config import LanguageConfig
 from meg_studies.language.goal_swap import interventional, swapped
 from meg_studies.language.policies import policies_of
 from meg_studies.language.scenes import Scene, Swap, swaps
+from meg_studies.language.tabular_agent import Tabulated, expected
 
 SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, leave interventions to future work"
 TURNS = 1.5

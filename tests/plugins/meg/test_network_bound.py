@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from meg_studies.language.tabular_agent import Tabulated
+from random_models import random_policy
 
 from gde.data.mdp import Floats
 from gde_plugins.meg import unknown_utility
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries, lower_bound
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
-from gde_plugins.meg.trajectories.tabular_agent import Tabulated
-from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, random_policy
+from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
 WORLD = cliff_world(4, 3)
 HORIZON = 6

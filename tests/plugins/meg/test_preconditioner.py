@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import random_models
 from random_worlds import Kind, random_mdp, random_policy
 from scipy.sparse.linalg import LinearOperator, cg
 
 from gde import Policy, TabularMDP
 from gde.data.mdp import Floats
-from gde_plugins.meg import known_utility, soft_policy, unknown_utility, worlds
+from gde_plugins.meg import known_utility, soft_policy, unknown_utility
 from gde_plugins.meg.solvers.preconditioner import initial_utility, preconditioner
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
@@ -69,7 +70,9 @@ def test_the_preconditioner_inverts_the_curvature(
 def test_the_utilities_predict_a_soft_optimal_policy_nearly_as_well_as_any(
     n_terminal: int,
 ) -> None:
-    mdp = worlds.random_mdp(np.random.default_rng(0), 30, 3, n_terminal=n_terminal)
+    mdp = random_models.random_mdp(
+        np.random.default_rng(0), 30, 3, n_terminal=n_terminal
+    )
     mdp = TabularMDP(**{**vars(mdp), "discount": 0.9})
     policy = soft_policy(mdp, 1.0, None)
     process = process_of(mdp, None)

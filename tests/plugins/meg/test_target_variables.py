@@ -9,6 +9,7 @@ import pytest
 from causal_parts import mdp_diagram, random_network, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from random_models import random_mdp, random_policy
 from scipy.special import entr
 
 import gde_plugins.meg.solvers.known as mdp_known
@@ -24,7 +25,6 @@ from gde_plugins.meg.causal import (
     with_recall,
 )
 from gde_plugins.meg.causal.graph import d_separated, descendants
-from gde_plugins.meg.worlds import random_mdp, random_policy
 
 SEEDS = st.integers(0, 10**6)
 CHEESE = utility("U", [-1.0, 1.0], ["T"])

@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_models import random_mdp, random_policy
 
 from gde.data.mdp import Policy, TabularMDP
 from gde.numerics.tabular import occupancy, solve
-from gde_plugins.meg.worlds import (
-    cliff_world,
-    epsilon_greedy,
-    greedy,
-    random_mdp,
-    random_policy,
-    unrolled,
-)
+from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, unrolled
 
 HORIZON = 30
 # Left or right, then with the prize or without it for good.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_models import random_policy
 
 from gde import Policy, TabularMDP
 from gde_plugins.meg import (
@@ -22,12 +23,7 @@ from gde_plugins.meg import (
 from gde_plugins.meg.causal import Diagram, chance, decision, utility
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear_utility import Linear
-from gde_plugins.meg.worlds import (
-    cliff_world,
-    epsilon_greedy,
-    greedy,
-    random_policy,
-)
+from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
 RNG = np.random.default_rng(0)
 STAY, SWITCH = [[1, 0], [0, 1]], [[0, 1], [1, 0]]

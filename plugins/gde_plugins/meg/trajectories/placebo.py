@@ -1,7 +1,5 @@
 """Another place where the goal of a tabulated world might be."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from gde.data.mdp import TabularMDP
@@ -33,17 +31,6 @@ def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
         return None
     drawn = rng.choice(alike)
     return same_cell(world, np.arange(world.n_states) == drawn)
-
-
-def ending_at(world: TabularMDP, place: Place, goal: Place) -> TabularMDP:
-    """Return the world that ends at the place instead of at its goal, and has it as the
-    feature `TARGET`.
-    """
-    terminal = place
-    if world.terminal is not None:
-        terminal = place | (world.terminal & ~goal)
-    labels = {TARGET: place.astype(np.float64)}
-    return replace(world, terminal=terminal, labels=labels)
 
 
 def goal_of(world: TabularMDP) -> Place:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from meg_studies.language.tabular_agent import Tabulated, expected
 from walking import mazes
 
 from gde_plugins.meg import from_trajectories, soft_policy
 from gde_plugins.meg.trajectories.sample import planning_horizon
-from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 
 STEPS = 30
 
