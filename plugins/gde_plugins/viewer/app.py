@@ -28,15 +28,15 @@ from gde.comparisons.comparing import compare
 from gde.comparisons.contest import Contest, read_contest
 from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
-from gde.reporting.library import group_of, library, state
-from gde.reporting.page.contest_page import contest_page
-from gde.reporting.page.html import page
-from gde.reporting.page.study_page import study_page
-from gde.reporting.page.templates import content_policy, source, template
 from gde.request.catalogue import Catalogue
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 from gde.studies.study import read_study
+from gde_plugins.pages.contest_page import contest_page
+from gde_plugins.pages.library import group_of, library, state
+from gde_plugins.pages.run_page import page
+from gde_plugins.pages.study_page import study_page
+from gde_plugins.pages.templates import content_policy, source, template
 
 HOSTS = ["127.0.0.1", "localhost"]
 TOKEN = "token"

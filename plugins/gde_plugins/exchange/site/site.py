@@ -15,13 +15,6 @@ from gde.comparisons.contest import Contest, read_contest
 from gde.comparisons.differences import Compared
 from gde.errors import GdeError
 from gde.files import new_folder
-from gde.reporting.library import state
-from gde.reporting.page.contest_page import contest_page, ranking_table
-from gde.reporting.page.html import NAME, page
-from gde.reporting.page.study_page import study_page
-from gde.reporting.page.tables import Table
-from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.page_files import STUDY_PAGE
 from gde.reporting.ranking import ranking
 from gde.request.catalogue import Catalogue
 from gde.stages.evidence import load_evidence
@@ -37,6 +30,12 @@ from gde_plugins.exchange.site.dataset import (
     copy_marks,
     write_dataset,
 )
+from gde_plugins.pages.contest_page import contest_page, ranking_table
+from gde_plugins.pages.library import state
+from gde_plugins.pages.run_page import NAME, page
+from gde_plugins.pages.study_page import STUDY_PAGE, study_page
+from gde_plugins.pages.tables import Table
+from gde_plugins.pages.templates import content_policy, source, template
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from gde.data.figure import Figure
 from gde.data.json import Json, is_number
 from gde.data.measure import Measures
 from gde.data.result import Measurement
-from gde.reporting.figures.drawing import BLUE, numbers, unit_title
-from gde.reporting.figures.maps import heat_map, panels
+from gde.reporting.drawing import BLUE, numbers, unit_title
+from gde_plugins.pages.figures.maps import heat_map, panels
 
 SIZE: Mapping[str, Json] = {"width": 270, "height": 180}
 FEW_POINTS = 12

@@ -12,9 +12,6 @@ from gde.data.figure import Figure
 from gde.data.json import NONE
 from gde.data.measure import Question
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.layers import layer_curve
-from gde.reporting.figures.learning import learning_curves
-from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.findings import (
     Finding,
     Probed,
@@ -32,6 +29,9 @@ from gde.reporting.wording import (
     quantity,
     verdict_text,
 )
+from gde_plugins.pages.figures.layers import layer_curve
+from gde_plugins.pages.figures.learning import learning_curves
+from gde_plugins.pages.figures.scales import Mark, Scale
 
 TITLES: Mapping[Question, str] = {
     "did": "What it did",

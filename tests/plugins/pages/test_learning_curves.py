@@ -7,10 +7,10 @@ from gde.data.json import Labels
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict
 from gde.reporting.claim import claim
-from gde.reporting.figures.drawing import svg
-from gde.reporting.figures.learning import learning_curves
+from gde.reporting.drawing import svg
 from gde.reporting.findings import probed
 from gde.stages.learning import MEASURES
+from gde_plugins.pages.figures.learning import learning_curves
 
 
 def of_fit(result: Result, control: str) -> Labels:

@@ -12,10 +12,10 @@ from gde.data.plan import Choice, Plan
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict
-from gde.reporting.figures.drawing import svg
-from gde.reporting.figures.layer_map import layer_map
+from gde.reporting.drawing import svg
 from gde.reporting.findings import probed
-from gde.reporting.page.html import page
+from gde_plugins.pages.figures.layer_map import layer_map
+from gde_plugins.pages.run_page import page
 
 BEFORE, AFTER = "before reasoning", "after reasoning"
 OUTCOMES: dict[tuple[int, str], Outcome | None] = {

@@ -9,7 +9,7 @@ from typing import Any
 from gde.data.completion import Completion, Message
 from gde.data.evidence import Evidence
 from gde.data.trajectory import Decision
-from gde.reporting.page.episodes import Films, films
+from gde_plugins.pages.episodes import Films, films
 
 
 def unpacked(made: Films | None) -> list[dict[str, Any]]:

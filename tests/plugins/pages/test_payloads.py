@@ -19,7 +19,7 @@ from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
-from gde.reporting.page.html import HtmlReporter
+from gde_plugins.pages.run_page import HtmlReporter
 
 DUMP = ("--virtual-time-budget=3000", "--dump-dom")
 """The page after its scripts have run."""

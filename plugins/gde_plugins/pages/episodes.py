@@ -18,7 +18,8 @@ from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
 from gde.reporting.claim import main_report
-from gde.reporting.figures.pictures import (
+from gde.reporting.wording import number, plural, quantity
+from gde_plugins.pages.figures.pictures import (
     MARKS,
     Keys,
     decoded_picture,
@@ -26,7 +27,6 @@ from gde.reporting.figures.pictures import (
     legend,
     true_picture,
 )
-from gde.reporting.wording import number, plural, quantity
 
 MOST = 400
 """Episodes in a page. Of a larger run the page shows every k-th, and says so."""

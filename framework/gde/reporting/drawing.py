@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gde.data.figure import Figure
@@ -30,42 +29,13 @@ STYLE: Mapping[str, Json] = {
 }
 """Greys that are legible on light and on dark backgrounds."""
 BLUE = "#2b7fc4"
-NARROW = 430
-"""Greatest width in pixels of a figure that shares a row."""
 NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 forbids: vl_convert ends the process when it gets one."""
-WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
 TOLD = "cell"
 """The `ariaRoleDescription` of marks whose description is shown under the mouse."""
 DESCRIBED = re.compile(
     rf'<path aria-label="([^"]*)"([^>]* aria-roledescription="{TOLD}"[^>]*)/>'
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A figure as the page shows it."""
-
-    figure: Figure
-    svg: str
-
-    @property
-    def wide(self) -> bool:
-        """Whether it needs a row for itself."""
-        found = WIDTH.match(self.svg)
-        if found is None:
-            return False
-        width = float(found[1])
-        return width > NARROW
-
-
-def picture(figure: Figure) -> Picture:
-    """Draw a figure.
-
-    Raises:
-        ValueError: the specification is no valid Vega-Lite.
-    """
-    return Picture(figure=figure, svg=svg(figure))
 
 
 def svg(figure: Figure) -> str:

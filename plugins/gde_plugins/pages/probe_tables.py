@@ -6,8 +6,8 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
-from gde.reporting.page.tables import Cell, Group, Row, Table, cell, pick
 from gde.reporting.wording import CONTROLS, caveats, heading, labels_text, place_text
+from gde_plugins.pages.tables import Cell, Group, Row, Table, cell, pick
 
 
 def probe_tables(

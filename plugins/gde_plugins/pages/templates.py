@@ -9,7 +9,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 
 from gde.reporting.wording import labels_text
 
-HERE = "gde.reporting.page"
+HERE = "gde_plugins.pages"
 
 
 def template(name: str, package: str = HERE) -> Template:

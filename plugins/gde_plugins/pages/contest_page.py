@@ -20,9 +20,6 @@ from gde.reporting.contest import (
     variants,
     verdicts,
 )
-from gde.reporting.figures.scales import Scale
-from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, table
-from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.probe_differences import (
     against_control,
     against_first,
@@ -41,8 +38,11 @@ from gde.reporting.wording import (
     number,
     quantity,
 )
+from gde_plugins.pages.figures.scales import Scale
+from gde_plugins.pages.run_page import NAME
+from gde_plugins.pages.tables import ABSENT, Cell, Group, Row, Table, cell, table
+from gde_plugins.pages.templates import content_policy, source, template
 
-NAME = "report.html"
 DIFFERENCE = f"B{SPACE}\u2212{SPACE}A"
 PROBE_COLUMNS = ("A", "B", DIFFERENCE)
 COLUMNS = (

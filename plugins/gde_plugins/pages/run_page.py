@@ -9,21 +9,21 @@ from gde.data.result import Result
 from gde.files import write_whole
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.claim import claim
-from gde.reporting.figures.breakdowns import breakdowns
-from gde.reporting.figures.drawing import picture
-from gde.reporting.figures.layer_map import layer_map
 from gde.reporting.findings import of_metrics, probed
-from gde.reporting.page.cards import cards
-from gde.reporting.page.conditions import condition_maps, condition_table
-from gde.reporting.page.episodes import films, spread
-from gde.reporting.page.probe_tables import probe_tables
-from gde.reporting.page.tables import (
+from gde_plugins.pages.cards import cards
+from gde_plugins.pages.conditions import condition_maps, condition_table
+from gde_plugins.pages.episodes import films, spread
+from gde_plugins.pages.figures.breakdowns import breakdowns
+from gde_plugins.pages.figures.layer_map import layer_map
+from gde_plugins.pages.gallery import picture
+from gde_plugins.pages.probe_tables import probe_tables
+from gde_plugins.pages.tables import (
     condition_keys,
     group_tables,
     provenance_rows,
     tests_tables,
 )
-from gde.reporting.page.templates import content_policy, source, template
+from gde_plugins.pages.templates import content_policy, source, template
 
 NAME = "report.html"
 

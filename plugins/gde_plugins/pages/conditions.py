@@ -6,10 +6,10 @@ from dataclasses import replace
 from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.maps import heat_map, panels
 from gde.reporting.findings import headlines, probed, swept
-from gde.reporting.page.tables import Cell, Row, Table, cell, pick, table
 from gde.reporting.wording import heading, labels_text, verdict_text
+from gde_plugins.pages.figures.maps import heat_map, panels
+from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
 
 MAPS = {2: heat_map, 3: panels}
 """What draws a map, by the number of settings."""

@@ -9,8 +9,8 @@ import pytest
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
-from gde.reporting.figures.drawing import svg
-from gde.reporting.page.conditions import condition_maps, condition_table
+from gde.reporting.drawing import svg
+from gde_plugins.pages.conditions import condition_maps, condition_table
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (

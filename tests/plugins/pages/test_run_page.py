@@ -24,9 +24,9 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
 from gde.parts.reporter import Reporter
-from gde.reporting.page.episodes import films
-from gde.reporting.page.html import HtmlReporter, page
 from gde.reporting.wording import number
+from gde_plugins.pages.episodes import films
+from gde_plugins.pages.run_page import HtmlReporter, page
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=y>'
 VOID = {"meta", "br", "img", "link", "input", "hr"}

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import COLORS, CellMap, decoded_classes
 from gde.data.observation import State, World
-from gde.reporting.figures.pictures import (
+from gde_plugins.pages.figures.pictures import (
     SPARE_TONES,
     decoded_picture,
     decoded_places,
     legend,
     true_picture,
 )
-from gde.reporting.page.templates import source
+from gde_plugins.pages.templates import source
 
 HOSTILE = '"><script>&'
 

@@ -6,7 +6,7 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.json import is_number
 from gde.data.result import Measurement
-from gde.reporting.figures.drawing import numbers, unit_title
+from gde.reporting.drawing import numbers, unit_title
 from gde.reporting.wording import bounds, counted, number
 
 HEIGHT = 46

@@ -6,13 +6,14 @@ from types import MappingProxyType
 
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import agent_text, asked_lines
-from gde.reporting.figures.drawing import picture
-from gde.reporting.page.html import NAME
-from gde.reporting.page.tables import ABSENT, Cell, Row, Table, cell, pick, table
-from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import counted, heading, number
 from gde.studies.study import Study
+from gde_plugins.pages.gallery import picture
+from gde_plugins.pages.run_page import NAME
+from gde_plugins.pages.tables import ABSENT, Cell, Row, Table, cell, pick, table
+from gde_plugins.pages.templates import content_policy, source, template
 
+STUDY_PAGE = "reproduction.html"
 NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 

@@ -12,9 +12,9 @@ from gde.data.figure import Figure
 from gde.data.model_use import ModelUse, Usage
 from gde.data.result import Failure, Measurement, Result
 from gde.parts.reproduction import Comparison
-from gde.reporting.page.study_page import comparison_tables, study_page
 from gde.studies.study import Study
 from gde.testing.samples import sample_result
+from gde_plugins.pages.study_page import comparison_tables, study_page
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -13,7 +13,7 @@ from gde.data.measure import Measure
 from gde.data.probe import FIT, Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
-from gde.reporting.figures.drawing import TOLD
+from gde.reporting.drawing import TOLD
 from gde.reporting.findings import Probed, swept
 from gde.reporting.wording import (
     POSITIONS,

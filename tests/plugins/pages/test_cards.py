@@ -7,8 +7,8 @@ from dataclasses import replace
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.scales import Mark, Scale
-from gde.reporting.page.cards import Card, cards
+from gde_plugins.pages.cards import Card, cards
+from gde_plugins.pages.figures.scales import Mark, Scale
 
 UNHEARD = (
     Measure(

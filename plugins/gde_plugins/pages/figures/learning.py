@@ -8,7 +8,7 @@ from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.drawing import BLUE, numbers, unit_title
+from gde.reporting.drawing import BLUE, numbers, unit_title
 from gde.reporting.findings import Probed
 from gde.reporting.wording import CONTROLS
 from gde.stages.learning import CURVE

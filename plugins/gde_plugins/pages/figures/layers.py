@@ -7,7 +7,7 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.drawing import BLUE, numbers, unit_title
+from gde.reporting.drawing import BLUE, numbers, unit_title
 from gde.reporting.findings import Probed, beside
 
 GREY = "#8a929a"
