@@ -193,11 +193,10 @@ def _probe_row(row: ProbeRow) -> Row:
     between = Cell(text=difference(row) or ABSENT, reason=against_first(row))
     cells = []
     for one in (row.a, row.b):
-        if one.value is None:
-            cells.append(cell(one))
-        else:
-            shown = cell(one, quantity)
-            cells.append(replace(shown, reason=against_control(one)))
+        shown = cell(one, quantity)
+        if one.value is not None:
+            shown = replace(shown, reason=against_control(one))
+        cells.append(shown)
     return Row(head=row.title, hint=row.name, cells=(*cells, between))
 
 

@@ -132,9 +132,7 @@ def spread(evidence: Evidence, most: int = MOST) -> Evidence:
 
 def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
     # Only (rows, height, width, classes) is a map. Other probes decode numbers.
-    if report is None or report.decoded.ndim != 4:
-        return DecodedMaps()
-    if report.decoded.shape[-1] != len(report.classes):
+    if report is None or report.decoded.shape[3:] != (len(report.classes),):
         return DecodedMaps()
     by_turn = dict(zip(report.rows, report.decoded, strict=True))
     return DecodedMaps(classes=report.classes, by_turn=by_turn)
@@ -162,22 +160,19 @@ def _film(
     horizon = plural(trajectory.horizon, "turn")
 
     verdicts = {frame.get("verdict") for frame in frames}
-    marks = []
-    if not trajectory.succeeded:
-        marks.append(MISSED)
-    if UNUSABLE_TURN in verdicts:
-        marks.append(UNUSABLE)
-    if STRAY_TURN in verdicts:
-        marks.append(STRAYED)
-    if any("decoded" in frame for frame in frames):
-        marks.append(DECODED)
+    marks = {
+        MISSED: not trajectory.succeeded,
+        UNUSABLE: UNUSABLE_TURN in verdicts,
+        STRAYED: STRAY_TURN in verdicts,
+        DECODED: any("decoded" in frame for frame in frames),
+    }
 
     return {
         "key": str(trajectory.key),
         "labels": dict(trajectory.labels),
         "task": shorten(trajectory.world.objective, MAX_TASK, placeholder=CUT),
         "outcome": f"{end} after {n_turns} of at most {horizon}",
-        "marks": marks,
+        "marks": [mark for mark, is_borne in marks.items() if is_borne],
         "turns": frames,
         "hidden": max(0, n_turns - MAX_FRAMES),
     }

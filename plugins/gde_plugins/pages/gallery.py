@@ -22,10 +22,7 @@ class Picture:
     def wide(self) -> bool:
         """Whether it needs a row for itself."""
         found = WIDTH.match(self.svg)
-        if found is None:
-            return False
-        width = float(found[1])
-        return width > NARROW
+        return found is not None and float(found[1]) > NARROW
 
 
 def picture(figure: Figure) -> Picture:

@@ -92,10 +92,7 @@ def library(root: Path) -> dict[str, Path]:
 
     # Runs stay together because a group is as recent as its latest run.
     changed = {name: _changed(path) for name, path in found.items()}
-    groups = {}
-    for name, path in found.items():
-        group, _ = group_of(name, path)
-        groups[name] = group or name
+    groups = {name: group_of(name, path)[0] or name for name, path in found.items()}
     latest: dict[str, float] = {}
     for name, group in groups.items():
         latest[group] = max(latest.get(group, 0.0), changed[name])

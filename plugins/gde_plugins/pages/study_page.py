@@ -1,8 +1,6 @@
 """The page of a reproduced study: its figures, and the printed numbers beside ours."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
 
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import agent_text, asked_lines
@@ -10,14 +8,13 @@ from gde.reporting.wording import counted, heading, number
 from gde.studies.study import Study
 from gde_plugins.pages.gallery import picture
 from gde_plugins.pages.run_page import NAME
-from gde_plugins.pages.tables import ABSENT, Cell, Row, Table, cell, pick, table
+from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
 from gde_plugins.pages.templates import content_policy, source, template
 
 STUDY_PAGE = "reproduction.html"
-NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 
-def study_page(study: Study, links: Mapping[str, str] = NO_LINKS) -> str:
+def study_page(study: Study, links: Mapping[str, str] | None = None) -> str:
     """The page's HTML. Equal studies give equal text.
 
     Args:
@@ -42,7 +39,7 @@ def study_page(study: Study, links: Mapping[str, str] = NO_LINKS) -> str:
 
 
 def comparison_tables(
-    rows: Sequence[Comparison], links: Mapping[str, str] = NO_LINKS
+    rows: Sequence[Comparison], links: Mapping[str, str]
 ) -> list[tuple[str, Table]]:
     """Headings with the tables of their rows, in order of first appearance.
 
@@ -61,37 +58,32 @@ def comparison_tables(
 
         # Where nothing was published, two columns would be empty.
         is_published = any(row.paper is not None for row in own)
+        first = ("paper", "ours", "difference") if is_published else ("ours",)
         lines = []
         for row in own:
-            line = _row(row, list(rules), is_published)
-            lines.append(replace(line, link=links.get(row.source, "")))
-        columns = ("ours", *rules, "n")
-        if is_published:
-            columns = ("paper", "ours", "difference", *rules, "n")
-        tables.append((title, table(columns, lines)))
+            others = {rule: cell(one, _text) for rule, one in row.others.items()}
+            n = Cell(text=counted(row.ours.n, row.ours.clusters))
+            line = Row(
+                head=heading(row.quantity, row.ours.unit),
+                hint=row.source,
+                cells=(*pick(_compared(row), first), *pick(others, rules), n),
+                link=links.get(row.source, ""),
+            )
+            lines.append(line)
+        tables.append((title, table((*first, *rules, "n"), lines)))
     return tables
 
 
-def _row(row: Comparison, rules: Sequence[str], is_published: bool) -> Row:
+def _compared(row: Comparison) -> dict[str, Cell]:
+    """Our number beside the published one."""
     unit = row.ours.unit
-    paper = ABSENT
+    cells = {"ours": cell(row.ours, _text)}
     if row.paper is not None:
-        paper = _text(row.paper, unit)
-
-    difference = ABSENT
+        cells["paper"] = Cell(text=_text(row.paper, unit))
     if row.difference is not None:
-        difference = _text(row.difference, unit)
-        if row.difference > 0:
-            difference = f"+{difference}"
-
-    ours = cell(row.ours, _text)
-    others = {rule: cell(one, _text) for rule, one in row.others.items()}
-    n = Cell(text=counted(row.ours.n, row.ours.clusters))
-    cells = (ours, *pick(others, rules), n)
-    if is_published:
-        first = (Cell(text=paper), ours, Cell(text=difference))
-        cells = (*first, *pick(others, rules), n)
-    return Row(head=heading(row.quantity, unit), hint=row.source, cells=cells)
+        sign = "+" if row.difference > 0 else ""
+        cells["difference"] = Cell(text=f"{sign}{_text(row.difference, unit)}")
+    return cells
 
 
 def _text(value: float, unit: str) -> str:

@@ -87,10 +87,7 @@ def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
 
 def condition_keys(evidence: Evidence) -> frozenset[str]:
     """The names of the labels that numbers may be broken down by."""
-    keys: set[str] = set()
-    for trajectory in evidence.trajectories:
-        keys.update(trajectory.labels)
-    return frozenset(keys)
+    return frozenset().union(*(one.labels for one in evidence.trajectories))
 
 
 def provenance_rows(

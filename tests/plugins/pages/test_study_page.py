@@ -48,7 +48,7 @@ def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
         row("eps", 0.003, 0.00307, "U"),
         row("k=2", None, None),
     ]
-    tables = dict(comparison_tables(rows))
+    tables = dict(comparison_tables(rows, {}))
     assert [*tables] == ["T", "U"]
     assert tables["T"].columns == ("paper", "ours", "difference", "compatible", "n")
     first, second = (
@@ -68,7 +68,7 @@ def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
 def test_a_small_probability_is_not_shown_as_zero_or_with_digits_nobody_needs() -> None:
     p = Measurement(name="p", value=4e-5, unit="probability", n=4)
     rows = [Comparison(quantity="p", paper=None, ours=p, source="T", table="T")]
-    ((_, shown),) = comparison_tables(rows)
+    ((_, shown),) = comparison_tables(rows, {})
     assert shown.groups[0].rows[0].cells[0].text == "< 0.001"
 
 

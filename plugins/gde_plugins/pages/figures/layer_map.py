@@ -79,7 +79,7 @@ def layer_map(probe: Probed, result: Result) -> Figure | None:
     for condition in places.conditions:
         panels = []
         for name in names:
-            if places.is_measured(name, condition):
+            if places.measured(name, condition):
                 panels.append(places.panel(name, condition))
         if panels:
             title = condition or (ALL if len(places.conditions) > 1 else "")
@@ -149,21 +149,22 @@ class _Places:
     def headlines(self) -> list[str]:
         """The headlines that are tested at any place; without tests, all."""
         meanings = self.result.meanings
-        measured = []
-        tested = []
-        for (_, name, _), one in self.numbers.items():
-            if meanings[name].headline and one.value is not None:
-                measured.append(name)
-                if one.verdict is not None:
-                    tested.append(name)
-        return meanings.ordered(tested or measured)
+        known = [name for _, name, _ in self.numbers if meanings[name].headline]
+        names = [name for name in meanings.ordered(known) if self.measured(name)]
+        tested = [name for name in names if self._verdicts(name)]
+        return tested or names
 
-    def is_measured(self, name: str, condition: str) -> bool:
-        """Whether a number has a value at any place."""
+    def measured(self, name: str, condition: str | None = None) -> list[Measurement]:
+        """The values of a number at all places, in one condition or in all."""
+        found = []
         for (_, known, labels), one in self.numbers.items():
-            if (known, labels) == (name, condition) and one.value is not None:
-                return True
-        return False
+            is_asked = known == name and condition in (None, labels)
+            if is_asked and one.value is not None:
+                found.append(one)
+        return found
+
+    def _verdicts(self, name: str) -> list[Verdict]:
+        return [one.verdict for one in self.measured(name) if one.verdict is not None]
 
     def panel(self, name: str, condition: str) -> dict[str, Any]:
         """The map of one number in one condition."""
@@ -175,14 +176,10 @@ class _Places:
                 rows.append(self._row(fit, measure, condition))
 
         titles = [POSITIONS.get(position, position) for position in self.positions]
-        unit = next(
-            one.unit
-            for (_, known, _), one in self.numbers.items()
-            if known == name and one.value is not None
-        )
+        unit = self.measured(name)[0].unit
         width = WIDTH * len(titles)
         lines = wrap(heading(measure.title, unit), int((width + AXIS) // LETTER))
-        largest = self._largest_lead(measure, unit)
+        largest = self._largest_lead(name, unit)
         # All conditions have the same colours, so one legend will do.
         legend = None if condition else _gradient(largest, width, unit)
         return {
@@ -221,33 +218,26 @@ class _Places:
         """Why a place has no number: its own reason, that of the condition, or of the
         fit.
         """
-        found = one
-        for name, labels in (f"{fit.probe}.all", condition), (fit.probe, ""):
-            if found is None:
-                found = self.numbers.get((fit, name, labels))
+        of_condition = self.numbers.get((fit, f"{fit.probe}.all", condition))
+        found = one or of_condition or self.numbers.get((fit, fit.probe, ""))
         return found.reason if found is not None else "the probe gave no number"
 
     @cached_property
     def _marks(self) -> list[str]:
         """The marks that any headline has."""
-        names = self.headlines
         found = set()
-        for (_, name, _), one in self.numbers.items():
-            if name in names and one.value is not None:
-                found.add(_mark(one.verdict))
+        for name in self.headlines:
+            found.update(_mark(one.verdict) for one in self.measured(name))
         return [mark for mark in MARKS if mark in found]
 
-    def _largest_lead(self, measure: Measure, unit: str) -> float:
+    def _largest_lead(self, name: str, unit: str) -> float:
         """The lead that has the full colour in all conditions."""
-        leads = []
-        detectable = []
-        for (_, name, _), one in self.numbers.items():
-            if name == measure.name and one.verdict is not None:
-                leads.append(abs(one.verdict.difference))
-                detectable.append(one.verdict.detectable or 0.0)
+        verdicts = self._verdicts(name)
+        detectable = [each.detectable or 0.0 for each in verdicts]
 
         # Where no lead could have been found, all of them stay pale.
-        largest = max([*leads, min(detectable, default=0.0)]) or 1.0
+        least = min(detectable, default=0.0)
+        largest = max([least, *(abs(each.difference) for each in verdicts)]) or 1.0
         return min(largest, 1.0) if unit == "share" else largest
 
 
