@@ -8,11 +8,11 @@ from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.reporting.findings import headlines, probed, swept
 from gde.reporting.wording import heading, labels_text, verdict_text
-from gde_plugins.pages.figures.maps import heat_map, panels
+from gde_plugins.pages.figures.maps import heat_map
 from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
 
-MAPS = {2: heat_map, 3: panels}
-"""What draws a map, by the number of settings."""
+MAPPED = (2, 3)
+"""Numbers of settings that make a map."""
 SHOWN = 2
 """Numbers of one headline with a map, as on the cards."""
 Whole = tuple[Measure, Measurement]
@@ -26,8 +26,7 @@ def condition_maps(result: Result) -> list[Figure]:
     three settings are swept.
     """
     settings = frozenset(swept(result))
-    draw = MAPS.get(len(settings))
-    if draw is None:
+    if len(settings) not in MAPPED:
         return []
 
     figures = []
@@ -39,7 +38,7 @@ def condition_maps(result: Result) -> list[Figure]:
                 cells.append(part)
         if len({part.value for part in cells}) > 1:
             title, _ = measure.titled(one.where)
-            figures.append(draw(title, _axes(cells, settings), cells))
+            figures.append(heat_map(title, _axes(cells, settings), cells))
     return figures
 
 

@@ -41,7 +41,7 @@ from gde.reporting.wording import (
 from gde_plugins.pages.figures.scales import Scale
 from gde_plugins.pages.run_page import NAME
 from gde_plugins.pages.tables import ABSENT, Cell, Group, Row, Table, cell, table
-from gde_plugins.pages.templates import content_policy, source, template
+from gde_plugins.pages.templates import rendered, source
 
 DIFFERENCE = f"B{SPACE}\u2212{SPACE}A"
 PROBE_COLUMNS = ("A", "B", DIFFERENCE)
@@ -90,10 +90,10 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         agent = agent_text(result.subject, result.models)
         listed.append((name, agent, result, links[name]))
 
-    style = source("style.css")
-    script = source("page.js")
     first = next(iter(found.results.values()))
-    return template("contest.html.j2").render(
+    return rendered(
+        "contest.html.j2",
+        source("page.js"),
         title=title,
         environment=first.subject.environment,
         status=found.status,
@@ -111,9 +111,6 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         reason=found.reason,
         variants=listed,
         notices=list(notices),
-        style=style,
-        script=script,
-        policy=content_policy(style, script),
     )
 
 

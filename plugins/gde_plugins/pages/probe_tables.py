@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import grouped
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
@@ -20,9 +21,7 @@ def probe_tables(
     `conditions` names the labels that numbers may be broken down by: such numbers are
     left out.
     """
-    probes: dict[str, list[ProbeReport]] = {}
-    for report in evidence.probe_reports:
-        probes.setdefault(report.fit.probe, []).append(report)
+    probes = grouped(evidence.probe_reports, lambda report: report.fit.probe)
     return [
         (name, _table(reports, conditions, meanings))
         for name, reports in probes.items()

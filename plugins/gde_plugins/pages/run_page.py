@@ -10,6 +10,9 @@ from gde.files import write_whole
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.claim import claim
 from gde.reporting.findings import of_metrics, probed
+from gde.request.catalogue import Catalogue
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RunFolder
 from gde_plugins.pages.cards import cards
 from gde_plugins.pages.conditions import condition_maps, condition_table
 from gde_plugins.pages.episodes import films, spread
@@ -23,7 +26,7 @@ from gde_plugins.pages.tables import (
     provenance_rows,
     tests_tables,
 )
-from gde_plugins.pages.templates import content_policy, source, template
+from gde_plugins.pages.templates import rendered, source
 
 NAME = "report.html"
 
@@ -40,6 +43,12 @@ class HtmlReporter:
     ) -> Path:
         write_whole(folder / NAME, page(plan, result, evidence))
         return folder / NAME
+
+
+def page_of(path: Path, catalogue: Catalogue) -> str:
+    """The page of a run from its record; nothing is written."""
+    folder = RunFolder.open(path)
+    return page(folder.plan(), folder.read_result(), load_evidence(path, catalogue))
 
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
@@ -62,12 +71,13 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
             layer_maps.append(picture(figure))
 
     played = films(evidence)
-    style = source("style.css")
     script = source("page.js")
     if played:
         script += source("player.js")
 
-    return template(f"{NAME}.j2").render(
+    return rendered(
+        f"{NAME}.j2",
+        script,
         plan=plan,
         result=result,
         agent=agent_text(result.subject, result.models),
@@ -83,8 +93,5 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, meanings),
         films=played,
-        style=style,
-        script=script,
-        policy=content_policy(style, script),
         provenance=list(provenance_rows(result.provenance)),
     )

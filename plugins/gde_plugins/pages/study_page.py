@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from gde.data.grouping import grouped
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.wording import counted, heading, number
@@ -9,7 +10,7 @@ from gde.studies.study import Study
 from gde_plugins.pages.gallery import picture
 from gde_plugins.pages.run_page import NAME
 from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
-from gde_plugins.pages.templates import content_policy, source, template
+from gde_plugins.pages.templates import rendered
 
 STUDY_PAGE = "reproduction.html"
 
@@ -25,10 +26,8 @@ def study_page(study: Study, links: Mapping[str, str] | None = None) -> str:
     # The first run of a profile is of the agent itself.
     first = next(iter(study.results.values()), None)
     agent = agent_text(first.subject, first.models) if first else ""
-    style = source("style.css")
-    return template("study.html.j2").render(
-        style=style,
-        policy=content_policy(style, script=""),
+    return rendered(
+        "study.html.j2",
         study=study,
         agent=agent,
         asked=asked_lines(study.models),
@@ -45,12 +44,8 @@ def comparison_tables(
 
     A row whose source is one of the linked runs leads to its report.
     """
-    by_heading: dict[str, list[Comparison]] = {}
-    for row in rows:
-        by_heading.setdefault(row.table, []).append(row)
-
     tables = []
-    for title, own in by_heading.items():
+    for title, own in grouped(rows, lambda row: row.table).items():
         # Not every row has all rules: the table has a column for each rule of any row.
         rules: dict[str, None] = {}
         for row in own:

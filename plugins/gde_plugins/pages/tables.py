@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import grouped
 from gde.data.json import Json
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
@@ -150,10 +151,7 @@ def tests_tables(result: Result) -> list[tuple[str, Table]]:
 
 def _tests_table(found: Sequence[Measurement], result: Result) -> Table:
     meanings = result.meanings
-    by_name: dict[str, list[Measurement]] = {}
-    for one in found:
-        by_name.setdefault(one.name, []).append(one)
-
+    by_name = grouped(found, lambda one: one.name)
     columns: dict[str, str] = {}
     cells: dict[tuple[str, str], dict[str, Cell]] = {}
     for name in meanings.ordered(by_name):

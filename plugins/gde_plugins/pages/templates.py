@@ -17,6 +17,29 @@ def template(name: str, package: str = HERE) -> Template:
     return _templates(package).get_template(name)
 
 
+def rendered(
+    name: str,
+    script: str = "",
+    package: str = HERE,
+    reach: str = "'none'",
+    **values: object,
+) -> str:
+    """A page with the common style sheet and a policy that allows nothing else.
+
+    Args:
+        name: of its template.
+        script: its only script.
+        package: where the template is.
+        reach: what the page may connect to: nothing, or "'self'", its own server.
+        values: what the template shows.
+    """
+    style = source("style.css")
+    policy = _content_policy(style, script, reach)
+    return template(name, package).render(
+        style=style, script=script, policy=policy, **values
+    )
+
+
 # Compiling the templates takes longer than filling most of them in.
 @cache
 def _templates(package: str) -> Environment:
@@ -38,16 +61,8 @@ def source(name: str, package: str = HERE) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def content_policy(style: str, script: str, reach: str = "'none'") -> str:
-    """The Content-Security-Policy of a page with one style sheet and one script.
-
-    It allows them by their hashes.
-
-    Args:
-        style: the style sheet.
-        script: the script.
-        reach: what the page may connect to: nothing, or "'self'", its own server.
-    """
+def _content_policy(style: str, script: str, reach: str) -> str:
+    """The Content-Security-Policy of a page: its style and script, by their hashes."""
     rules = [
         "default-src 'none'",
         "base-uri 'none'",

@@ -1,18 +1,21 @@
 """Curves and heat maps of numbers that are broken down by numeric labels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.json import Json, is_number
 from gde.data.measure import Measures
 from gde.data.result import Measurement
-from gde.reporting.drawing import BLUE, numbers, unit_title
-from gde_plugins.pages.figures.maps import heat_map, panels
+from gde.reporting.drawing import BLUE, numbers
+from gde_plugins.pages.figures.curves import curve
+from gde_plugins.pages.figures.maps import heat_map
 
 SIZE: Mapping[str, Json] = {"width": 270, "height": 180}
 FEW_POINTS = 12
 """Most places on an axis that are each labelled."""
+MOST = 3
+"""Most labels of a number that is drawn."""
 FEWEST = 2
 """Fewest points of a curve and cells of a map."""
 
@@ -34,7 +37,7 @@ def breakdowns(
     groups: dict[tuple[str, tuple[str, ...]], list[Measurement]] = {}
     for one in measurements:
         in_tables = one.name in whole and one.where.keys() <= conditions
-        if one.value is None or in_tables or len(one.where) not in SHAPES:
+        if one.value is None or in_tables or len(one.where) not in range(1, MOST + 1):
             continue
         if all(map(is_number, one.where.values())):
             groups.setdefault((one.name, tuple(one.where)), []).append(one)
@@ -44,7 +47,8 @@ def breakdowns(
         # A single point is no curve.
         if len(found) >= FEWEST:
             title, _ = meanings[name].titled({})
-            figures.append(SHAPES[len(keys)](title, keys, found))
+            draw = _curve if len(keys) == 1 else heat_map
+            figures.append(draw(title, keys, found))
     return tuple(figures)
 
 
@@ -62,26 +66,11 @@ def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
         x["axis"] = {"values": places, "format": "~g"}
 
     unit = found[0].unit
-    y: dict[str, Any] = {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit_title(unit),
-    }
+    y: dict[str, Any] = {}
     if unit == "share":
-        y["scale"] = {"domain": [0, 1]}
-        y["axis"] = {"format": ".0%"}
-
-    band = {
-        "mark": {"type": "area", "opacity": 0.2, "color": BLUE},
-        "encoding": {
-            "y": {**y, "field": "low"},
-            "y2": {"field": "high"},
-        },
-    }
-    line = {
-        "mark": {"type": "line", "color": BLUE, "point": {"color": BLUE}},
-        "encoding": {"y": y},
-    }
+        y = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+    line = {"type": "line", "color": BLUE, "point": {"color": BLUE}}
+    band = {"type": "area", "opacity": 0.2, "color": BLUE}
 
     rows = []
     for one in found:
@@ -92,7 +81,7 @@ def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
     spec: dict[str, Any] = {
         "data": {"values": rows},
         "encoding": {"x": x},
-        "layer": [band, line],
+        "layer": curve(unit, line, band, **y),
         **SIZE,
     }
     return Figure(
@@ -100,11 +89,3 @@ def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
         caption="Band: pointwise 95 % interval, where there are enough worlds.",
         spec=spec,
     )
-
-
-SHAPES: Mapping[int, Callable[[str, Sequence[str], Sequence[Measurement]], Figure]] = {
-    1: _curve,
-    2: heat_map,
-    3: panels,
-}
-"""What draws a breakdown, by the number of its labels."""

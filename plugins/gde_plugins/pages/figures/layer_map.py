@@ -225,7 +225,7 @@ class _Places:
     @cached_property
     def _marks(self) -> list[str]:
         """The marks that any headline has."""
-        found = set()
+        found: set[str] = set()
         for name in self.headlines:
             found.update(_mark(one.verdict) for one in self.measured(name))
         return [mark for mark in MARKS if mark in found]

@@ -7,8 +7,9 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.drawing import BLUE, numbers, unit_title
+from gde.reporting.drawing import BLUE, numbers
 from gde.reporting.findings import Probed, beside
+from gde_plugins.pages.figures.curves import curve
 
 GREY = "#8a929a"
 SIZE = {"width": 300, "height": 130}
@@ -50,11 +51,6 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
         "title": "layer",
         "axis": {"labelAngle": 0},
     }
-    y = {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit_title(headline.ours.unit),
-    }
     color = {
         "field": "of",
         "type": "nominal",
@@ -62,21 +58,11 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
         "scale": {"domain": [DECODED, CONTROL], "range": [BLUE, GREY]},
         "legend": {"orient": "top"},
     }
-    whisker = {
-        "mark": "rule",
-        "encoding": {
-            "y": {**y, "field": "low"},
-            "y2": {"field": "high"},
-        },
-    }
-    curve = {
-        "mark": {"type": "line", "point": True},
-        "encoding": {"y": y},
-    }
+    line = {"type": "line", "point": True}
     spec: dict[str, Any] = {
         "data": {"values": rows},
         "encoding": {"x": x, "color": color},
-        "layer": [whisker, curve],
+        "layer": curve(headline.ours.unit, line, "rule"),
         **SIZE,
     }
     return Figure(

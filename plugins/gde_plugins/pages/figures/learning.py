@@ -8,10 +8,11 @@ from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.drawing import BLUE, numbers, unit_title
+from gde.reporting.drawing import BLUE, numbers
 from gde.reporting.findings import Probed
 from gde.reporting.wording import CONTROLS
 from gde.stages.learning import CURVE
+from gde_plugins.pages.figures.curves import curve
 
 SIZE = {"width": 190, "height": 140}
 SHOWN = 2
@@ -92,14 +93,10 @@ def _panel(title: str, points: Sequence[tuple[Fit, Measurement]]) -> dict[str, A
         "scale": {"type": "log", "base": 2},
         "axis": {"values": sizes},
     }
-    y: dict[str, Any] = {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit_title(points[0][1].unit),
-        "scale": {"domainMin": max(LEAST, min(0, *lows))},
-    }
-    if points[0][1].unit == "share":
-        y["scale"]["domainMax"] = 1
+    unit = points[0][1].unit
+    scale = {"domainMin": max(LEAST, min(0, *lows))}
+    if unit == "share":
+        scale["domainMax"] = 1
     color = {
         "field": "of",
         "type": "nominal",
@@ -107,21 +104,12 @@ def _panel(title: str, points: Sequence[tuple[Fit, Measurement]]) -> dict[str, A
         "scale": {"domain": domain, "range": [COLORS[name] for name in domain]},
         "legend": {"orient": "bottom", "columns": 2, "symbolOpacity": 1},
     }
-    band = {
-        "mark": {"type": "area", "opacity": 0.15, "clip": True},
-        "encoding": {
-            "y": {**y, "field": "low"},
-            "y2": {"field": "high"},
-        },
-    }
-    curve = {
-        "mark": {"type": "line", "point": True, "clip": True},
-        "encoding": {"y": y},
-    }
+    line = {"type": "line", "point": True, "clip": True}
+    band = {"type": "area", "opacity": 0.15, "clip": True}
     return {
         "title": {"text": title, "fontSize": 11},
         "data": {"values": rows},
         "encoding": {"x": x, "color": color},
-        "layer": [band, curve],
+        "layer": curve(unit, line, band, scale=scale),
         **SIZE,
     }

@@ -34,44 +34,27 @@ dots.
 
 
 def heat_map(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
-    """A heat map of two labels: rows and columns."""
-    row, column = keys
-    spec: dict[str, Any] = {
-        "data": {"values": _rows(keys, found)},
-        **_map(keys, found),
-    }
-    return Figure(
-        title=f"{title} by {row} and {column}",
-        caption=_caption(keys, found),
-        spec=spec,
-    )
-
-
-def panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
-    """A heat map of two labels for every value of the third."""
-    row, column, panel = keys
-    inner = _map(keys, found)
-
-    # As many panels side by side as the page has room for.
-    cell_width = inner["width"]["step"]
-    n_columns = len(_ordered(column, found))
-    panel_width = cell_width * n_columns + AXIS
-
-    spec: dict[str, Any] = {
-        "data": {"values": _rows(keys, found)},
-        "facet": {
+    """A heat map of two labels, rows and columns; for every value of a third, if given."""
+    rows = _rows(keys, found)
+    spec = _map(keys, found, rows)
+    for panel in keys[2:]:
+        # As many panels side by side as the page has room for.
+        n_columns = len(_ordered(keys[1], found))
+        panel_width = spec["width"]["step"] * n_columns + AXIS
+        facet = {
             "field": "panel",
             "type": "ordinal",
             "title": panel,
             "sort": _ordered(panel, found),
-        },
-        "columns": max(1, int(PAGE // panel_width)),
-        "spec": inner,
-    }
+        }
+        n_beside = max(1, int(PAGE // panel_width))
+        spec = {"facet": facet, "columns": n_beside, "spec": spec}
+
+    *first, last = keys
     return Figure(
-        title=f"{title} by {row}, {column} and {panel}",
+        title=f"{title} by {', '.join(first)} and {last}",
         caption=_caption(keys, found),
-        spec=spec,
+        spec={"data": {"values": rows}, **spec},
     )
 
 
@@ -88,21 +71,15 @@ def _rows(keys: Sequence[str], found: Sequence[Measurement]) -> list[dict[str, A
 
         text = number(one.value or 0.0, one.unit, 0)
         row["text"] = f"{text}%" if one.unit == "share" else text
-        row["interval"] = _interval(one)
-        row["told"] = _told(one)
+        row["interval"] = bounds(one.interval, one.unit, 0)
+        row["told"] = f"n {counted(one.n, one.clusters)}"
         rows.append(row)
     return rows
 
 
-def _interval(one: Measurement) -> str:
-    return bounds(one.interval, one.unit, 0)
-
-
-def _told(one: Measurement) -> str:
-    return f"n {counted(one.n, one.clusters)}"
-
-
-def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
+def _map(
+    keys: Sequence[str], found: Sequence[Measurement], data: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """The Vega-Lite specification of one panel, without its data."""
     row, column, *_ = keys
     x = {
@@ -156,7 +133,7 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         layers.append({"mark": mark, "encoding": {"text": text, "color": ink}})
 
     widths = []
-    for one in _rows(keys, found):
+    for one in data:
         told = max(len(one["interval"]), len(one["told"]))
         widths.append(max(LETTER * told, BOLD * len(one["text"])))
     return {
